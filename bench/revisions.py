@@ -4,7 +4,7 @@
 
 Each line of the file is a pair: the older and the newer statement, and whether the newer one revises the
 older. Precision is the share of the pairs found that revise, recall the share of those that revise that are
-found. The sealed file was not read while the rules were written.
+found. The sealed file was opened after the last change of the rules; a test holds both to their bounds.
 """
 
 import argparse
@@ -12,9 +12,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from memory.engines.review.revisions import revises
+from memory.engines.support.revision_rules import revises
 
-MIN_PRECISION, MIN_RECALL = 0.95, 0.6
+MIN_PRECISION, MIN_RECALL = 0.97, 0.95
 
 
 def measure(file: Path, show: bool = False) -> Counter[str]:

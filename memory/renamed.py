@@ -122,7 +122,7 @@ memory.engines.snapshots memory.engines.store.snapshots
 memory.engines.start_context memory.engines.sessions.briefing
 memory.engines.strays memory.engines.store.orphan_copies
 memory.engines.text_search memory.engines.search.text_search
-memory.engines.thresholds memory.engines.review.similarity
+memory.engines.thresholds memory.engines.support.similarity
 memory.engines.transfer memory.engines.facts.import_export
 memory.engines.upkeep memory.engines.store.maintenance
 memory.engines.workspaces memory.engines.store.workspaces

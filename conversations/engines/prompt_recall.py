@@ -26,9 +26,8 @@ from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
-from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.revisions import find_revised, load_facts
-from memory.engines.sessions.utterances import FactEdge, find_utterances, hear_sources, load_edges
+from memory.engines.sessions.revisions import ReadPoint, find_revised, is_vouched_for, load_facts
+from memory.engines.sessions.utterances import find_utterances, hear_sources, load_edges
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
@@ -143,6 +142,10 @@ class Ask:
     lineage: Lineage
     now: datetime
 
+    @property
+    def point(self) -> ReadPoint:
+        return ReadPoint(self.session.project_id, self.lineage, self.now)
+
     def narrow(self, rows: VersionedQuerySet) -> list[VersionedQuerySet]:
         """Return the rows, and those of earlier sessions alone: where others have many, theirs are nearer."""
         return [rows, rows.filter_indexed(session_id=self.earlier)] if self.earlier else [rows]
@@ -159,11 +162,15 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
     strong = {fact: strength for fact, strength in strengths.items() if strength >= MIN_EVIDENCE}
     edges = load_edges(strong, ask.lineage)
     utterances = hear_sources(strong, edges, ask.lineage)
-    newest = replace_revised(strong, find_own_revised(strong, edges, utterances, ask))
-    utterances |= find_utterances(newest.keys() - strong.keys(), ask.lineage)
-    for fact in attach_belief(list(newest), ask.lineage):
-        about = describe_fact(fact, utterances.get(fact.uid))
-        yield Memory(fact.uid, show_fact(fact), about, newest[fact])
+    revised = find_revised(strong, edges, utterances, ask.point)
+    attach_belief(list(strong), ask.lineage)  # what a curator verified keeps its place
+    newest = replace_revised(strong, revised)
+    added = attach_belief(list(newest.keys() - strong.keys()), ask.lineage)
+    utterances |= find_utterances(added, ask.lineage)
+    for fact, strength in newest.items():
+        newer = revised.get(fact.uid)
+        about = describe_fact(fact, utterances.get(fact.uid), newer.uid if newer else None)
+        yield Memory(fact.uid, show_fact(fact), about, strength)
 
 
 def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
@@ -173,21 +180,19 @@ def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
 
 
 def replace_revised(strengths: Mapping[Fact, float], revised: Mapping[UUID, Fact]) -> dict[Fact, float]:
-    """Return facts with their evidence; one whose place a newer statement took gives it to that one."""
+    """Return facts with their evidence; one whose place a newer statement took gives it to that one.
+
+    One that a curator verified or pinned stays too.
+    """
+    known = {fact.uid: fact for fact in strengths}
     newest: dict[Fact, float] = {}
     for fact, strength in strengths.items():
-        shown = revised.get(fact.uid, fact)
+        newer = revised.get(fact.uid)
+        shown = known.get(newer.uid, newer) if newer else fact
         newest[shown] = max(newest.get(shown, 0.0), strength)
+        if is_vouched_for(fact):
+            newest[fact] = max(newest.get(fact, 0.0), strength)
     return newest
-
-
-def find_own_revised(
-    facts: Iterable[Fact], edges: Sequence[FactEdge], utterances: Mapping[UUID, Utterance], ask: Ask
-) -> dict[UUID, Fact]:
-    """Return the statements of the repository that took the places of facts, by the id of the older one."""
-    found = find_revised(facts, edges, utterances, ask.lineage, ask.now)
-    own = {fact.uid for fact in filter_own(list(found.values()), ask.session)}
-    return {older: newer for older, newer in found.items() if newer.uid in own}
 
 
 def find_messages(ask: Ask) -> Iterator[Memory]:
@@ -255,14 +260,18 @@ def learned_texts(sources: Sequence[UUID], ask: Ask) -> dict[UUID, set[str]]:
 
 
 def list_believed(uids: Collection[UUID], ask: Ask) -> dict[UUID, str]:
-    """Return the texts of those facts that are believed, and whose place no newer statement took."""
-    facts = load_facts(uids, ask.lineage, ask.now).values()
+    """Return the texts of those facts that are believed, and whose place no newer statement took.
+
+    What a curator verified or pinned is believed whatever was said since.
+    """
+    facts = list(load_facts(uids, ask.point).values())
     edges = load_edges(facts, ask.lineage)
     revised: Collection[UUID] = ()
     if any(edge.is_revision for edge in edges):
-        utterances = hear_sources(facts, edges, ask.lineage)
-        revised = find_own_revised(facts, edges, utterances, ask)
-    return {fact.uid: normalise_text(fact.fact_text) for fact in facts if fact.uid not in revised}
+        revised = find_revised(facts, edges, hear_sources(facts, edges, ask.lineage), ask.point)
+        attach_belief(facts, ask.lineage)
+    known = (fact for fact in facts if fact.uid not in revised or is_vouched_for(fact))
+    return {fact.uid: normalise_text(fact.fact_text) for fact in known}
 
 
 # ---- evidence ------------------------------------------------------------------------------------------

@@ -35,6 +35,10 @@ class Session(models.Model):
     erased_at = models.DateTimeField(null=True, blank=True, help_text="Since when it takes nothing more.")
     consolidated_at = models.DateTimeField(null=True, blank=True, help_text="Up to when it was learned from.")
 
+    compared_to = models.UUIDField(
+        null=True, blank=True, help_text="The last message whose sentences were compared with decisions."
+    )
+
     class Meta:
         ordering = ["-started_at"]
         constraints = [models.UniqueConstraint(fields=["project", "key"], name="one_session_of_a_key")]

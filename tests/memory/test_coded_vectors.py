@@ -24,6 +24,16 @@ def scan_of(vectors: np.ndarray, vector: np.ndarray) -> Scan:
     return Scan(every + 1000, every, every.astype("i4"), stored, vector)
 
 
+def build_blocks(spread: float) -> tuple[CodedVectors, Query]:
+    """Two blocks and a part of a third, and a query."""
+    vectors, stored = unit_vectors(11, 2 * BLOCK + 100, 8, spread), CodedVectors()
+    stored.append(vectors)
+    return stored, Query(vectors[0])
+
+
+BLOCKS = {spread: build_blocks(spread) for spread in (1e-3, 0.05, 1.0)}
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     count=st.integers(1, 400),
@@ -41,6 +51,35 @@ def test_the_best_rows_are_those_of_float32(
     assert len(best) == min(k, count)
     assert np.allclose([score for _, score in best], np.sort(exact)[::-1][:k], atol=2e-6)
     assert np.allclose([score for _, score in best], [exact[rid - 1000] for rid, _ in best], atol=2e-6)
+
+
+@pytest.mark.parametrize("spread", [1e-4, 0.02, 0.05, 1.0])
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_the_best_of_several_blocks_and_of_a_part_of_them_are_those_of_float32(
+    spread: float, share: float
+) -> None:
+    random = np.random.default_rng(7)
+    vectors = unit_vectors(3, 2 * BLOCK + 600, 32, spread)
+    part = np.sort(random.permutation(len(vectors))[: int(share * len(vectors))])
+    stored = CodedVectors()
+    stored.append(vectors)
+    scan = Scan(np.arange(len(vectors)), part, part.astype("i4"), stored, vectors[9])
+    exact = vectors.astype("f8") @ vectors[9].astype("f8")
+    best = scan.best(60)
+    assert np.allclose([score for _, score in best], np.sort(exact[part])[::-1][:60], atol=2e-6)
+    assert {rid for rid, _ in best} <= set(part.tolist())
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    spread=st.sampled_from([1e-3, 0.05, 1.0]),
+    size=st.integers(1, 3000),
+)
+def test_the_estimate_of_some_rows_is_that_of_all(seed: int, spread: float, size: int) -> None:
+    vectors, query = BLOCKS[spread]
+    at = np.sort(np.random.default_rng(seed).permutation(vectors.size)[:size])
+    every = vectors.estimate(np.arange(vectors.size), query)
+    assert np.array_equal(vectors.estimate(at, query), every[at])
 
 
 @pytest.mark.parametrize("spread", [1e-4, 0.05, 1.0, 30.0])

@@ -10,7 +10,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.review.near_duplicates import NearDuplicateEngine
-from memory.engines.review.similarity import compare_claims, get_thresholds, is_near, is_same, same_claim
+from memory.engines.support.similarity import compare_claims, get_thresholds, is_near, is_same, same_claim
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound, ScopeMissing
 from memory.models import Fact, NearCheck, ReviewItem, Vector

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bench.revisions import MIN_PRECISION, MIN_RECALL, get_precision, get_recall, measure
-from memory.engines.review.revisions import MAX_LENGTH, revises
-from memory.engines.review.similarity import Comparison, compare_claims, count_negations
+from memory.engines.support.revision_rules import MAX_LENGTH, revises
+from memory.engines.support.similarity import Comparison, compare_claims, count_negations
 
 DATA = Path(__file__).parents[2] / "bench/data"
 REVISED = [
@@ -30,8 +30,9 @@ OTHERS = [
 ]
 
 
-def test_the_open_corpus_keeps_its_bounds() -> None:
-    counts = measure(DATA / "revisions_open.jsonl")
+@pytest.mark.parametrize("half", ["open", "sealed"])
+def test_both_halves_of_the_corpus_keep_their_bounds(half: str) -> None:
+    counts = measure(DATA / f"revisions_{half}.jsonl")
     assert counts["pairs"] >= 70
     assert get_precision(counts) >= MIN_PRECISION
     assert get_recall(counts) >= MIN_RECALL
@@ -52,6 +53,13 @@ def test_long_texts_revise_nothing() -> None:
     long = "The gateway listens on port 9443. " * (MAX_LENGTH // 30)
     assert not revises("The gateway listens on port 8443.", long)
     assert not revises(long, "The gateway listens on port 8443.")
+
+
+def test_a_text_that_is_long_when_its_ligatures_are_written_out_revises_nothing() -> None:
+    old, new = "The gateway listens on port 9443", "The gateway listens on port 8443 now"
+    blessing = " of \N{ARABIC LIGATURE SALLALLAHOU ALAYHE WASALLAM}"  # 18 letters
+    assert revises(new + blessing, old + blessing)
+    assert not revises(new + 20 * blessing, old + 20 * blessing)
 
 
 @pytest.mark.parametrize(

@@ -96,17 +96,22 @@ def test_an_older_statement_that_is_imported_later_comes_as_what_was_before(api,
     assert read_start(api, "s3") == [(NEW, OLD)]
 
 
-@pytest.mark.parametrize("newer", ["The gateway listens on port 8443 now.", "Bump the gateway port to 8443."])
+SET = "We decided that the gateway has port 9443."
+BY_ORDER = {
+    "The gateway listens on port 8443 now.": [("The gateway listens on port 8443 now.", SET)],
+    "Bump the gateway port to 8443.": [("Bump the gateway port to 8443.", SET)],
+}
+
+
+@pytest.mark.parametrize("newer", list(BY_ORDER))
 def test_what_would_not_be_learned_by_itself_is_learned_where_it_changes_a_decision(api, newer):
     other = {"client": "claude-code", "root": "github.com/acme/other"}
     send(api, event("UserPromptSubmit", "o1", prompt=newer, prompt_id="o1", day1=other))
     send(api, event("SessionEnd", "o1", day1=other))
     assert learn("o1") == 0
-    older = "We decided that the gateway has port 9443."
-    live(api, "s1", OLD, older)
+    live(api, "s1", OLD, SET)
     live(api, "s2", f"{newer} The tests are slow today, have a look.")
-    found = read_start(api, "s3")
-    assert [text for text, _ in found] in ([newer], [newer, OLD])
+    assert read_start(api, "s3") == BY_ORDER[newer]
 
 
 def test_a_question_about_a_decision_and_a_passing_change_are_not_learned(api):

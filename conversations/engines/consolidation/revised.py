@@ -1,101 +1,140 @@
 """Older decisions whose place those of a session take: found by rule, linked, and put to a curator."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.utils import timezone
 
+from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.review.revision_items import store_revisions
-from memory.engines.review.revisions import revises
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revisions import Revision, get_time
 from memory.engines.sessions.utterances import DECIDED, find_utterances
+from memory.engines.support.batches import batched
+from memory.engines.support.revision_rules import revises
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, Session
 
 MAX_CANDIDATES = 50  # older statements that share the most words with a new one
+BATCH_SIZE = 500
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A fact that states something, when it was said, and whether by a person."""
+    """A fact with the text that states it, when it was said, and whether by a person."""
 
     fact: Fact
+    text: str
     at: datetime
     is_persons: bool
 
 
-def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]]:
-    """Return the decisions of the session's repository that share the most words with each text.
+@dataclass(frozen=True)
+class Comparison:
+    """Texts of a session compared with each other and with stored facts: before the commit, as it takes long.
 
-    It is done before the commit, so that no other writer waits for it.
+    ``disagreeing`` are the facts of which one says otherwise than a text, by text; ``revising`` the pairs of
+    a newer and an older text.
     """
-    lineage = session.branch.lineage()
-    rows = searchable_rows(lineage, timezone.now()).filter(category__in=sorted(DECIDED))
+
+    disagreeing: Mapping[str, Sequence[Fact]]
+    revising: frozenset[tuple[str, str]]
+
+    @property
+    def uids(self) -> set[UUID]:
+        return {fact.uid for facts in self.disagreeing.values() for fact in facts}
+
+    def without(self, uids: Collection[UUID]) -> "Comparison":
+        """Return the comparison without some of the stored facts."""
+        kept = {
+            text: [fact for fact in facts if fact.uid not in uids] for text, facts in self.disagreeing.items()
+        }
+        return replace(self, disagreeing=kept)
+
+    def revises(self, newer: Statement, older: Statement) -> bool:
+        return newer.is_persons and (newer.text, older.text) in self.revising
+
+
+def compare_texts(session: Session, texts: Iterable[str]) -> Comparison:
+    """Compare texts with each other, and with the decisions of the session's repository."""
+    earlier = find_earlier(session, texts)
+    olds = {text: [*(fact.fact_text for fact in facts), *earlier] for text, facts in earlier.items()}
+    pairs = {(text, old) for text, others in olds.items() for old in others}
+    pairs |= {(old, text) for text, old in pairs}
+    revising = frozenset(pair for pair in pairs if revises(*pair))
+    disagreeing = {
+        text: [fact for fact in facts if revising & {(text, fact.fact_text), (fact.fact_text, text)}]
+        for text, facts in earlier.items()
+    }
+    return Comparison(disagreeing, revising)
+
+
+def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]]:
+    """Return the decisions of the session's repository that share the most words with each text."""
+    session.branch.refresh_from_db(fields=["head"])  # what an earlier piece of the session wrote counts
+    rows = searchable_rows(session.branch.lineage(), timezone.now()).filter(category__in=sorted(DECIDED))
     found = {}
-    for text in texts:
+    for text in dict.fromkeys(texts):
         query = build_query(text, search_type="keyword")
         hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
-        facts = list(rows.rows().filter(pk__in=hits.rids)) if hits.rids else []
-        known = zip(facts, find_repositories(session.project_id, facts), strict=True)
-        found[text] = [fact for fact, repository in known if repository == session.project_path]
-    return found
+        found[text] = hits.rids
+    rids = sorted({rid for several in found.values() for rid in several})
+    facts = [fact for batch in batched(rids, BATCH_SIZE) for fact in rows.rows().filter(pk__in=batch)]
+    known = zip(facts, find_repositories(session.project_id, facts), strict=True)
+    own = {fact.rid: fact for fact, repository in known if repository == session.project_path}
+    return {text: [own[rid] for rid in sorted(rids) if rid in own] for text, rids in found.items()}
 
 
-def find_changes(session: Session, texts: Sequence[str], stated: Sequence[str]) -> set[str]:
-    """Return those of the texts that change a decision of the repository, or one just ``stated``."""
-    earlier = find_earlier(session, texts)
-    known = {text: [*(fact.fact_text for fact in found), *stated] for text, found in earlier.items()}
-    return {text for text, olds in known.items() if any(revises(text, old) for old in olds)}
+def find_changed(session: Session, texts: Iterable[str]) -> dict[str, list[tuple[str, datetime]]]:
+    """Return the decisions of the repository that each text changes, with the times of their words."""
+    found = find_earlier(session, texts)
+    changed = {text: [one for one in facts if revises(text, one.fact_text)] for text, facts in found.items()}
+    facts = {fact.uid: fact for several in changed.values() for fact in several}
+    utterances = find_utterances(facts.values(), session.branch.lineage())
+    return {
+        text: [(one.fact_text, get_time(one, utterances.get(one.uid))) for one in several]
+        for text, several in changed.items()
+    }
 
 
-def link_revised(
-    commit: CommitWriter, statements: Sequence[Statement], earlier: Mapping[UUID, Sequence[Fact]]
-) -> None:
+def link_revised(commit: CommitWriter, statements: Sequence[Statement], comparison: Comparison) -> None:
     """Link older statements to those of a person that take their place.
 
-    ``earlier`` has the candidates by the new fact's id.
+    Of a pair that changed its direction the last one counts; where both were said at once, what came last.
     """
-    found = sorted(find_pairs(statements, earlier, commit), key=lambda pair: pair.since)
-    store_revisions(commit, list({pair.key: pair for pair in found}.values()))
+    pairs = find_pairs(statements, comparison, commit.lineage)
+    last = {frozenset(pair.key): pair for pair in sorted(pairs, key=lambda pair: pair.since)}
+    store_revisions(commit, list(last.values()))
 
 
 def find_pairs(
-    statements: Sequence[Statement], earlier: Mapping[UUID, Sequence[Fact]], commit: CommitWriter
+    statements: Sequence[Statement], comparison: Comparison, lineage: Lineage
 ) -> Iterator[Revision]:
     """Yield the pairs of an older and a newer statement, among the new ones and those stored before."""
     own = {one.fact.uid for one in statements}
-    likely = {
-        fact.uid: fact
-        for one in statements
-        for fact in earlier.get(one.fact.uid, ())
-        if fact.uid not in own and disagree(one.fact, fact)
-    }
-    utterances = find_utterances(likely.values(), commit.lineage)
-    stored = {uid: read_statement(fact, utterances.get(uid)) for uid, fact in likely.items()}
+    earlier = (fact for one in statements for fact in comparison.disagreeing[one.text])
+    stored = read_stored((fact for fact in earlier if fact.uid not in own), lineage)
     for at, one in enumerate(statements):
-        others = [stored[fact.uid] for fact in earlier.get(one.fact.uid, ()) if fact.uid in stored]
+        others = [stored[fact.uid] for fact in comparison.disagreeing[one.text] if fact.uid in stored]
         for other in (*others, *statements[:at]):
             older, newer = (one, other) if one.at < other.at else (other, one)
-            if is_revision(older, newer):
+            if older.fact.uid != newer.fact.uid and comparison.revises(newer, older):
                 yield Revision(older.fact, newer.fact, newer.at)
+
+
+def read_stored(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Statement]:
+    """Return stored facts as statements, by id."""
+    found = {fact.uid: fact for fact in facts}
+    utterances = find_utterances(found.values(), lineage)
+    return {uid: read_statement(fact, utterances.get(uid)) for uid, fact in found.items()}
 
 
 def read_statement(fact: Fact, utterance: Utterance | None) -> Statement:
     is_persons = utterance is not None and utterance.speaker == Utterance.PERSON
-    return Statement(fact, get_time(fact, utterance), is_persons)
-
-
-def disagree(one: Fact, other: Fact) -> bool:
-    return revises(one.fact_text, other.fact_text) or revises(other.fact_text, one.fact_text)
-
-
-def is_revision(older: Statement, newer: Statement) -> bool:
-    differ = older.fact.uid != newer.fact.uid
-    return newer.is_persons and differ and revises(newer.fact.fact_text, older.fact.fact_text)
+    return Statement(fact, fact.fact_text, get_time(fact, utterance), is_persons)

@@ -1,6 +1,6 @@
 """Consolidation of a session: its decisions and repairs become facts, by rule."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, islice
@@ -11,15 +11,21 @@ from django.db.models import Q
 
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
-from conversations.engines.consolidation.revised import Statement, find_changes, find_earlier, link_revised
+from conversations.engines.consolidation.revised import (
+    Comparison,
+    Statement,
+    compare_texts,
+    find_changed,
+    link_revised,
+)
 from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.learning import choose_rule
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.batch import FactBatch
-from memory.engines.review.revisions import may_revise
 from memory.engines.sessions.utterances import DECIDED
+from memory.engines.support.revision_rules import may_revise, revises
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Write
@@ -31,6 +37,7 @@ MAX_ENTRIES = 5000  # messages and observations of one session that are read
 PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
 MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
+OPENING_WORDS = 3  # by which a sentence is found in its message
 MAX_PIECE = 100  # findings in one commit, so that other writers wait for one piece only
 MAX_PIECES = 20  # in one task, so that other tasks get their turn
 STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
@@ -94,6 +101,7 @@ class SessionConsolidation:
         A source that was consumed once is skipped, whatever became of its fact; texts that Day1 itself gave
         the session are not learned. The texts are read outside of any transaction; every MAX_PIECE findings
         are a commit, with all findings of a message or observation. Beyond MAX_PIECES another task is queued.
+        Sentences that are learned only where they change a decision are compared once, whatever comes of it.
         """
         actor.require_scope("write", session.branch.name)
         spoken = rules.Spoken(_list_known_texts(session))
@@ -103,23 +111,24 @@ class SessionConsolidation:
             if pieces == MAX_PIECES:
                 enqueue("memory.consolidate", session.pk)
                 break
-            news = [one for one in piece if one.rule not in off and not spoken.says(one.text)]
-            news = _drop_open(session, news)
-            if news:
+            candidates = [one for one in piece if one.rule not in off and not spoken.says(one.text)]
+            if news := _drop_open(session, candidates):
                 count += self._commit_findings(session, news, actor)
-                pieces += 1
+            _mark_compared(session, piece)
+            pieces += bool(candidates)
         return count
 
     @staticmethod
     def _commit_findings(session: Session, news: Sequence[Finding], actor: Actor) -> int:
         """Write findings in one commit, without sources that were consumed or erased meanwhile."""
-        earlier = find_earlier(session, [finding.text for finding in news if finding.is_statement])
+        comparison = compare_texts(session, [finding.text for finding in news if finding.is_statement])
         with open_commit(actor, session.branch.name, "consolidate.session", write=Write.EXTRACT) as commit:
             sources = [finding.source for finding in news]
             consumed = _find_consumed(commit.visible_rows(FactLink), sources)
-            consumed |= erased_uids(session.project_id, set(sources))
+            erased = erased_uids(session.project_id, {*sources, *comparison.uids})
+            consumed |= erased
             left = [finding for finding in news if finding.source not in consumed]
-            return _write_findings(commit, left, earlier, actor) if left else 0
+            return _write_findings(commit, left, comparison.without(erased), actor) if left else 0
 
 
 def _split_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
@@ -145,7 +154,9 @@ def _find_new(session: Session) -> Iterator[Finding]:
         consumed = _find_consumed(links, [row.uid for row in rows])
         for row in rows:
             if row.uid not in consumed:
-                yield from _find_in_message(row, previous.get(row.conversation_id, ""))
+                is_compared = session.compared_to is not None and row.uid <= session.compared_to
+                found = _find_in_message(row, previous.get(row.conversation_id, ""))
+                yield from (one for one in found if not (one.is_open and is_compared))
             previous[row.conversation_id] = row.content if row.role == Message.Role.ASSISTANT else ""
     observed = list(_find_in_observations(session))
     consumed = _find_consumed(links, [finding.source for finding in observed])
@@ -168,16 +179,41 @@ def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:
     if is_persons:
         rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
         found += [(text, "decision", True) for text in islice(filter(may_revise, rest), MAX_OPEN)]
+        found.sort(key=lambda one: find_position(one[0], row.content))
     for text, category, is_open in found:
         yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open)
 
 
+def find_position(text: str, content: str) -> int:
+    """Return about where a message says a text, by its first words; 0 where the message has it otherwise."""
+    return max(content.find(" ".join(text.split()[:OPENING_WORDS])), 0)
+
+
 def _drop_open(session: Session, found: Sequence[Finding]) -> list[Finding]:
-    """Return the findings without those that change no decision, and lay nothing down by themselves."""
+    """Return the findings without those that change no decision, and lay nothing down by themselves.
+
+    Only what was said before can be changed.
+    """
     texts = [finding.text for finding in found if finding.is_open]
-    stated = [finding.text for finding in found if finding.is_statement and not finding.is_open]
-    changes = find_changes(session, texts, stated) if texts else set()
-    return [finding for finding in found if not finding.is_open or finding.text in changes]
+    if not texts:
+        return list(found)
+    changed = find_changed(session, texts)
+    kept: list[Finding] = []
+    for one in found:
+        stated = [(other.text, other.said_at) for other in kept if other.is_statement]
+        if not one.is_open or any(
+            at and one.said_at and at <= one.said_at and revises(one.text, text)
+            for text, at in (*changed[one.text], *stated)
+        ):
+            kept.append(one)
+    return kept
+
+
+def _mark_compared(session: Session, piece: Sequence[Finding]) -> None:
+    """Store up to which message further sentences were compared, so that none is compared again."""
+    if opened := [finding.source for finding in piece if finding.is_open]:
+        session.compared_to = opened[-1]
+        Session.objects.filter(pk=session.pk).update(compared_to=session.compared_to)
 
 
 def _find_in_observations(session: Session) -> Iterator[Finding]:
@@ -229,7 +265,7 @@ def _list_known_texts(session: Session) -> list[str]:
 
 
 def _write_findings(
-    commit: CommitWriter, found: Sequence[Finding], earlier: Mapping[str, Sequence[Fact]], actor: Actor
+    commit: CommitWriter, found: Sequence[Finding], comparison: Comparison, actor: Actor
 ) -> int:
     batch = FactBatch([finding.fact() for finding in found], actor, Fact.Status.ACTIVE, deduplicate=True)
     written = batch.write_facts(commit)
@@ -238,7 +274,13 @@ def _write_findings(
         links[(result.fact.uid, finding.source)] = finding.link(result.fact)
     commit.add_rows(list(links.values()))
     pairs = zip(found, written, strict=True)
-    stated = [(one, result.fact, one.said_at) for one, result in pairs if one.said_at and one.text in earlier]
-    statements = [Statement(fact, at, one.is_persons) for one, fact, at in stated]
-    link_revised(commit, statements, {fact.uid: earlier[one.text] for one, fact, _ in stated})
+    link_revised(
+        commit,
+        [
+            Statement(result.fact, one.text, one.said_at, one.is_persons)
+            for one, result in pairs
+            if one.said_at and one.text in comparison.disagreeing
+        ],
+        comparison,
+    )
     return sum(result.created for result in written)

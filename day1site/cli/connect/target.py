@@ -110,7 +110,7 @@ def choose_store(run: Invocation, state: State) -> None:
 
 
 def wait_briefly(client: Client) -> AbstractContextManager[None]:
-    """Wait for each answer as long as a proof does: a server that hangs makes and revokes no key."""
+    """Wait for each answer as long as a proof does: a server that hangs is not waited for."""
     return client.answering_within(PROOF_SECONDS)
 
 

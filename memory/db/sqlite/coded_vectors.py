@@ -1,8 +1,8 @@
 """Unit vectors in memory: of each number a coarse byte, which a search compares, and two fine ones.
 
 A coarse cosine is wrong by at most a bound that is known (the lengths of what rounding dropped, by
-Cauchy-Schwarz), so the best rows are found with certainty: those whose coarse cosine comes within twice the
-bound of the k-th best are compared again, with all three bytes. That is as exact as float32.
+Cauchy-Schwarz), so the best rows are found with certainty: those whose coarse cosine comes within the bound
+of the true one of the k-th best are compared again, with all three bytes. That is as exact as float32.
 """
 
 from collections.abc import Iterator
@@ -32,6 +32,7 @@ class Codes:
 
     @classmethod
     def encode(cls, vectors: np.ndarray) -> "Codes":
+        """Return vectors of finite numbers as codes: any other one would make the bound of all too small."""
         highest = np.maximum(vectors.max(axis=1), -vectors.min(axis=1))
         steps = np.where(highest > 0, highest / MAX_CODE, 1).astype("f4")
         rest = vectors / steps[:, None]
@@ -57,9 +58,11 @@ class Codes:
 
     def estimate(self, query: "Query") -> np.ndarray:
         """Return the coarse cosines with each vector of the query, of shape (m, n)."""
-        if not len(self):
-            return np.empty((len(query.vectors), 0), dtype="f4")
-        return multiply(query.codes.coarse, self.coarse) * query.codes.steps[:, None] * self.steps
+        return estimate(query, self.coarse, self.steps)
+
+    def estimate_at(self, at: np.ndarray, query: "Query") -> np.ndarray:
+        """Return the same with the vectors at these positions."""
+        return estimate(query, self.coarse[at], self.steps[at])
 
     def decode(self, at: np.ndarray | slice) -> np.ndarray:
         """Return the vectors at these positions as float32."""
@@ -123,7 +126,7 @@ class CodedVectors:
             return self._estimate_all(query, size)[at]
         cosines = np.empty(len(at), dtype="f4")
         for block, part in self.split_positions(at):
-            cosines[part] = block[at[part] % BLOCK].estimate(query)[0]
+            cosines[part] = block.estimate_at(at[part] % BLOCK, query)[0]
         return cosines
 
     def _estimate_all(self, query: Query, size: int) -> np.ndarray:
@@ -153,6 +156,13 @@ class CodedVectors:
                 part = indexes[start : start + PAIRS]
                 products[part] = inner_products(block.decode(at[part] % BLOCK), vector)
         return products
+
+
+def estimate(query: Query, coarse: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Return the coarse cosines of each vector of a query with coded ones, of shape (m, n)."""
+    if not len(steps):
+        return np.empty((len(query.vectors), 0), dtype="f4")
+    return multiply(query.codes.coarse, coarse) * query.codes.steps[:, None] * steps
 
 
 def multiply(queries: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -275,7 +275,8 @@ class VectorCache:
             dimensions = self.vectors.dimensions or len(next(iter(found.values()), b"")) // 4
             found = {key: data for key, data in found.items() if len(data) == 4 * dimensions}
             if found:
-                self._fill_vectors(list(found), self.vectors.append(build_matrix(found.values(), dimensions)))
+                keys, matrix = build_matrix(found, dimensions)
+                self._fill_vectors(keys, self.vectors.append(matrix))
 
     def _fill_vectors(self, keys: Sequence[int], positions: np.ndarray) -> None:
         """Assign the positions of new vectors to the rows that were missing them."""
@@ -359,7 +360,8 @@ class VectorCache:
             by_hash.setdefault(value, []).append(rid)
         for part in load_vectors(self._hash_slots(by_hash)):
             fitting = {value: data for value, data in part if len(data) == 4 * dimensions}
-            yield build_matrix(fitting.values(), dimensions), [by_hash[value] for value in fitting]
+            values, matrix = build_matrix(fitting, dimensions)
+            yield matrix, [by_hash[value] for value in values]
 
 
 def hash_key(content_hash: str) -> int:

@@ -1,7 +1,7 @@
 """Raw reads for the vector cache, in parts: Python values of each row would cost more."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from django.apps import apps
@@ -11,6 +11,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, Value
 from memory.db.expressions import placeholders
 from memory.db.indexes import searchable_condition
 
+Key = TypeVar("Key")
 BATCH_SIZE = 2000  # rows: all at once would take more memory than the vectors
 
 
@@ -47,6 +48,11 @@ def load_vectors(slots: Sequence[str]) -> Iterator[list[tuple[str, bytes]]]:
             yield [(value, data) for value, state, data in cursor.fetchall() if state == "ready" and data]
 
 
-def build_matrix(data: Iterable[bytes], dimensions: int) -> np.ndarray:
-    """Return vectors of equal length as the rows of one array."""
-    return np.frombuffer(b"".join(data), dtype="<f4").reshape(-1, dimensions)
+def build_matrix(data: Mapping[Key, bytes], dimensions: int) -> tuple[list[Key], np.ndarray]:
+    """Return the keys of vectors of equal length, and the vectors as the rows of one array.
+
+    Those with a number that is not finite are left out: damaged ones are found by words alone.
+    """
+    matrix = np.frombuffer(b"".join(data.values()), dtype="<f4").reshape(-1, dimensions)
+    finite = np.isfinite(matrix).all(axis=1)
+    return [key for key, is_finite in zip(data, finite.tolist(), strict=True) if is_finite], matrix[finite]

@@ -51,10 +51,12 @@ class Scan(NamedTuple):
         """Compare the rows again whose coarse cosine may be among the k best."""
         at, vec = self.at, self.vec
         if 0 < k < len(coarse):
-            # The k-th best is at least `edge` less the bound, and a row is at most its own plus the bound.
-            edge = np.partition(coarse, len(coarse) - k)[len(coarse) - k]
+            # The k-th best is at least the lowest true cosine of any k rows, and none is more than the bound
+            # above its own coarse cosine.
+            first = np.argpartition(coarse, len(coarse) - k)[len(coarse) - k :]
+            edge = self.vectors.dot(vec[first], self.vector).min()
             bound = Query(self.vector).bound_error(self.vectors.error)
-            near = np.flatnonzero(coarse >= edge - 2 * bound)
+            near = np.flatnonzero(coarse >= edge - bound)
             at, vec = at[near], vec[near]
         return top_rows(self.rids, at, self.vectors.dot(vec, self.vector), k)
 

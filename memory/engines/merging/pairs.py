@@ -18,8 +18,8 @@ from memory.engines.embedding.engine import active_provider
 from memory.engines.facts.assessment import load_verdicts, searchable_rows
 from memory.engines.review.near_duplicates import COMPARED, build_pair_key, load_vectors
 from memory.engines.review.review_queue import KEEP_BOTH
-from memory.engines.review.similarity import Comparison, compare_claims, get_thresholds
 from memory.engines.support.batches import batched
+from memory.engines.support.similarity import Comparison, compare_claims, get_thresholds
 from memory.engines.versions.repositories import find_repositories, is_elsewhere
 from memory.exceptions import ProviderUnavailable
 from memory.models import Fact, FactAssessment, ReviewItem

@@ -20,8 +20,8 @@ from memory.db.retry import retry_methods
 from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
 from memory.engines.facts.assessment import default_exclusions
 from memory.engines.facts.engine import FactEngine
-from memory.engines.review.similarity import is_near, is_same
 from memory.engines.support.batches import batched
+from memory.engines.support.similarity import is_near, is_same
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable

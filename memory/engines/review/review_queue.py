@@ -17,7 +17,7 @@ from memory.engines.facts.bulk_actions import REASON, archive_fact
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
-from memory.engines.review.revision_items import remove_revisions
+from memory.engines.review.revision_items import KEEP_BOTH, remove_revisions
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
@@ -29,14 +29,8 @@ from memory.models import Branch, Commit, Confirmation, Fact, ReviewItem
 
 Status = Fact.Status
 # Decisions on a pair of near duplicates; KEEPING_ONE lists those that name the fact to keep.
-KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = DECISIONS = (
-    "keep_both",
-    "supersede",
-    "same",
-    "archive",
-    "combine",
-    "dismiss",
-)
+SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = "supersede", "same", "archive", "combine", "dismiss"
+DECISIONS = (KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS)
 KEEPING_ONE = frozenset({SUPERSEDE, SAME, ARCHIVE})
 IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
 

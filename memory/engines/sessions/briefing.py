@@ -15,7 +15,7 @@ from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.facts.rules import compute_essence
 from memory.engines.sessions.assignment import find_assigned, list_open
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.revisions import find_revised, get_time, is_vouched_for
+from memory.engines.sessions.revisions import ReadPoint, find_revised, get_time, is_vouched_for
 from memory.engines.sessions.utterances import LEARNED, hear_sources, load_edges
 from memory.engines.versions.repositories import filter_named, find_repositories, is_elsewhere
 from memory.models import AgentTask, Fact, Session
@@ -128,7 +128,7 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     utterances = hear_sources(facts, edges, lineage)
     facts.sort(key=lambda fact: (get_time(fact, utterances.get(fact.uid)), fact.uid), reverse=True)
     facts.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not where[fact.uid]))
-    revised = find_revised(facts, edges, utterances, lineage, now)
+    revised = find_revised(facts, edges, utterances, ReadPoint(session.project_id, lineage, now))
     entries = [Entry(fact, utterances.get(fact.uid)) for fact in attach_belief(facts, lineage)]
     return drop_repeats(fold_revised(entries, revised))
 
@@ -136,20 +136,23 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
 def fold_revised(entries: Sequence[Entry], revised: Mapping[UUID, Fact]) -> list[Entry]:
     """Return the entries; one whose place another took stands with that one, as what was said before.
 
-    One that a curator verified or pinned stays where it is, with the id of the newer one.
+    The newer one stands where the older one stood, if that is higher: a preference may change a decision. One
+    that a curator verified or pinned stays where it is, with the id of the newer one.
     """
-    shown = {entry.fact.uid for entry in entries}
+    places = {entry.fact.uid: at for at, entry in enumerate(entries)}
     before: dict[UUID, Entry] = {}
     kept = []
-    for entry in entries:
+    for at, entry in enumerate(entries):
         newer = revised.get(entry.fact.uid)
         if newer is None:
             kept.append(entry)
-        elif newer.uid not in shown or is_vouched_for(entry.fact):
+        elif newer.uid not in places or is_vouched_for(entry.fact):
             kept.append(replace(entry, newer=newer.uid))
         else:
             earlier = before.get(newer.uid)
             before[newer.uid] = entry if earlier is None else max(earlier, entry, key=lambda one: one.at)
+            places[newer.uid] = min(places[newer.uid], at)
+    kept.sort(key=lambda entry: places[entry.fact.uid])
     return [replace(entry, before=before.get(entry.fact.uid)) for entry in kept]
 
 

@@ -7,13 +7,18 @@ changes neither fact. Links of that type without a time only say that two facts 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.utterances import FactEdge, find_utterances
+from memory.engines.sessions.utterances import FactEdge, find_utterances, load_edges
+from memory.engines.support.revision_rules import revises
+from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactAssessment, FactLink
+
+MAX_STEPS = 8  # links that are followed from an older statement to the one that holds
 
 
 @dataclass(frozen=True)
@@ -34,54 +39,108 @@ class Revision:
         return FactLink(link_type=FactLink.Type.CONTESTED_BY, **edge, **origin)
 
 
+class ReadPoint(NamedTuple):
+    """The project and lineage on which facts are read, and when."""
+
+    project_id: UUID
+    lineage: Lineage
+    now: datetime
+
+
 def find_revised(
-    facts: Iterable[Fact],
-    edges: Sequence[FactEdge],
-    utterances: Mapping[UUID, Utterance],
-    lineage: Lineage,
-    now: datetime,
+    facts: Iterable[Fact], edges: Sequence[FactEdge], utterances: Mapping[UUID, Utterance], point: ReadPoint
 ) -> dict[UUID, Fact]:
-    """Return the newest fact that took the place of each of the facts, by the older fact's id.
+    """Return the fact that holds in the place of each of the facts that holds no more, by the older one's id.
 
-    ``edges`` and ``utterances`` are those of the facts. The newer one must be a person's, be searched on the
-    lineage, and not have been followed by a repetition of the older one.
+    ``edges`` and ``utterances`` are those of the facts. Links are followed to the last statement. Where they
+    lead back to a fact it is not among the older ones: no statement hides itself.
     """
-    contests = [edge for edge in edges if edge.is_revision]
-    if not contests:
+    if not any(edge.is_revision for edge in edges):
         return {}
-    known = {fact.uid: fact for fact in facts}
-    holding = [edge for edge in contests if holds_since(known[edge.from_id], utterances, edge)]
-    missing = {edge.to_id for edge in holding if edge.to_id not in known}
-    others = load_facts(missing, lineage, now)
-    spoken = {**utterances, **find_utterances(others.values(), lineage)}
-    newer = {uid: fact for uid, fact in (known | others).items() if is_persons(spoken.get(uid))}
-    return {
-        edge.from_id: newer[edge.to_id]
-        for edge in sorted(holding, key=lambda edge: (edge.valid_from, edge.to_id))
-        if edge.to_id in newer
-    }
+    requested = {fact.uid: fact for fact in facts}
+    heard, known, newer = dict(utterances), dict(requested), dict[UUID, Fact]()
+    for _ in range(MAX_STEPS):
+        found = find_newer(known, edges, heard, point)
+        newer |= found
+        fresh = {fact.uid: fact for fact in found.values() if fact.uid not in known}
+        if not fresh:
+            break
+        known |= fresh
+        edges = load_edges(fresh.values(), point.lineage)
+    steps = {uid: fact.uid for uid, fact in newer.items()}
+    steps = {uid: to for uid, to in steps.items() if not leads_back(uid, steps)}
+    return {uid: known[follow(uid, steps)] for uid in requested if uid in steps}
 
 
-def holds_since(fact: Fact, utterances: Mapping[UUID, Utterance], edge: FactEdge) -> bool:
-    """Return whether the older statement was not repeated after the newer one."""
-    return edge.valid_from is not None and get_time(fact, utterances.get(fact.uid)) <= edge.valid_from
+def find_newer(
+    known: Mapping[UUID, Fact],
+    edges: Iterable[FactEdge],
+    heard: dict[UUID, Utterance],
+    point: ReadPoint,
+) -> dict[UUID, Fact]:
+    """Return the last statement that an edge of each fact leads to, and that takes its place.
+
+    It must be searched on the lineage; ``heard`` gets its utterance.
+    """
+    contests = [edge for edge in edges if edge.is_revision and edge.holds_at(point.now)]
+    targets = load_facts({edge.to_id for edge in contests}, point)
+    heard |= find_utterances((fact for uid, fact in targets.items() if uid not in heard), point.lineage)
+    pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests if edge.to_id in targets]
+    names = name_places([fact for pair in pairs for fact in pair], point.project_id)
+    valid = [
+        (old, new) for old, new in pairs if names[old.uid] == names[new.uid] and takes_place(old, new, heard)
+    ]
+    valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
+    return {old.uid: new for old, new in valid}
 
 
-def load_facts(uids: Iterable[UUID], lineage: Lineage, now: datetime) -> dict[UUID, Fact]:
-    requested = list(uids)
+def takes_place(old: Fact, new: Fact, heard: Mapping[UUID, Utterance]) -> bool:
+    """Return whether a statement takes another one's place, whoever wrote the link between them.
+
+    It must be a person's, not have been followed by a repetition of the other one, and revise it still.
+    """
+    utterance = heard.get(new.uid)
+    if utterance is None or utterance.speaker != Utterance.PERSON:
+        return False
+    is_later = get_time(old, heard.get(old.uid)) <= utterance.at
+    return is_later and revises(new.fact_text, old.fact_text)
+
+
+def name_places(facts: Sequence[Fact], project_id: UUID) -> dict[UUID, str]:
+    """Return the repository of each fact, by its id."""
+    known = zip(facts, find_repositories(project_id, facts), strict=True)
+    return {fact.uid: repository for fact, repository in known}
+
+
+def leads_back(uid: UUID, steps: Mapping[UUID, UUID]) -> bool:
+    """Return whether the steps from an id lead to it again."""
+    seen: set[UUID] = set()
+    at = steps.get(uid)
+    while at is not None and at != uid and at not in seen:
+        seen.add(at)
+        at = steps.get(at)
+    return at == uid
+
+
+def follow(uid: UUID, steps: Mapping[UUID, UUID]) -> UUID:
+    """Return where the steps from an id end; none of them lead back."""
+    while uid in steps:
+        uid = steps[uid]
+    return uid
+
+
+def load_facts(uids: Iterable[UUID], point: ReadPoint) -> dict[UUID, Fact]:
+    """Return those of the facts that a search finds now."""
+    requested = sorted(uids)
     if not requested:
         return {}
-    found = searchable_rows(lineage, now).filter(uid__in=requested).fetch_all()
+    found = searchable_rows(point.lineage, point.now).filter(uid__in=requested).fetch_all()
     return {fact.uid: fact for fact in found}
 
 
 def is_vouched_for(fact: Fact) -> bool:
     """Return whether a curator verified or pinned a fact: it is never left out for a newer one."""
     return fact.pinned or fact.verification_status == FactAssessment.Status.VERIFIED
-
-
-def is_persons(utterance: Utterance | None) -> bool:
-    return utterance is not None and utterance.speaker == Utterance.PERSON
 
 
 def get_time(fact: Fact, utterance: Utterance | None) -> datetime:

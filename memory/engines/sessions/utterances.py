@@ -24,11 +24,15 @@ class FactEdge(NamedTuple):
     to_type: str
     link_type: str
     valid_from: datetime | None
+    valid_until: datetime | None
 
     @property
     def is_revision(self) -> bool:
         """Return whether it says since when another statement holds."""
         return self.link_type == FactLink.Type.CONTESTED_BY and self.valid_from is not None
+
+    def holds_at(self, now: datetime) -> bool:
+        return self.valid_until is None or self.valid_until > now
 
 
 def find_utterances(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Utterance]:

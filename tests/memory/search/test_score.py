@@ -139,6 +139,14 @@ class TestWeights:
     def test_a_vector_of_another_length_compares_with_nothing(self, both, look):
         assert texts(look("alpha", query_vector=np.ones(7, dtype="f4"))) == ["alpha"]
 
+    def test_a_damaged_vector_is_found_by_words_alone(self, both, look, project, write):
+        for number in ("nan", "inf"):
+            write(f"damaged {number}")
+            with np.errstate(invalid="ignore"):
+                embed(project, **{f"damaged {number}": [float(number), 0, 0]})
+        assert texts(look("q", query_vector=X, search_type="vector")) == ["beta", "alpha", "gamma"]
+        assert set(texts(look("damaged", search_type="keyword"))) == {"damaged nan", "damaged inf"}
+
     def test_vectors_follow_what_the_branch_shows(self, both, look, actor):
         uid = look("beta").hits[0].fact.uid
         branch_manager.create_branch(name="a", actor=actor)

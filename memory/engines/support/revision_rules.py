@@ -12,14 +12,14 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from memory.db.segmentation import space_characters
-from memory.engines.review.similarity import count_negations, extract_names, extract_numbers, lowercase_stems
+from memory.engines.support.similarity import count_negations, extract_names, extract_numbers, lowercase_stems
 from memory.texts import count_dense
 from memory.words import STOP_WORDS
 
 MAX_LENGTH = 400  # characters of a statement: longer ones have more than one subject
 MIN_SUBJECT_WORDS = 2  # that two statements share, where no word says that something changed
 MAX_VALUE_WORDS = 3
-CACHE_SIZE = 2048  # statements: each is compared with many others
+CACHE_SIZE = 8192  # statements: what a session says in one commit, with all that it is compared with
 
 # Common verbs and words of change: they say nothing about the subject.
 FILLERS = frozenset(
@@ -115,7 +115,7 @@ NARROWS = re.compile(
 
 def revises(newer: str, older: str) -> bool:
     """Return whether the newer statement says of the same subject something else than the older one."""
-    if max(len(newer), len(older)) > MAX_LENGTH:
+    if not (is_short(newer) and is_short(older)):
         return False
     old = read_statement(older)
     return any(takes_place(read_statement(part), old) for part in SENTENCE_END.split(newer) if part)
@@ -123,7 +123,7 @@ def revises(newer: str, older: str) -> bool:
 
 def may_revise(text: str) -> bool:
     """Return whether a statement has what a rule needs: a number, a negation or a word of change."""
-    if len(text) > MAX_LENGTH:
+    if not is_short(text):
         return False
     one = read_statement(text)
     return bool(one.numbers or one.negated or one.changed)
@@ -131,8 +131,19 @@ def may_revise(text: str) -> bool:
 
 def share_words(newer: str, older: str) -> float:
     """Return the share of their words that two statements have in common."""
-    one, other = read_statement(newer[:MAX_LENGTH]).words, read_statement(older[:MAX_LENGTH]).words
+    one, other = (read_statement(unify(text[:MAX_LENGTH])[:MAX_LENGTH]).words for text in (newer, older))
     return len(one & other) / max(len(one | other), 1)
+
+
+@lru_cache(CACHE_SIZE)
+def is_short(text: str) -> bool:
+    """Return whether a text may be one statement, also written out: a ligature may stand for 18 letters."""
+    return len(text) <= MAX_LENGTH and (text.isascii() or len(unify(text)) <= MAX_LENGTH)
+
+
+def unify(text: str) -> str:
+    """Return the text with one form of each character."""
+    return unicodedata.normalize("NFKC", text)
 
 
 def takes_place(new: "Statement", old: "Statement") -> bool:
@@ -192,7 +203,7 @@ def read_statement(text: str) -> Statement:
 
 def normalise(text: str) -> str:
     """Return the text with counted Chinese numerals as digits, one spelling of commas, and no full stop."""
-    plain = unicodedata.normalize("NFKC", text).replace("、", ",").replace("’", "'")
+    plain = unify(text).replace("、", ",").replace("’", "'")
     plain = COUNTED.sub(lambda match: str(NUMERALS[match.group()]), plain)
     plain = SCRIPT_CHANGE.sub(" ", plain)
     return " ".join(plain.strip(" .!。").split())
