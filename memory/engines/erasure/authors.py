@@ -58,7 +58,7 @@ class Author:
                 rows = project_versions(model, self.project_id).filter(branch=branch, seq_from__in=batch)
                 # Copies of others' versions, which merges and restores make, keep their vid.
                 found |= find(model, self.project_id, rows.filter(rid=F("vid"), deleted=False))
-        while model is Fact and (new := find_made_of(self.project_id, found) - found):
+        while model is Fact and (new := find_merged(self.project_id, found) - found):
             found |= new
         return found
 
@@ -141,14 +141,14 @@ def find_edited(model: type[BranchedModel], project_id: UUID, own: QuerySet) -> 
     return {uid for rid, uid, text in rows if first[text] == rid}
 
 
-def find_made_of(project_id: UUID, uids: Iterable[UUID]) -> set[UUID]:
+def find_merged(project_id: UUID, uids: Iterable[UUID]) -> set[UUID]:
     """Return the facts that merges made of some facts: copies beside them, and what squashes them."""
     facts, links = project_versions(Fact, project_id), project_versions(FactLink, project_id)
     found: set[UUID] = set()
     for batch in batched(sorted(uids), BATCH_SIZE):
         copies = {build_copy_uid(*pair) for pair in facts.filter(uid__in=batch).values_list("uid", "vid")}
-        for some in batched(sorted(copies), BATCH_SIZE):
-            found |= set(facts.filter(uid__in=some).values_list("uid", flat=True))
+        for part in batched(sorted(copies), BATCH_SIZE):
+            found |= set(facts.filter(uid__in=part).values_list("uid", flat=True))
         joined = links.filter(to_id__in=batch, link_type=FactLink.Type.CONSOLIDATED_FROM)
         squashed = facts.filter(uid__in=list(joined.values_list("from_id", flat=True)))
         found |= set(squashed.filter(source_type=Fact.SourceType.MERGE).values_list("uid", flat=True))

@@ -180,7 +180,7 @@ class TestPortions:
         erasure = begin(actor)
         assert [len(one.texts) for one in portions.read_portions(erasure)] == [3, 3, 1]
         sizes = [[len(uids) for _, uids in one.list_batches()] for one in portions.read_portions(erasure)]
-        assert sizes == [[2, 1], [2, 1], [1]]
+        assert sizes == [[2, 1], [2, 1], [1, 1]]  # the last one is the session
         assert ERASURES.finish_pending() == 1
         assert Session.objects.get(key="other").summary == "\n".join(["[erased]"] * 7)
         assert tables_with(WORD) == set()

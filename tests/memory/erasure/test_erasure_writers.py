@@ -173,7 +173,7 @@ class TestAfterwards:
     def test_searches_that_wait_in_another_process(self, actor, main) -> None:
         """They are written a second later: those of the session, and those that found what was erased."""
         write_everything(actor)
-        fact = Fact.objects.get()
+        fact = Fact._base_manager.get()
         log_recall(actor.with_origin(session_id=SESSION), ["main"], f"in the session: {WORD}", [])
         log_recall(actor, ["main"], f"found it: {WORD}", [fact.uid])
         log_recall(actor, ["main"], "Of somebody else", [])
