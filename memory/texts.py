@@ -12,6 +12,11 @@ def count_dense(text: str) -> int:
     return sum(char > "\u2e7f" for char in text)
 
 
+def measure_text(text: str) -> int:
+    """Return how much a text says, in letters: a dense character says as much as two."""
+    return len(text) + count_dense(text)
+
+
 def make_storable(text: str) -> str:
     """Replace what no database stores: NUL, and halves of surrogate pairs."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -58,8 +58,9 @@ class BranchedModel(models.Model):
 
     # Columns with content -> what an erasure leaves in them. Empty for a model without content.
     ERASED: ClassVar[dict[str, Any]] = {}
-    # Columns whose erased text is searched in other rows -> the characters that it takes to be that text, and
-    # no other. What anybody may write, such as names, types, tags and categories, is not among them.
+    # Columns whose erased text is searched in other rows -> the letters (memory.texts.measure_text) that it
+    # takes to be that text, and no other. What anybody may write, such as names, types, tags and categories,
+    # is not among them.
     QUOTED: ClassVar[dict[str, int]] = {}
 
     # Fields that identify the version; everything else is content.

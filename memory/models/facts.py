@@ -1,5 +1,6 @@
 """Facts, and the data outside their history: verdicts, confirmations, use."""
 
+import uuid
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -182,6 +183,11 @@ class Fact(BranchedModel):
         self.content_hash = hashes.content_hash(self.fact_text)
         self.norm_hash = hashes.norm_hash(self.fact_text)
         self.judged_hash = hashes.judged_hash(self.fact_text, self.essence, self.category)
+
+
+def build_copy_uid(uid: uuid.UUID, vid: int) -> uuid.UUID:
+    """Return the id under which a version of a fact becomes a fact of its own, when a merge keeps both."""
+    return uuid.uuid5(uid, f"both:{vid}")
 
 
 class FactAssessment(BranchedModel):

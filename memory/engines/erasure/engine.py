@@ -41,8 +41,9 @@ class ErasureEngine:
     def preview_erasure(self, *, actor: Actor, scope: str, target: str) -> ErasurePlan:
         """Return what an erasure would take, without writing anything.
 
-        ``scope`` is fact, session, agent or match; ``target`` the id, or the text that is looked for. Needs
-        the scope admin on all branches. Raises Invalid, NotFound; Conflict for what was erased already.
+        ``scope`` is fact, session, agent, actor or match; ``target`` the id, the name of a person or key, or
+        the text that is looked for. Needs the scope admin on all branches. Raises Invalid, NotFound;
+        Conflict for what was erased already.
         """
         forbid_patterns(actor)
         found = drop_erased(actor.project_id, find_targets(actor.project_id, scope, target))

@@ -36,13 +36,13 @@ from memory.models.nodes import next_rid
 log = logging.getLogger(__name__)
 
 State = Erasure.State
+FINISHED = ("state", "waits_for", "to_drop", "proof", "done_at")  # columns that the end of an erasure sets
 
 
 def run_erasure(erasure: Erasure, actor: Actor) -> Erasure:
     """Carry out an erasure from where it stands; it stays pending while something holds a copy."""
-    trouble = drop_agreed(erasure, actor)
-    blank_memories(erasure)
-    if waits_for := trouble or find_obstacle(erasure):
+    blank_memories(erasure)  # first: whatever a copy's removal runs into, the store itself is clean
+    if waits_for := drop_agreed(erasure, actor) or find_obstacle(erasure):
         return let_wait(erasure, waits_for)
     return finish_erasure(erasure, actor)
 
@@ -160,11 +160,11 @@ def find_obstacle(erasure: Erasure) -> str:
 
 @retry_transaction
 def finish_erasure(erasure: Erasure, actor: Actor) -> Erasure:
-    erasure.state, erasure.waits_for, erasure.pattern = State.DONE, "", ""
+    erasure.state, erasure.waits_for, erasure.pattern, erasure.to_drop = State.DONE, "", "", []
     erasure.proof, erasure.done_at = build_proof(erasure), timezone.now()
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
-        done = {"state": State.DONE, "waits_for": "", "proof": erasure.proof, "done_at": erasure.done_at}
+        done = {name: getattr(erasure, name) for name in FINISHED}
         if Erasure.objects.filter(pk=erasure.pk, state=State.PENDING).update(**done):
             detail = {"counts": erasure.counts, "dropped": erasure.dropped, "proof": erasure.proof}
             record_entry(actor, "erasure.done", str(erasure.pk), detail)

@@ -18,10 +18,12 @@ from memory.engines.erasure.scopes import (
     select_uids,
 )
 from memory.models import BranchedModel, Erasure, Fact, FactLink, Project
+from memory.texts import measure_text
 
 EXAMPLES = 5  # of each kind
 MAX_LINE_LENGTH = 120
 MAX_LEFT = 20  # memories listed that repeat an erased text
+MIN_LISTED = 8  # letters of a text that is looked for in memories: to list one that is none harms nobody
 MAX_TEXTS = 20  # erased facts whose texts are looked for elsewhere
 
 
@@ -121,9 +123,8 @@ def list_texts(project_id: UUID, facts: Sequence[UUID]) -> list[str]:
     if len(facts) > MAX_TEXTS:
         return []
     rows = project_rows(Fact, project_id).filter(uid__in=facts).values_list("fact_text", flat=True)
-    return sorted({text.strip() for text in rows if len(text.strip()) >= Fact.QUOTED["fact_text"]})[
-        :MAX_TEXTS
-    ]
+    texts = {text.strip() for text in rows}
+    return sorted(text for text in texts if measure_text(text) >= MIN_LISTED)[:MAX_TEXTS]
 
 
 def _ends(links: QuerySet, column: str) -> list[Any]:

@@ -9,6 +9,7 @@ from memory.engines.erasure.scopes import Targets, project_rows
 from memory.engines.support.batches import batched
 from memory.engines.versions.blanking import BATCH_SIZE, models_of_kind
 from memory.models import Erasure
+from memory.texts import measure_text
 
 READ_SIZE = 20  # memories whose texts are read at once: a message may have a mebibyte
 MAX_TEXTS = 20_000  # of one portion; other rows are searched once for each portion
@@ -77,6 +78,6 @@ def read_part(project_id: UUID, portion: Portion, kind: str, uids: Sequence[UUID
 
 def add_text(portion: Portion, text: str, least: int) -> None:
     """Add a text that is long enough to identify its memory. Two kinds may share one: the stricter counts."""
-    if len(text) >= least:
+    if measure_text(text) >= least:
         portion.characters += 0 if text in portion.texts else len(text)
         portion.texts[text] = min(least, portion.texts.get(text, least))

@@ -1,4 +1,4 @@
-"""What an erasure covers: the memories of a fact, a session, an agent, or those that contain a text."""
+"""What an erasure covers: the memories of a fact, a session, an agent or person, or those with a text."""
 
 import json
 from collections.abc import Iterable, Sequence

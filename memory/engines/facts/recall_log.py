@@ -9,7 +9,9 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.support.write_buffer import buffer
+from memory.engines.versions.erased import erased_sessions, erased_uids
 from memory.models import FactUse, RecallLog
+from memory.models.base import ERASED_MARK
 from memory.redaction import redact_text
 
 BATCH_SIZE = 500
@@ -52,14 +54,26 @@ def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
     logs = list(waiting.values())
     for log in logs:
         log.query = redact_text(log.query)  # here, where no search waits for it
+    projects = {log.project_id for log in logs}
+    for project_id in projects:
+        blank_queries(project_id, [log for log in logs if log.project_id == project_id])
     RecallLog.objects.bulk_create(logs, batch_size=BATCH_SIZE)
-    for project_id in {log.project_id for log in logs}:
+    for project_id in projects:
         counts: dict[UUID, int] = {}
         for log in logs:
             if log.project_id == project_id:
                 for uid in log.fact_ids:
                     counts[UUID(uid)] = counts.get(UUID(uid), 0) + 1
         count_uses(project_id, counts)
+
+
+def blank_queries(project_id: UUID, logs: Sequence[RecallLog]) -> None:
+    """Blank the queries of sessions, and those that found facts, which were erased while they waited."""
+    sessions = erased_sessions(project_id, {log.session_id for log in logs})
+    facts = {str(uid) for uid in erased_uids(project_id, {UUID(uid) for log in logs for uid in log.fact_ids})}
+    for log in logs:
+        if log.session_id in sessions or not facts.isdisjoint(log.fact_ids):
+            log.query = ERASED_MARK
 
 
 def count_uses(project_id: UUID, counts: dict[UUID, int]) -> None:

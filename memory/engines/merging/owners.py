@@ -31,10 +31,10 @@ from memory.engines.merging.plan import (
     MergePoints,
     PlanItem,
 )
-from memory.engines.merging.strategies import build_copy_id
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind, versioned_models
 from memory.models import BranchedModel, Confirmation, Fact, FactAssessment
+from memory.models.facts import build_copy_uid
 
 BATCH_SIZE = 500
 Key = tuple[str, UUID]
@@ -212,7 +212,8 @@ def copy_verdicts(plan: FullPlan) -> None:
     for item in items:
         verdict = verdicts.get(item.uid)
         if verdict is not None and not verdict.deleted and verdict.judged_hash == item.theirs.judged_hash:
-            plan.written.append(FactAssessment(uid=build_copy_id(item), **verdict.content_values()))
+            copy_uid = build_copy_uid(item.uid, item.theirs.vid)
+            plan.written.append(FactAssessment(uid=copy_uid, **verdict.content_values()))
 
 
 # ---- confirmations -------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from memory.engines.versions.commits import MERGE
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Conflict, Invalid
 from memory.models import Commit, Fact, FactLink
+from memory.models.facts import build_copy_uid
 
 AUTO, OURS, THEIRS = "auto", "ours", "theirs"
 CHERRY_PICK, SQUASH, FAST_FORWARD = "cherry_pick", "squash", "fast_forward"
@@ -164,13 +165,8 @@ def _keep_both(plan: FullPlan, item: PlanItem) -> None:
     if item.ours.deleted or item.theirs.deleted:
         raise Invalid("One side removed it: choose source, target or skip.", field="choice")
     _keep_target(plan, item)
-    other = Fact(uid=build_copy_id(item), **item.theirs.content_values())
+    other = Fact(uid=build_copy_uid(item.uid, item.theirs.vid), **item.theirs.content_values())
     plan.written += [other, _build_contest(item.uid, other.uid, item.theirs)]
-
-
-def build_copy_id(item: PlanItem) -> UUID:
-    """Return the id under which the source's version of a fact becomes a fact of its own."""
-    return uuid.uuid5(item.uid, f"both:{item.theirs.vid}")
 
 
 def _edit_version(plan: FullPlan, item: PlanItem) -> None:

@@ -34,6 +34,12 @@ class StopOnceRecorded:
         return execute(sql, *args)
 
 
+def fail_to_drop(execute: Any, sql: str, *args: Any) -> Any:
+    if sql.replace("`", '"').startswith('DELETE FROM "memory_snapshot"'):
+        raise OSError("The disk does not answer.")
+    return execute(sql, *args)
+
+
 def interrupt_erasure(actor: Any, fact: Any) -> None:
     what = {"scope": "fact", "target": str(fact.uid), "confirm": "test", "drop_copies": True}
     with connection.execute_wrapper(StopOnceRecorded()), pytest.raises(KeyboardInterrupt):
@@ -76,6 +82,18 @@ class TestResumed:
         SNAPSHOTS.drop_snapshot(snapshot_id=kept.pk, actor=actor)
         assert ERASURES.finish_pending() == 1
         assert Erasure.objects.get().dropped == ["snapshot nightly"]
+
+    def test_a_copy_that_cannot_be_dropped_now(self, actor, main) -> None:
+        """Whatever error it is: the memories are blank before, and the sweep goes on."""
+        fact = FACTS.write_fact(actor=actor, fact_text=f"Frozen {WORD}").fact
+        SNAPSHOTS.create_store_snapshot(name="nightly", actor=actor)
+        what = {"scope": "fact", "target": str(fact.uid), "confirm": "test", "drop_copies": True}
+        with connection.execute_wrapper(fail_to_drop), pytest.raises(OSError, match="disk"):
+            ERASURES.erase(actor=actor, **what)
+        assert tables_with(WORD) == set()
+        assert Erasure.objects.get().state == "pending"
+        assert ERASURES.finish_pending() == 1
+        assert (Snapshot.objects.count(), Erasure.objects.get().to_drop) == (0, [])
 
     def test_a_copy_that_nobody_agreed_to_lose(self, actor, project, main) -> None:
         """It was made before the rows were blanked: a person has to drop it, and the page says so."""

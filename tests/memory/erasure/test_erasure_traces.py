@@ -6,8 +6,10 @@ import pytest
 from django.utils import timezone
 
 from memory.actors import Actor, local_actor
+from memory.engines.erasure.listing import begin_erasure
+from memory.engines.erasure.scopes import find_targets
 from memory.engines.facts.import_export import FactImport
-from memory.models import Commit, QueueMessage, Session
+from memory.models import Commit, Erasure, FactAssessment, QueueMessage, Session
 from tests.memory.erasure.helpers import (
     ERASURES,
     FACTS,
@@ -31,6 +33,12 @@ def commit_with(actor: Actor, message: str) -> Commit:
 
 def erase_session(actor: Actor) -> Any:
     return ERASURES.erase(actor=actor, scope="session", target=SESSION, confirm=SESSION)
+
+
+def begin(actor: Actor) -> Erasure:
+    """Record the erasure of a session without carrying it out."""
+    found = find_targets(actor.project_id, "session", SESSION)
+    return begin_erasure(actor, "session", SESSION, found, [])
 
 
 def add_message(text: str, project_id: Any) -> QueueMessage:
@@ -93,6 +101,30 @@ class TestCommonWords:
         assert Session.objects.get(key="other").summary == "It wrote [erased]\n[erased]."
         assert tables_with(WORD) == set()
 
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("张伟的电话是13800", True),  # six characters of Chinese count as twelve
+            ("我们明天在上海见", True),
+            ("我们明天在上海", False),
+            ("Mira: 0301-47110", True),
+            ("Mira: 0301-4711", False),
+        ],
+    )
+    def test_short_texts(self, actor, main, text, found) -> None:
+        """The preview lists what repeats them; beside memories, what is long enough to be theirs goes."""
+        fact = FACTS.write_fact(actor=actor, fact_text=text).fact
+        other = FACTS.write_fact(actor=actor, fact_text="Another thing").fact
+        FACTS.set_verification(fact_id=other.uid, verdict="verified", actor=actor, reason=f"since {text}")
+        repeats = FACTS.write_fact(actor=actor, fact_text=f"Somebody said: {text}!").fact
+        what = {"actor": actor, "scope": "fact", "target": str(fact.uid)}
+        assert [(one.id, one.why) for one in ERASURES.preview_erasure(**what).left] == [
+            (repeats.uid, "repeats")
+        ]
+        ERASURES.erase(**what, confirm="test")
+        reason = FactAssessment._base_manager.get(uid=other.uid).reason
+        assert reason == ("since [erased]" if found else f"since {text}")
+
 
 class TestQueue:
     def test_messages_of_the_project_alone(self, actor, main, other_project) -> None:
@@ -131,4 +163,24 @@ class TestPortions:
         done = erase_session(actor)
         assert (done.state, done.counts) == ("done", {"fact": 130, "session": 1})
         assert Session.objects.get(key="other").summary == "\n".join(["[erased]"] * 130)
+        assert tables_with(WORD) == set()
+
+    def test_more_characters_than_are_read_at_once(self, actor, main, monkeypatch) -> None:
+        """A portion ends with the memory that fills it, and one transaction blanks a part of it."""
+        from memory.engines.erasure import portions
+
+        monkeypatch.setattr(portions, "READ_SIZE", 1)
+        monkeypatch.setattr(portions, "MAX_CHARACTERS", 250)
+        monkeypatch.setattr(portions, "MAX_BATCH_CHARACTERS", 200)
+        agent = actor.with_origin(session_id=SESSION)
+        texts = [f"{WORD} number {n:02}".ljust(100, ".") for n in range(7)]
+        FACTS.write_facts(actor=agent, facts=[{"fact_text": text, "essence": "Dots"} for text in texts])
+        SESSIONS.create_session(session_id="other", actor=actor)
+        SESSIONS.end_session(session_id="other", actor=actor, summary="\n".join(texts))
+        erasure = begin(actor)
+        assert [len(one.texts) for one in portions.read_portions(erasure)] == [3, 3, 1]
+        sizes = [[len(uids) for _, uids in one.list_batches()] for one in portions.read_portions(erasure)]
+        assert sizes == [[2, 1], [2, 1], [1, 1]]  # the last one is the session
+        assert ERASURES.finish_pending() == 1
+        assert Session.objects.get(key="other").summary == "\n".join(["[erased]"] * 7)
         assert tables_with(WORD) == set()

@@ -13,10 +13,12 @@ from conversations.capture.engine import IngestEngine
 from conversations.models import Message
 from memory.actors import Actor
 from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.facts.recall_log import log_recall
 from memory.engines.sessions.manager import SessionManager
+from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.erased import erased_sessions
 from memory.exceptions import Conflict
-from memory.models import Erasure, Fact, Session
+from memory.models import Erasure, Fact, RecallLog, Session
 from memory.models.base import ERASED_MARK
 from tests.memory.erasure.helpers import ERASURES, FACTS, SESSION, WORD, tables_with, write_everything
 
@@ -59,6 +61,16 @@ class RunOnce:
             self.action()
         finally:
             connection.close()
+
+
+class AfterCommit(RunOnce):
+    """Runs its action at the statement that follows the end of a commit's transaction."""
+
+    committed = False
+
+    def __call__(self, execute: Any, sql: str, *args: Any) -> Any:
+        self.committed = self.committed or 'INSERT INTO "memory_commit"' in sql.replace("`", '"')
+        return super().__call__(execute, sql, *args) if self.committed else execute(sql, *args)
 
 
 def make_event(prompt: str, session: str = SESSION) -> dict[str, Any]:
@@ -142,6 +154,37 @@ class TestAfterwards:
         assert (between.done, tables_with(WORD)) == (True, set())
         left = Message._base_manager.exclude(content=ERASED_MARK)
         assert list(left.values_list("content", flat=True)) == ["Of another session."]
+
+    def test_a_prompt_that_is_being_answered(self, actor, main) -> None:
+        """Its event was stored; the erasure comes before the search for its answer is logged."""
+        FACTS.write_fact(actor=actor, fact_text="The deploy server of the shop is called badger.")
+        send(actor, make_event("first prompt"))
+        between = AfterCommit('FROM "memory_session"', lambda: self.erase_session(actor))
+        prompt = f"deploy server of the shop called badger {WORD}?"
+        with connection.execute_wrapper(between):
+            IngestEngine().ingest(
+                events=[make_event(prompt)], actor=actor, client="claude-code", answered=True
+            )
+        buffer.flush()
+        assert between.done
+        assert list(RecallLog.objects.values_list("session_id", "query")) == [(SESSION, ERASED_MARK)]
+        assert tables_with(WORD) == set()
+
+    def test_searches_that_wait_in_another_process(self, actor, main) -> None:
+        """They are written a second later: those of the session, and those that found what was erased."""
+        write_everything(actor)
+        fact = Fact._base_manager.get()
+        log_recall(actor.with_origin(session_id=SESSION), ["main"], f"in the session: {WORD}", [])
+        log_recall(actor, ["main"], f"found it: {WORD}", [fact.uid])
+        log_recall(actor, ["main"], "Of somebody else", [])
+        waiting = dict(buffer.pending_values("recalls"))
+        buffer.clear()  # what waits elsewhere is not written by this process's erasure
+        self.erase_session(actor)
+        for key, log in waiting.items():
+            buffer.add_value("recalls", key, log)
+        buffer.flush()
+        queries = RecallLog.objects.order_by("id").values_list("query", flat=True)
+        assert list(queries) == [ERASED_MARK, ERASED_MARK, "Of somebody else"]
 
     def test_the_session_itself(self, actor, main) -> None:
         write_everything(actor)
