@@ -12,6 +12,7 @@ MERGE_GATES = {
     "conflicts": "memory.engines.merging.gates.check_conflicts",
     "require_verified": "memory.engines.merging.gates.check_verdicts",
     "secrets": "memory.engines.merging.gates.check_secrets",
+    "recall": "memory.engines.merging.recall_gate.check_recall",
 }
 
 

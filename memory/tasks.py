@@ -60,6 +60,14 @@ def near(project_id: str) -> None:
         enqueue("memory.near", project_id)
 
 
+@shared_task(name="memory.run_eval")
+def run_eval(run_id: str) -> None:
+    """Put the questions of a run that has too many of them to wait for."""
+    from memory.engines.evaluation.runs import run_queued
+
+    run_queued(UUID(run_id))
+
+
 @shared_task(name="memory.sweep_near")
 def sweep_near() -> None:
     from memory.engines.review.near_duplicates import NearDuplicateEngine

@@ -70,6 +70,7 @@ add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=1
 add_section(Section("sessions", _("Sessions"), "agent", "e", order=18))
 add_section(Section("search", _("Search"), "search", "s", order=20))
 add_section(Section("facts", _("Facts"), "facts", "f", order=30))
+add_section(Section("questions", _("Saved questions"), "verified", "u", order=32))
 add_section(Section("observations", _("Observations"), "command", "o", order=36))
 add_section(Section("relations", _("Relations"), "link", "l", order=38))
 add_section(Section("branches", _("Branches"), "branch", "b", order=40))

@@ -142,6 +142,7 @@ TABLE: dict[str, Entry] = {
         promote=lazy_command("workspaces:promote", "Take over all that was done in it"),
         drop=lazy_command("workspaces:drop", "Throw a workspace away"),
     ),
+    "eval": lazy_command("questions:run_eval", "Put the saved questions to a branch"),
     "erase": lazy_command("erasures:erase", "Remove memory for good, on every branch"),
     "erasures": group(
         "erasures",

@@ -18,6 +18,7 @@ from memory.models.nodes import Node
 from memory.models.observations import Observation
 from memory.models.policies import BranchPolicy
 from memory.models.projects import Membership, Project
+from memory.models.questions import EvalRun, Question
 from memory.models.queue import QueueMessage
 from memory.models.recall import RecallLog
 from memory.models.relations import Relation
@@ -39,6 +40,7 @@ __all__ = [
     "Confirmation",
     "ErasedMemory",
     "Erasure",
+    "EvalRun",
     "Fact",
     "FactAssessment",
     "FactLink",
@@ -53,6 +55,7 @@ __all__ = [
     "Node",
     "Observation",
     "Project",
+    "Question",
     "QueueMessage",
     "RecallLog",
     "Relation",

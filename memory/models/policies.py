@@ -16,6 +16,7 @@ class Gate(models.TextChoices):
     CONFLICTS = "conflicts", _("No conflict is left open")
     REQUIRE_VERIFIED = "require_verified", _("Every fact that arrives is verified")
     SECRETS = "secrets", _("No secret arrives")
+    RECALL = "recall", _("No saved question loses what it finds")
 
 
 class DirectWrites(models.TextChoices):

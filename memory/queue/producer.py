@@ -24,6 +24,7 @@ NAMES = frozenset(
         "memory.embed",
         "memory.hold_past",
         "memory.near",
+        "memory.run_eval",
         "memory.sweep_erasures",
     }
 )

@@ -13,6 +13,7 @@ from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.store.health import check_health
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
+from memory.views.question_rows import newest_run
 
 NEWEST = 8
 WAITING = 5
@@ -34,6 +35,7 @@ class Home(ProjectPage):
             newest=newest,
             waiting=self.waiting(),
             work=work,
+            recall=newest_run(self.reader.actor),
             added=sum(one.added for one in work),
             changed=sum(one.changed + one.removed for one in work),
             **kwargs,

@@ -124,6 +124,8 @@ def build_gates(found: RequestCheck, address: str) -> list[dict[str, Any]]:
 def gate_query(name: str) -> dict[str, str]:
     if name in ("approvals", "fast_forward"):  # about no memories
         return {}
+    if name == "recall":
+        return {"tab": "recall"}
     return {"tab": "changes"} if name == "conflicts" else {"tab": "changes", "gate": name}
 
 

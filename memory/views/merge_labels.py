@@ -36,6 +36,7 @@ GATES: dict[str, Any] = {
     "conflicts": _("conflicts"),
     "require_verified": _("unverified"),
     "secrets": _("secrets"),
+    "recall": _("recall"),
     "approvals": _("approvals"),
     "changes": _("changes"),
     "fast_forward": _("fast-forward"),

@@ -11,7 +11,9 @@ from django.utils.translation import gettext_lazy
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import CLASSES, CONFLICT, FullPlan, PlanItem
+from memory.engines.merging.recall_gate import measure_recall
 from memory.engines.merging.request_results import RequestCheck
+from memory.engines.merging.requests import build_options
 from memory.engines.support.pagination import Page
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
 from memory.views.error_text import error_sentence
@@ -24,6 +26,7 @@ from memory.views.merge_conflicts import (
     request_history,
 )
 from memory.views.merge_sides import Lines, Side
+from memory.views.question_rows import build_rows, describe_results
 from memory.views.view_context import with_query
 from memory.views.widgets import parse_number
 
@@ -31,6 +34,7 @@ TABS = {
     "conversation": gettext_lazy("Conversation"),
     "changes": gettext_lazy("Changes"),
     "commits": gettext_lazy("Commits"),
+    "recall": gettext_lazy("Recall"),
 }
 CONFLICTS = 20  # of a page; the next ones are fetched before they run out
 PREVIEW = 20  # other changes below the conflicts
@@ -111,6 +115,17 @@ class MergeRequestPage(RequestPart):
 
     def _commits_context(self, found: RequestCheck) -> dict[str, Any]:
         return {"page": self._act(request_history.list_commits, **self.paging())}
+
+    def _recall_context(self, found: RequestCheck) -> dict[str, Any]:
+        """Return the ranks before and after of the questions that the reader may read."""
+        if found.check is None or not self.reader.actor.may_use(found.request.target.name):
+            return {}
+        recall = measure_recall(found.check.plan, build_options(found.request))
+        return {
+            "recall": recall,
+            "rows": build_rows(self.reader.actor, describe_results(recall)),
+            "k": recall.k,
+        }
 
     def _changes_context(self, found: RequestCheck) -> dict[str, Any]:
         if found.check is None:

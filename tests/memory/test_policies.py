@@ -36,7 +36,7 @@ def rules_of(policy):
 
 
 def test_without_an_entry_main_wants_verified_facts_and_other_branches_do_not(actor, main):
-    gates = ("conflicts", "require_verified", "secrets")
+    gates = ("conflicts", "require_verified", "secrets", "recall")
     assert rules_of(find_policy(actor.project_id, "main")) == (gates, 0, True, EVERY_METHOD, "allow")
     others = (("conflicts", "secrets"), 0, True, EVERY_METHOD, "allow")
     assert rules_of(find_policy(actor.project_id, "task/a")) == others
@@ -68,7 +68,7 @@ def test_of_two_patterns_of_one_length_the_first_by_name_is_in_force(actor, main
 def test_what_is_not_given_stays_as_it_is_and_a_new_entry_begins_with_the_defaults(actor, main):
     entry, created = ENGINE.set_policy(pattern="main", actor=actor, direct_writes="propose")
     assert created
-    gates = ("conflicts", "require_verified", "secrets")
+    gates = ("conflicts", "require_verified", "secrets", "recall")
     assert rules_of(entry) == (gates, 0, True, EVERY_METHOD, "propose")
     entry, created = ENGINE.set_policy(pattern="main", actor=actor, approvals=1, accept_methods=["human"])
     assert not created

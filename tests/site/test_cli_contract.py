@@ -20,12 +20,17 @@ CONTRACT = json.loads(Path(__file__).with_name("cli_commands.json").read_text())
 COMMON = {"--format", "--project", "--data-dir"}
 POLICY = {"policy", "policy list", "policy show", "policy set", "policy delete"}
 ERASURE = {"erase", "erasures", "erasures list", "erasures show"}
+QUESTIONS = {f"questions {name}" for name in "save list delete import export runs".split()} | {
+    "questions",
+    "eval",
+}
 ADDED = {
     "completion",
     "facts accept",
     "facts refuse",
     *POLICY,
     *ERASURE,
+    *QUESTIONS,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

@@ -28,6 +28,7 @@ from memory.models import (
     IdempotencyRecord,
     MergeDecision,
     MergeRequest,
+    Question,
     QueueMessage,
     RecallLog,
     ReviewItem,
@@ -49,6 +50,7 @@ BRIEFED_BEFORE = "Session before ("  # how the summary of the previous session b
 COLUMNS: tuple[tuple[Any, tuple[str, ...], str], ...] = (
     (Session, ("summary", "context"), "project"),
     (RecallLog, ("query",), "project"),
+    (Question, ("text", "note", "category"), "project"),
     (Commit, ("message",), "branch__project"),
     (Branch, ("purpose",), "project"),
     (Snapshot, ("description",), "project"),
@@ -96,6 +98,8 @@ class Traces:
             return ERASED_MARK
         if isinstance(row, RecallLog) and not self.ids.isdisjoint(row.fact_ids):
             return ERASED_MARK  # who finds a text often repeats its rarest words
+        if value and isinstance(row, Question) and not self.ids.isdisjoint(row.expected):
+            return ERASED_MARK  # likewise
         if isinstance(row, MergeDecision) and str(row.uid) in self.ids:
             return ERASED_MARK  # it is a version of the text itself, though no memory has it yet
         if name == "context":

@@ -30,6 +30,7 @@ from memory.engines.merging.checked_merge import (
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
 from memory.engines.merging.plan_pages import hide_target, plan_page
+from memory.engines.merging.recall_gate import hide_names
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
@@ -125,6 +126,8 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         reason = explain_closed(request)
         check = None if reason else check_merge(build_options(request))
+        if check and not actor.may_use(request.target.name):
+            check = replace(check, results=tuple(map(hide_names, check.results)))
         policy = find_policy(request.project_id, request.target.name)
         return RequestCheck(request, list_approvals(request, policy), check, reason)
 

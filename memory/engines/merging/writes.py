@@ -1,6 +1,6 @@
 """What a plan writes on the target, as versions with their place in the version graph."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 from uuid import UUID
@@ -54,17 +54,24 @@ def _next_version(item: PlanItem) -> int:
 
 
 def _change_others(commit: CommitWriter, plan: FullPlan) -> None:
-    """Write what changes of the target's memories that stand for others, each with what all of them bring."""
+    for old, content in list_changed_others(plan):
+        commit.change_row(old, **content)
+
+
+def list_changed_others(plan: FullPlan) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the target's memories that stand for others, each with the content that all of them bring."""
     stood_for: dict[UUID, list[PlanItem]] = {}
     for item in plan.items:
         if item.other is not None and item.other_content and item.is_written:
             stood_for.setdefault(item.other.uid, []).append(item)
+    found = []
     for items in stood_for.values():
         row = copy(items[0].other)
         for item in items:
             for name, value in take_over(item, row).items():
                 setattr(row, name, value)
-        commit.change_row(items[0].other, **complete_content(row, row.content_values()))
+        found.append((items[0].other, complete_content(row, row.content_values())))
+    return found
 
 
 def _add_new(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
@@ -82,13 +89,18 @@ def _add_new(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
 def _move_verdicts(commit: CommitWriter, plan: FullPlan) -> None:
     """Write the verdicts that facts of the same text bring, where they are weightier than the target's."""
     known = load_nearest(FactAssessment, commit.lineage, [fact.uid for fact, _ in plan.moved_verdicts])
+    contents = {uid: row.content_values() for uid, row in choose_moved(plan, known).items()}
+    commit.add_rows([FactAssessment(uid=uid, **one) for uid, one in contents.items() if uid not in known])
+    commit.add_versions([(known[uid], one, False) for uid, one in contents.items() if uid in known])
+
+
+def choose_moved(plan: FullPlan, known: Mapping[UUID, Any]) -> dict[UUID, Any]:
+    """Return the verdicts that take the place of those that facts of the target have."""
     kept: dict[UUID, Any] = {}
     for fact, verdict in plan.moved_verdicts:
         if _prevails(verdict, kept.get(fact.uid, known.get(fact.uid))):
             kept[fact.uid] = verdict
-    contents = {uid: row.content_values() for uid, row in kept.items()}
-    commit.add_rows([FactAssessment(uid=uid, **one) for uid, one in contents.items() if uid not in known])
-    commit.add_versions([(known[uid], one, False) for uid, one in contents.items() if uid in known])
+    return kept
 
 
 def _prevails(verdict: Any, own: Any) -> bool:

@@ -24,6 +24,7 @@ from memory.engines.facts.filters import FactFilter
 from memory.engines.search.answer_boost import boost_answers, find_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
 from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
+from memory.engines.search.overlay import Overlay
 from memory.engines.search.scoring import Row, Scored, collapse_hits, in_order, score_all
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository
@@ -60,6 +61,7 @@ class SearchOptions:
     current_cycle: int | None = None
     at: Any = None
     now: datetime = field(default_factory=timezone.now)
+    overlay: Overlay | None = None  # facts that are exchanged, to search what a merge would give
 
 
 @dataclass
@@ -143,6 +145,8 @@ def _collect_candidates(
     rows, loose = visible_rows(
         Fact.objects.in_lineage(lineage), options, lineage, branch.archived_at is not None
     )
+    if options.overlay:
+        rows, loose = options.overlay.cover_rows(rows, loose, options.filters, options.now)
     ask = (question, options.search_type, options.recipe.pool, actor.project_id, also)
     found = find_candidates(rows, *ask, near=loose)
     # Read the rows through the branch: the database checks what memory or the index returned.
@@ -157,6 +161,8 @@ def _collect_candidates(
     if options.recipe.replies:
         facts += _find_answers(pool, rows, facts, found, question, actor)
     known = load_assessments([fact.uid for fact in facts], lineage)
+    if options.overlay:
+        known = options.overlay.assess(known)
     pool.raw.add(found)
     for fact in facts:
         belief = known[fact.uid]

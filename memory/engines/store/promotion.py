@@ -70,6 +70,8 @@ LOCAL = {
         "Node",
         "Project",
         "QueueMessage",
+        "EvalRun",
+        "Question",
         "RecallLog",
         "Snapshot",
         "VectorClock",

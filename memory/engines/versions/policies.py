@@ -58,7 +58,7 @@ class Policy:
 
 
 OTHERS_POLICY = Policy()
-MAIN_POLICY = Policy(gates=(Gate.CONFLICTS, Gate.REQUIRE_VERIFIED, Gate.SECRETS))
+MAIN_POLICY = Policy(gates=(Gate.CONFLICTS, Gate.REQUIRE_VERIFIED, Gate.SECRETS, Gate.RECALL))
 
 
 def find_policy(project_id: UUID, branch_name: str) -> Policy:

@@ -66,6 +66,7 @@ class TestMergeRequests:
         assert [(one["name"], one["state"]) for one in detail["checks"]][1:] == [
             ("require_verified", "passed"),
             ("secrets", "passed"),
+            ("recall", "passed"),
         ]
         assert list(detail["checks"][0]) == list(m.CheckShape().get_fields())
         assert (detail["mergeable"], detail["counts"]["fact"]) == (True, {"applied": 1})

@@ -162,7 +162,11 @@ class TestRegistry:
 
     def test_a_policy_names_the_gates_of_the_settings(self, ada):
         entry, _ = PolicyEngine().set_policy(pattern="main", gates=list(conf().merge_gates), actor=ada)
-        assert entry.gates == [name for name, _ in GATES] == ["conflicts", "require_verified", "secrets"]
+        assert (
+            entry.gates
+            == [name for name, _ in GATES]
+            == ["conflicts", "require_verified", "secrets", "recall"]
+        )
         with pytest.raises(Invalid):
             PolicyEngine().set_policy(pattern="main", gates=["none"], actor=ada)
 

@@ -64,7 +64,8 @@ class TestTheWay:
         assert (request.number, request.title, request.state) == (1, f"Merge {TASK} into main", "open")
         assert (request.author_kind, request.author_label) == ("user", "mira")
         found = engine.check_request(request_id=1, actor=vera)
-        assert [one.name for one in found.check.results] == ["conflicts", "require_verified", "secrets"]
+        names = ["conflicts", "require_verified", "secrets", "recall"]
+        assert [one.name for one in found.check.results] == names
         assert (found.check.failed, found.check.mergeable) == ([], True)
         assert engine.approve_request(request_id=request.pk, actor=vera).request.state == "approved"
         before = texts("main", project)

@@ -1,0 +1,227 @@
+"""The commands on saved questions, and ``eval``, which puts them to a branch."""
+
+import json
+import time
+from typing import Any
+
+from day1site.cli.commands import build_group, lazy_command
+from day1site.cli.declared_fields import field_names, field_options
+from day1site.cli.errors import CliError
+from day1site.cli.fact_jsonl import read_lines
+from day1site.cli.import_export import open_source
+from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.output import note, progress
+from day1site.cli.parameters import (
+    WHOLE,
+    argument,
+    at_option,
+    branch_option,
+    drop_empty,
+    option,
+    paging_options,
+)
+from day1site.cli.rest import Answer
+
+POLL_SECONDS = 1.0
+BATCH_SIZE = 100  # lines of one request
+COLUMNS = ("id", "text", "expected", "branch", "note")
+LINE_FIELDS = field_names("question", "import")
+
+
+@command(
+    "save",
+    "Save a question with the facts that a search should find.",
+    'day1 questions save "How long do tokens live?" --expect 0197…',
+)
+@argument("text", "TEXT", help="- reads it from standard input")
+@field_options("question")
+@branch_option
+def save(run: Invocation, text: str, branch: str, **options: Any) -> None:
+    fields = drop_empty({**options, "expected": list(options["expected"])})
+    row = run.open_client().api.post("/questions", text=read_text(text), branch=branch, **fields)
+    run.show_line(row, f"{row['id']}\t{row['text']}")
+
+
+@command("list", "List the questions, the newest first.", "day1 questions list --all")
+@paging_options
+def list_questions(run: Invocation, **options: Any) -> None:
+    api = run.open_client().api
+    run.show_list(
+        lambda paging: api.get("/questions", **paging),
+        options,
+        COLUMNS,
+        lambda row: [row["id"], row["text"], len(row["expected"]), row["branch"], row["note"]],
+        "No questions are saved yet.",
+    )
+
+
+@command("delete", "Delete a question.", "day1 questions delete 0197…")
+@argument("question", "ID")
+def delete(run: Invocation, question: str) -> None:
+    run.open_client().api.delete(f"/questions/{question}")
+    run.show_line({"id": question, "deleted": True}, f"{question}\tdeleted")
+
+
+@command(
+    "import",
+    "Save the questions of a file: one JSON object a line, with text and expected.",
+    "day1 questions import questions.jsonl",
+)
+@argument("file", "FILE.jsonl", help="- reads standard input")
+@branch_option
+def import_questions(run: Invocation, file: str, branch: str) -> None:
+    """Save all of them, or none where a line is no question."""
+    lines = read_questions(file)
+    api = run.open_client(makes_store=True).api
+    for start in range(0, len(lines), BATCH_SIZE):
+        batch = lines[start : start + BATCH_SIZE]
+        api.post("/questions/bulk", questions=[line for _, line in batch], branch=branch)
+    run.show_line({"saved": len(lines), "branch": branch}, f"saved {len(lines)} questions on {branch}")
+
+
+def read_questions(file: str) -> list[tuple[int, Answer]]:
+    """Return the questions of a file with their numbers. Raises CliError for a line that is none."""
+    with open_source(file) as (stream, _total):
+        lines = list(read_lines(stream))
+    for number, line, reason in lines:
+        if fault := reason or find_fault(line):
+            raise CliError("invalid", f"line {number}: {fault} Nothing was saved.")
+    if not lines:
+        raise CliError("invalid", "The file has no questions.")
+    return [(number, line) for number, line, _ in lines]
+
+
+def find_fault(line: Answer) -> str:
+    """Return what is wrong with a line, as far as it shows without a store."""
+    if unknown := line.keys() - LINE_FIELDS:
+        return f"There is no field named {min(unknown)}."
+    if not isinstance(line.get("text"), str) or not line["text"].strip():
+        return "text is needed."
+    expected = line.get("expected")
+    if not isinstance(expected, list) or not expected or not all(isinstance(one, str) for one in expected):
+        return "expected must be a list of ids."
+    return ""
+
+
+@command("export", "Print the questions, one JSON object a line.", "day1 questions export > questions.jsonl")
+def export_questions(run: Invocation) -> None:
+    api, cursor = run.open_client().api, ""
+    while cursor is not None:
+        page = api.get("/questions", limit=100, **({"cursor": cursor} if cursor else {}))
+        for row in page["results"]:
+            line = {name: value for name, value in row.items() if name in LINE_FIELDS and value}
+            print(json.dumps(line, ensure_ascii=False))
+        cursor = page["next"]
+
+
+@command("runs", "List the runs of the questions, the newest first.", "day1 questions runs --limit 5")
+@paging_options
+def list_runs(run: Invocation, **options: Any) -> None:
+    api = run.open_client().api
+    run.show_list(
+        lambda paging: api.get("/evals", **paging),
+        options,
+        ("id", "branch", "seq", "recipe", "k", "recall", "mrr", "lost", "created_at"),
+        describe_run,
+        "No run yet: day1 eval makes one.",
+    )
+
+
+def describe_run(row: Answer) -> list[Any]:
+    figures = row["figures"]
+    side = [row["id"], row["branch"], row["seq"], row["recipe"], row["k"]]
+    return [*side, figures.get("recall"), figures.get("mrr"), figures.get("lost"), row["created_at"]]
+
+
+@command(
+    "eval",
+    "Put the saved questions to a branch, and compare it with another, a point in time or a recipe.",
+    "day1 eval --branch task/login --against main",
+    "day1 eval --recipe timeless --against-recipe default",
+)
+@branch_option
+@at_option
+@option("--recipe", metavar="NAME", help="how the parts of the score are mixed; default the project's")
+@option("--k", type=WHOLE, metavar="N", help="how many facts of a search count, 1 to 100; default 10")
+@option("--against", metavar="NAME", help="compare with this branch")
+@option("--against-at", metavar="POINT", help="compare with this point")
+@option("--against-recipe", metavar="NAME", help="compare with this recipe")
+def run_eval(run: Invocation, branch: str, **options: Any) -> int:
+    """End with status 1 where a question was lost."""
+    other = {"branch": options["against"], "at": options["against_at"], "recipe": options["against_recipe"]}
+    side = {"branch": branch, **{name: options[name] for name in ("at", "recipe", "k")}}
+    api = run.open_client().api
+    body = drop_empty({**side, "against": drop_empty(other) or None})
+    row = wait_for(api, api.post("/evals", **body))
+    run.show(row, lambda out: show_run(out, api, row))
+    return 1 if row["figures"].get("lost") else 0
+
+
+def wait_for(api: Any, row: Answer) -> Answer:
+    """Wait for a run that a worker carries out, and show how far it is."""
+    with progress("Asking") as update:
+        while row["state"] != "done":
+            update(row["done"], row["questions"])
+            time.sleep(POLL_SECONDS)
+            row = api.get(f"/evals/{row['id']}")
+    return row
+
+
+def show_run(out: Any, api: Any, row: Answer) -> None:
+    figures = row["figures"]
+    before = figures.get("before", {})
+    out.pairs(
+        {
+            "id": row["id"],
+            "branch": f"{row['branch']} at {row['seq']}, recipe {row['recipe']}",
+            "questions": f"{figures['scored']} of {row['questions']} can be answered",
+            f"recall@{row['k']}": describe_change(before.get("recall"), figures["recall"]),
+            "MRR": describe_change(before.get("mrr"), figures["mrr"]),
+            "lost, gained, moved": [figures[name] for name in ("lost", "gained", "moved")] if before else "",
+            "p of the recall": describe_test(figures.get("significance", {}).get("recall")),
+        }
+    )
+    for one in list_changed(row):
+        out.line(f"{one.get('change', 'unscored')}\t{one['question']}\t{read_question(api, one)}")
+    if figures["scored"] < row["questions"]:
+        note("Some questions expect facts that were erased or are on no branch: they do not count.")
+
+
+def read_question(api: Any, result: Answer) -> str:
+    """Return the first line of a question; one that was deleted since has none."""
+    try:
+        text: str = api.get(f"/questions/{result['question']}")["text"]
+    except CliError:
+        return ""
+    return text.split("\n")[0][:100]
+
+
+def list_changed(row: Answer) -> list[Answer]:
+    """Return the questions that a reader looks for: lost, gained, and those that nothing can answer."""
+    shown = ("lost", "gained", "unscored")
+    return [one for one in row["results"] if one.get("change") in shown or not one["ranks"]]
+
+
+def describe_change(before: float | None, now: float | None) -> str:
+    text = "none" if now is None else f"{now:.3f}"
+    return text if before is None else f"{before:.3f} → {text}"
+
+
+def describe_test(test: Answer | None) -> str:
+    if not test:
+        return ""
+    return (
+        f"{test['p']:.3f}, difference {test['difference']:+.3f} ({test['low']:+.3f} to {test['high']:+.3f})"
+    )
+
+
+ACTIONS = {
+    "save": lazy_command("questions:save", "Save a question with the facts that a search should find"),
+    "list": lazy_command("questions:list_questions", "List the questions, the newest first"),
+    "delete": lazy_command("questions:delete", "Delete a question"),
+    "import": lazy_command("questions:import_questions", "Save the questions of a file"),
+    "export": lazy_command("questions:export_questions", "Print the questions, one JSON object a line"),
+    "runs": lazy_command("questions:list_runs", "List the runs of the questions, the newest first"),
+}
+HELP = "save, list, import and export questions with the facts that they expect"
+GROUP = build_group("questions", HELP, "day1 questions list", "list", ACTIONS)

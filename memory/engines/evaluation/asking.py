@@ -1,0 +1,69 @@
+"""Questions put to places: the ranks of what they expect, and why an expected fact has none."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import UUID
+
+from memory.actors import Actor
+from memory.engines.evaluation.figures import Ranks, Result
+from memory.engines.evaluation.ranks import Place, rank_facts
+from memory.engines.facts.filters import FactFilter
+from memory.engines.search.query import build_query
+from memory.engines.versions.erased import erased_uids
+from memory.engines.versions.lookup import find_branch, resolve_point
+from memory.models import Fact
+from memory.models.questions import Question
+
+ERASED, ABSENT, ELSEWHERE, UNRANKED = "erased", "absent", "elsewhere", "unranked"
+
+
+def ask_questions(
+    questions: Sequence[Question], place: Place, before: Place | None, actor: Actor, k: int
+) -> Iterator[Result]:
+    """Yield the result of each question at a place, compared with another one if given."""
+    known = find_known(actor.project_id, questions)
+    for question in questions:
+        expected = list_expected(question)
+        found = [uid for uid in expected if uid not in known]
+        missing = {uid: known[uid] for uid in expected if uid in known}
+        ranks = rank_expected(question, found, place, actor, k) if found else {}
+        earlier = rank_expected(question, found, before, actor, k) if found and before else None
+        unranked = [uid for uid, rank in ranks.items() if rank is None]
+        missing |= explain_unranked(unranked, place, actor)
+        yield Result(question.pk, ranks, {} if before and earlier is None else earlier, missing)
+
+
+def list_expected(question: Question) -> list[UUID]:
+    return [UUID(text) for text in question.expected]
+
+
+def rank_expected(question: Question, uids: Sequence[UUID], place: Place, actor: Actor, k: int) -> Ranks:
+    """Return the rank of each fact, None for one that is no candidate."""
+    category = [question.category] if question.category else []
+    filters = FactFilter.from_values({"category": category, "repository": question.repository})
+    order = rank_facts(place, build_query(question.text), filters, actor, k)
+    places = {uid: rank for rank, uid in enumerate(order, 1)}
+    return {uid: places.get(uid) for uid in uids}
+
+
+def find_known(project_id: UUID, questions: Iterable[Question]) -> dict[UUID, str]:
+    """Return the expected facts that no branch of the project has: they were erased, or never there."""
+    expected = sorted({uid for question in questions for uid in list_expected(question)})
+    erased, present = erased_uids(project_id, expected), set[UUID]()
+    for start in range(0, len(expected), 500):
+        versions = Fact.objects.all_versions().filter(uid__in=expected[start : start + 500], deleted=False)
+        present |= set(versions.filter(branch__project=project_id).values_list("uid", flat=True))
+    return {
+        uid: ERASED if uid in erased else ABSENT for uid in expected if uid in erased or uid not in present
+    }
+
+
+def explain_unranked(uids: Sequence[UUID], place: Place, actor: Actor) -> dict[UUID, str]:
+    """Say of facts that are no candidates whether the branch shows them at all."""
+    if not uids:
+        return {}
+    branch = find_branch(actor, place.branch_name)
+    rows = Fact.objects.in_lineage(branch.lineage(resolve_point(branch, place.at)))
+    shown = {uid for (uid,) in rows.select_by_key(("uid",), "uid", uids)}
+    if place.overlay:
+        shown = shown - place.overlay.hidden | {change.fact.uid for change in place.overlay.changes}
+    return {uid: UNRANKED if uid in shown else ELSEWHERE for uid in uids}

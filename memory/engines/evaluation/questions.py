@@ -1,0 +1,178 @@
+"""QuestionEngine: saved questions, with the facts that a search should find."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Use
+from memory.engines.fields.questions import QUESTION
+from memory.engines.search.query import check_query
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import Invalid, NotFound, TooLarge
+from memory.models import Fact, Project
+from memory.models.questions import MAX_EXPECTED, MAX_QUESTIONS, Question
+
+CHECKS = QUESTION.field_checks(Use.CREATE)
+
+
+@retry_methods
+class QuestionEngine:
+    def create_question(self, *, actor: Actor, branch_name: str = MAIN, **fields: Any) -> Question:
+        """Save a question; the branch must show the facts that it expects. Needs the scope curate.
+
+        Raises Invalid, UnknownField, QueryTooLong, NotFound, TooLarge, scope and branch refusals.
+        """
+        actor.require_scope("curate", branch_name)
+        values = check_question(fields)
+        check_shown(actor, branch_name, values["expected"])
+        (question,) = store_questions(actor, branch_name, [values])
+        return question
+
+    def expect_fact(
+        self, *, text: str, fact_id: UUID, actor: Actor, branch_name: str = MAIN
+    ) -> tuple[Question, bool]:
+        """Save that a question should find a fact: with a saved question of this text, else a new one.
+
+        Returns whether it is new. Raises as ``create_question``.
+        """
+        actor.require_scope("curate", branch_name)
+        same = Question.objects.filter(project=actor.project_id, branch=branch_name, text=text, category="")
+        if (known := same.filter(repository="").order_by("-pk").first()) is None:
+            return self.create_question(
+                text=text, expected=[fact_id], actor=actor, branch_name=branch_name
+            ), True
+        expected = list(dict.fromkeys([*known.expected, str(fact_id)]))
+        return self.update_question(question_id=known.pk, actor=actor, expected=expected), False
+
+    def import_questions(
+        self, *, questions: Sequence[Mapping[str, Any]], actor: Actor, branch_name: str = MAIN
+    ) -> list[Question]:
+        """Save several questions, all or none. A run says which of their facts are nowhere.
+
+        Raises as ``create_question``, but for facts that the branch does not show; ``field`` names the
+        one at fault.
+        """
+        actor.require_scope("curate", branch_name)
+        find_branch(actor, branch_name)
+        if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MAX_QUESTIONS:
+            raise Invalid("{field} needs 1 to {most} entries.", field="questions", most=MAX_QUESTIONS)
+        return store_questions(actor, branch_name, [check_line(one, at) for at, one in enumerate(questions)])
+
+    def update_question(self, *, question_id: UUID, actor: Actor, **fields: Any) -> Question:
+        """Change fields of a question. Needs the scope curate on its branch. Raises as its creation."""
+        question = self.get_question(question_id=question_id, actor=actor)
+        actor.require_scope("curate", question.branch)
+        now = {name: getattr(question, name) for name in CHECKS}
+        values = check_question({**now, **fields})
+        if "expected" in fields:
+            check_shown(actor, question.branch, values["expected"])
+        with transaction.atomic(savepoint=False):
+            for name, value in values.items():
+                setattr(question, name, value)
+            question.updated_at = timezone.now()
+            question.save()
+            record_entry(actor, "question.update", str(question.pk))
+        return question
+
+    def delete_question(self, *, question_id: UUID, actor: Actor) -> None:
+        """Delete a question; the runs that it was in keep its ranks. Needs the scope curate."""
+        question = self.get_question(question_id=question_id, actor=actor)
+        actor.require_scope("curate", question.branch)
+        with transaction.atomic(savepoint=False):
+            record_entry(actor, "question.delete", str(question.pk))
+            question.delete()
+
+    def get_question(self, *, question_id: UUID, actor: Actor) -> Question:
+        """Return a question of a branch that the actor may use. Raises NotFound."""
+        actor.require_scope("read")
+        question = Question.objects.filter(project=actor.project_id, pk=question_id).first()
+        if question is None or not actor.may_use(question.branch):
+            raise NotFound("There is no question with this id.")
+        return question
+
+    def list_questions(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Question]:
+        """List the questions of branches that the actor may use, the newest first."""
+        actor.require_scope("read")
+        return paginate(select_questions(actor), key="-id", limit=limit, cursor=cursor)
+
+    def find_questions(self, *, actor: Actor, ids: Sequence[UUID]) -> dict[UUID, Question]:
+        """Return those of the questions that the actor may read, by id."""
+        actor.require_scope("read")
+        return {one.pk: one for one in select_questions(actor).filter(pk__in=ids)}
+
+    def count_questions(self, *, actor: Actor) -> int:
+        """Return how many questions the actor may read."""
+        actor.require_scope("read")
+        return select_questions(actor).count()
+
+
+def select_questions(actor: Actor) -> QuerySet[Question]:
+    """Return the questions of branches that the actor may use."""
+    rows = Question.objects.filter(project=actor.project_id)
+    if not actor.branch_patterns:
+        return rows
+    names = rows.order_by().values_list("branch", flat=True).distinct()
+    return rows.filter(branch__in=[name for name in names if actor.may_use(name)])
+
+
+def check_line(fields: Any, at: int) -> dict[str, Any]:
+    """Return a checked question of several; an error names its place."""
+    if not isinstance(fields, Mapping):
+        raise Invalid("questions[{index}] must be an object.", index=at, field=f"questions[{at}]")
+    try:
+        return check_question(fields)
+    except Invalid as error:
+        error.data["field"] = f"questions[{at}].{error.data.get('field', '')}".rstrip(".")
+        raise
+
+
+def check_question(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return checked fields, with those that were left out empty. Raises Invalid, UnknownField."""
+    if not isinstance(expected := fields.get("expected"), list | tuple):
+        raise Invalid("{field} must be a list of ids.", field="expected")
+    values = c.validate({**fields, "expected": [str(uid) for uid in expected]}, CHECKS)
+    if not check_query(values.get("text", "")).strip():
+        raise Invalid("{field} is needed.", field="text")
+    values["expected"] = check_expected(values["expected"])
+    return {name: values.get(name, "") for name in CHECKS}
+
+
+def check_expected(texts: Sequence[str]) -> list[str]:
+    """Return different ids, 1 to 20. Raises Invalid."""
+    found = dict.fromkeys(str(c.parse_uuid(f"expected[{at}]", text)) for at, text in enumerate(texts))
+    if not 1 <= len(found) <= MAX_EXPECTED:
+        raise Invalid("A question expects 1 to {most} facts.", most=MAX_EXPECTED, field="expected")
+    return list(found)
+
+
+def check_shown(actor: Actor, branch_name: str, expected: Sequence[str]) -> None:
+    """Check that the branch shows the expected facts. Raises NotFound."""
+    rows = Fact.objects.on(find_branch(actor, branch_name))
+    shown = {str(uid) for (uid,) in rows.select_by_key(("uid",), "uid", [UUID(text) for text in expected])}
+    for uid in expected:
+        if uid not in shown:
+            raise NotFound("{branch} shows no fact {id}.", branch=branch_name, id=uid, field="expected")
+
+
+def store_questions(actor: Actor, branch_name: str, batch: Sequence[Mapping[str, Any]]) -> list[Question]:
+    """Store checked questions with one audit entry. Raises TooLarge."""
+    now = timezone.now()
+    own = {"branch": branch_name, "created_at": now, "updated_at": now, "created_by": actor.label}
+    with transaction.atomic(savepoint=False):
+        # Serialise additions: two may count the same number.
+        Project.objects.select_for_update().get(pk=actor.project_id)
+        if Question.objects.filter(project=actor.project_id).count() + len(batch) > MAX_QUESTIONS:
+            raise TooLarge(what="The list of questions", limit=f"{MAX_QUESTIONS} entries")
+        rows = [Question(project_id=actor.project_id, **values, **own) for values in batch]
+        Question.objects.bulk_create(rows)
+        record_entry(actor, "question.create", str(rows[0].pk), {"count": len(rows)})
+    return rows

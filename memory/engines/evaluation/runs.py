@@ -1,0 +1,157 @@
+"""EvalEngine: runs of all saved questions at a branch, point and recipe, alone or compared with another."""
+
+import time
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.evaluation.asking import ask_questions
+from memory.engines.evaluation.figures import Ranks, Result, summarise
+from memory.engines.evaluation.questions import select_questions
+from memory.engines.evaluation.ranks import Place
+from memory.engines.fields.questions import DEFAULT_K, MAX_K
+from memory.engines.search.ranked import get_recipe
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.exceptions import BranchArchived, Invalid, NotFound, UnknownField
+from memory.models.questions import EvalRun
+from memory.queue.producer import enqueue
+
+MAX_AT_ONCE = 100  # questions that are put while the caller waits; a worker puts more
+BATCH_SIZE = 50  # after so many the run says how far it is
+SIDE = ("branch", "at", "recipe")
+
+
+@retry_methods
+class EvalEngine:
+    def start_eval(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        at: Any = None,
+        recipe: str = "",
+        k: int = DEFAULT_K,
+        against: Mapping[str, Any] | None = None,
+    ) -> EvalRun:
+        """Put all questions to a branch and keep the figures; ``against`` is the side before, if any.
+
+        It has ``branch``, ``at`` and ``recipe``, each as this side has it unless given. Up to a hundred
+        questions are put at once; with more the run is queued for a worker. Needs the scopes write, and
+        read on the branches. Raises Invalid, UnknownField, BranchNotFound, NotFound, BranchArchived.
+        """
+        actor.require_scope("write")
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_K:
+            raise Invalid("{field} must be 1 to {most}.", field="k", most=MAX_K)
+        side = {"branch": branch_name, "at": at, "recipe": recipe}
+        now, before = resolve_side(actor, side), resolve_against(actor, side, against)
+        count = select_questions(actor).count()
+        if not count:
+            raise Invalid("There are no saved questions: save one from a search first.")
+        run = EvalRun(project_id=actor.project_id, **now, k=k, against=before, questions=count)
+        run.created_at, run.created_by = timezone.now(), actor.label
+        run.save()
+        if count > MAX_AT_ONCE:
+            enqueue("memory.run_eval", str(run.pk))
+            return run
+        return carry_out(run, actor)
+
+    def get_eval(self, *, eval_id: UUID, actor: Actor) -> EvalRun:
+        """Return a run. Raises NotFound, also where the actor may not use its branches."""
+        actor.require_scope("read")
+        run = EvalRun.objects.filter(project=actor.project_id, pk=eval_id).first()
+        if run is None or not may_read(actor, run):
+            raise NotFound("There is no run with this id.")
+        return run
+
+    def list_evals(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[EvalRun]:
+        """List the runs, newest first, without the ranks of their questions."""
+        actor.require_scope("read")
+        rows = EvalRun.objects.filter(project=actor.project_id)
+        allowed = rows
+        if actor.branch_patterns:
+            hidden = [run.pk for run in rows.only("branch", "against") if not may_read(actor, run)]
+            allowed = rows.exclude(pk__in=hidden)
+        return paginate(allowed.defer("results"), key="-id", limit=limit, cursor=cursor, of=rows)
+
+
+def may_read(actor: Actor, run: EvalRun) -> bool:
+    names = [run.branch, *([run.against["branch"]] if run.against else [])]
+    return all(actor.may_use(name) for name in names)
+
+
+def resolve_against(
+    actor: Actor, side: Mapping[str, Any], against: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the other side of a comparison; {} without one. Raises UnknownField."""
+    if against is None:
+        return {}
+    for name in against:
+        if name not in SIDE:
+            field = f"against.{name}"
+            raise UnknownField(field=field)
+    same = side if against.get("branch", side["branch"]) == side["branch"] else {**side, "at": None}
+    return resolve_side(actor, {**same, **against})
+
+
+def resolve_side(actor: Actor, side: Mapping[str, Any]) -> dict[str, Any]:
+    """Return branch, seq and recipe by name. Raises BranchNotFound, BranchArchived, Invalid, NotFound."""
+    actor.require_scope("read", side["branch"])
+    recipe, branch = get_recipe(actor, side["recipe"]), find_branch(actor, side["branch"])
+    if branch.archived_at:
+        raise BranchArchived(
+            "The branch {name} is archived, and a search finds nothing on it: restore it first.",
+            name=branch.name,
+        )
+    return {"branch": branch.name, "seq": resolve_point(branch, side["at"]), "recipe": recipe.name}
+
+
+def carry_out(run: EvalRun, actor: Actor) -> EvalRun:
+    """Put the questions of a run and keep its figures, saying after each batch how far it is."""
+    started, results = time.perf_counter(), list[Result]()
+    questions = list(select_questions(actor).order_by("pk"))
+    place, before = build_place(actor, describe_side(run)), build_place(actor, run.against)
+    assert place is not None  # only the other side may be missing
+    found = ask_questions(questions, place, before, actor, run.k)
+    run.state, run.questions = EvalRun.State.RUNNING, len(questions)
+    while batch := list(islice(found, BATCH_SIZE)):
+        results += batch
+        run.done = len(results)
+        run.save(update_fields=["state", "questions", "done"])
+    run.figures, run.results = summarise(results, run.k), [describe_result(one, run.k) for one in results]
+    run.took_ms, run.state = round((time.perf_counter() - started) * 1000, 1), EvalRun.State.DONE
+    run.save()
+    return run
+
+
+def run_queued(run_id: UUID) -> None:
+    """Carry out a run that was queued, with all questions of its project; one that is done stays."""
+    if run := EvalRun.objects.filter(pk=run_id).exclude(state=EvalRun.State.DONE).first():
+        carry_out(run, Actor(run.project_id, "system", label=run.created_by, scopes=frozenset({"admin"})))
+
+
+def describe_side(run: EvalRun) -> dict[str, Any]:
+    return {"branch": run.branch, "seq": run.seq, "recipe": run.recipe}
+
+
+def build_place(actor: Actor, side: Mapping[str, Any]) -> Place | None:
+    return Place(side["branch"], get_recipe(actor, side["recipe"]), side["seq"]) if side else None
+
+
+def describe_result(result: Result, k: int) -> dict[str, Any]:
+    """Return a result as it is stored: ids and ranks, no text."""
+    row: dict[str, Any] = {"question": str(result.question), "ranks": describe_ranks(result.ranks)}
+    if result.before is not None:
+        row |= {"before": describe_ranks(result.before), "change": result.describe_change(k)}
+    if result.missing:
+        row["missing"] = {str(uid): reason for uid, reason in result.missing.items()}
+    return row
+
+
+def describe_ranks(ranks: Ranks) -> dict[str, int | None]:
+    return {str(uid): rank for uid, rank in ranks.items()}

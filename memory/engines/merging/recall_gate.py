@@ -1,0 +1,165 @@
+"""Recall gate: the saved questions put to the result of a plan, before anything is merged.
+
+The ranks are remembered by each process for a minute, so that the page, the checks and the merge share them.
+Under the locks of a merge whose branches moved meanwhile, those of the check before are taken: questions are
+put outside of transactions, as providers are asked.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from time import monotonic
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext_noop as _
+
+from memory.actors import Actor
+from memory.engines.evaluation.asking import ask_questions
+from memory.engines.evaluation.figures import LOST, Result, summarise
+from memory.engines.evaluation.ranks import Place
+from memory.engines.fields.questions import DEFAULT_K
+from memory.engines.merging.gates import FAILED, PASSED, WARNING, GateResult, build_result
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.overlay import build_overlay
+from memory.engines.merging.plan import FullPlan
+from memory.engines.merging.similar import build_key
+from memory.engines.search.overlay import Overlay
+from memory.engines.search.ranked import get_recipe
+from memory.engines.versions.policies import Policy
+from memory.models.questions import Question
+
+MAX_ASKED = 200  # the newest questions of a project
+MAX_CHANGES = 10_000  # facts that a merge exchanges; more are not searched
+CACHE_SIZE = 32
+MAX_NAMED = 3  # questions that a result names
+NAMED_CHARACTERS = 100
+CACHE_SECONDS = 60.0  # facts expire and get their vectors, without a commit
+Key = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class MergeRecall:
+    """The ranks of the saved questions before a merge and after it; ``left`` were not put."""
+
+    results: tuple[Result, ...] = ()
+    left: int = 0
+    changes: int = 0
+    k: int = DEFAULT_K
+
+    @property
+    def hurt(self) -> list[UUID]:
+        """Return the questions of which the merge takes an expected fact out of the first k."""
+        return [one.question for one in self.results if one.describe_change(self.k) == LOST]
+
+    @property
+    def is_measured(self) -> bool:
+        return self.changes <= MAX_CHANGES
+
+    @property
+    def figures(self) -> dict:
+        return summarise(self.results, self.k)
+
+
+class RecallCache:
+    """What this process measured of late, by what it depends on."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[Key, tuple[float, MergeRecall]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key) -> MergeRecall | None:
+        with self._lock:
+            at, recall = self._found.get(key, (0.0, None))
+        return recall if monotonic() - at < CACHE_SECONDS else None
+
+    def put(self, key: Key, recall: MergeRecall) -> None:
+        with self._lock:
+            self._found[key] = monotonic(), recall
+            self._found.move_to_end(key)
+            while len(self._found) > CACHE_SIZE:
+                self._found.popitem(last=False)
+
+
+recalls = RecallCache()
+
+
+def check_recall(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
+    """Fail when the merge takes a fact out of the first ten that a saved question expects there."""
+    recall = measure_recall(plan, options)
+    scored = sum(one.is_scored for one in recall.results)
+    if not recall.is_measured:
+        text = _("The merge changes too many facts to put the saved questions to it: {count}.")
+        return build_result(name, WARNING, text, count=recall.changes)
+    if recall.hurt:
+        text = _("Saved questions that would no longer find what they expect: {count}. {names}")
+        names = name_questions(recall.hurt, plan)
+        return build_result(name, FAILED, text, recall.hurt, "tab=recall", names=names)
+    if recall.left:
+        text = _("No question loses what it expects, of the newest {count}; older ones were not put: {left}.")
+        return build_result(name, WARNING, text, link="tab=recall", count=scored, left=recall.left)
+    if not recall.results:
+        return build_result(name, PASSED, _("No question is saved that the merge could hurt."))
+    text = _("Saved questions that find what they expect as before: {count}.")
+    return build_result(name, PASSED, text, link="tab=recall", count=scored)
+
+
+def name_questions(ids: Sequence[UUID], plan: FullPlan) -> str:
+    """Return the first of these questions that were saved on one of the two branches."""
+    branches = (plan.points.source.name, plan.points.target.name)
+    texts = (
+        Question.objects.filter(pk__in=ids, branch__in=branches).order_by("pk").values_list("text", flat=True)
+    )
+    return " · ".join(" ".join(text.split())[:NAMED_CHARACTERS] for text in texts[:MAX_NAMED])
+
+
+def hide_names(result: GateResult) -> GateResult:
+    """Return a result without the questions that it names, for who may not read the target."""
+    return replace(result, ids=(), data={**result.data, "names": ""}) if "names" in result.data else result
+
+
+def measure_recall(plan: FullPlan, options: MergeOptions) -> MergeRecall:
+    """Return the ranks of the saved questions on the target, and on what the merge would make of it."""
+    rows = Question.objects.filter(project=plan.points.project_id).order_by("-pk")
+    count = rows.count()
+    if not count:
+        return MergeRecall()
+    questions = list(rows[:MAX_ASKED])
+    key = build_recall_key(plan, options, questions)
+    latest: Key = ("latest", plan.points.source.pk, plan.points.target.pk)
+    known = recalls.get(key) or (recalls.get(latest) if in_transaction() else None)
+    if known is None:
+        known = _measure(plan, questions, count - len(questions))
+        recalls.put(key, known)
+        recalls.put(latest, known)
+    return known
+
+
+def in_transaction() -> bool:
+    return transaction.get_connection().in_atomic_block
+
+
+def build_recall_key(plan: FullPlan, options: MergeOptions, questions: Sequence[Question]) -> Key:
+    """Return what the ranks depend on."""
+    stamps = tuple((one.pk, one.updated_at) for one in questions)
+    return (*build_key(plan.points), options.strategy, options.ids, options.decisions, stamps)
+
+
+def _measure(plan: FullPlan, questions: Sequence[Question], left: int) -> MergeRecall:
+    overlay = build_overlay(plan)
+    changes = len(overlay.hidden | {change.fact.uid for change in overlay.changes})
+    if not changes or changes > MAX_CHANGES:
+        return MergeRecall(changes=changes)
+    actor = build_actor(plan.points.project_id)
+    place, before = (build_place(plan, one, actor) for one in (overlay, None))
+    return MergeRecall(tuple(ask_questions(questions, place, before, actor, DEFAULT_K)), left, changes)
+
+
+def build_place(plan: FullPlan, overlay: Overlay | None, actor: Actor) -> Place:
+    return Place(plan.points.target.name, get_recipe(actor, ""), plan.points.target_seq, overlay)
+
+
+def build_actor(project_id: UUID) -> Actor:
+    """Return who puts the questions: nobody's session, so that no repository is preferred."""
+    return Actor(project_id, "system", scopes=frozenset({"read"}), surface="gate")

@@ -1,0 +1,58 @@
+"""Saved questions with the facts that a search should find, and the runs that put them to a branch."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from memory.db.fields import JSONTextField
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+MAX_EXPECTED = 20  # facts of one question
+MAX_QUESTIONS = 1000  # of a project: a run puts all of them
+
+
+class Question(models.Model):
+    """A question and the ids of the facts that should be found, on the branch where it was saved."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    text = models.TextField()
+    expected = JSONTextField(default=list)
+    category = models.CharField(max_length=100, blank=True, default="")
+    repository = models.CharField(max_length=1000, blank=True, default="")
+    note = models.CharField(max_length=500, blank=True, default="")
+    branch = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+
+    def __str__(self) -> str:
+        return self.text[:100]
+
+
+class EvalRun(models.Model):
+    """One run of all questions, with its figures and the ranks of each question; no text is repeated."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    branch = models.CharField(max_length=200)
+    seq = models.BigIntegerField()
+    recipe = models.CharField(max_length=50)
+    k = models.PositiveSmallIntegerField()
+    against = JSONTextField(default=dict)  # branch, seq and recipe of the other side, if any
+    questions = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)  # of the questions, so far
+    figures = JSONTextField(default=dict)
+    results = JSONTextField(default=list)
+    took_ms = models.FloatField(default=0)
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.branch} · {self.recipe}"

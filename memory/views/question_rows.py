@@ -1,0 +1,127 @@
+"""Rows of saved questions with their ranks, the chart of runs, and what Home shows of the newest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from memory.actors import Actor
+from memory.engines.evaluation.questions import QuestionEngine
+from memory.engines.evaluation.runs import EvalEngine, describe_result
+from memory.models.questions import EvalRun, Question
+
+CHANGES: dict[str, Any] = {
+    "lost": _("lost"),
+    "gained": _("gained"),
+    "moved": _("moved"),
+    "same": _("as before"),
+    "unscored": _("does not count"),
+}
+TONES = {"lost": "error", "gained": "good", "moved": "warning", "unscored": "archived"}
+MISSING: dict[str, Any] = {
+    "erased": _("erased"),
+    "absent": _("on no branch"),
+    "elsewhere": _("not on this branch"),
+    "unranked": _("not found"),
+}
+ORDER = ("lost", "gained", "moved", "unscored", "same", "")
+WIDTH, HEIGHT, PADDING = 640, 120, 12  # of the chart, in its own units
+
+
+@dataclass(frozen=True)
+class ExpectedFact:
+    """The ranks of one expected fact, and why it has none."""
+
+    uid: str
+    rank: int | None
+    before: int | None
+    reason: Any = ""
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    question: Question | None  # None for one that was deleted since, or that the reader may not read
+    change: str
+    facts: Sequence[ExpectedFact]
+    is_compared: bool
+
+    @property
+    def word(self) -> Any:
+        return CHANGES.get(self.change, "")
+
+    @property
+    def tone(self) -> str:
+        return TONES.get(self.change, "")
+
+
+def build_rows(actor: Actor, results: Sequence[Mapping[str, Any]]) -> list[QuestionRow]:
+    """Return the results as rows, those that were lost first."""
+    ids = [UUID(one["question"]) for one in results]
+    known = QuestionEngine().find_questions(actor=actor, ids=ids)
+    rows = [build_row(known.get(UUID(one["question"])), one) for one in results]
+    return sorted(rows, key=lambda row: ORDER.index(row.change))
+
+
+def build_row(question: Question | None, result: Mapping[str, Any]) -> QuestionRow:
+    missing, before = result.get("missing", {}), result.get("before", {})
+    uids = [*result["ranks"], *(uid for uid in missing if uid not in result["ranks"])]
+    facts = [
+        ExpectedFact(uid, result["ranks"].get(uid), before.get(uid), MISSING.get(missing.get(uid, ""), ""))
+        for uid in uids
+    ]
+    change = result.get("change", "" if result["ranks"] else "unscored")
+    return QuestionRow(question, change, facts, "before" in result)
+
+
+def describe_results(recall: Any) -> list[dict[str, Any]]:
+    """Return the results of a merge in the form in which runs store theirs."""
+    return [describe_result(one, recall.k) for one in recall.results]
+
+
+# ---- runs ----------------------------------------------------------------------------------------------
+
+
+def newest_run(actor: Actor) -> EvalRun | None:
+    """Return the newest run that has figures, for Home."""
+    runs = EvalEngine().list_evals(actor=actor, limit=1).results
+    return with_percents(runs)[0] if runs and runs[0].figures.get("recall") is not None else None
+
+
+def with_percents(runs: Sequence[EvalRun]) -> Sequence[EvalRun]:
+    """Return the runs with their recall as a text."""
+    for run in runs:
+        recall = run.figures.get("recall")
+        run.figures["percent"] = "–" if recall is None else f"{recall:.0%}"
+    return runs
+
+
+def draw_chart(runs: Sequence[EvalRun], name: str) -> SafeString:
+    """Draw the recall and MRR of runs, the oldest to the left; '' for fewer than two."""
+    shown = [run for run in reversed(runs) if run.figures.get("recall") is not None]
+    if len(shown) < 2:
+        return SafeString("")
+    lines = format_html_join(
+        "",
+        '<polyline class="{}" points="{}"></polyline>',
+        ((kind, " ".join(place_points([run.figures[kind] for run in shown]))) for kind in ("mrr", "recall")),
+    )
+    html = '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}</svg>'
+    grid = format_html_join("", '<line class="grid" x1="0" x2="{}" y1="{}" y2="{}"></line>', list_grid())
+    return format_html(html, WIDTH, HEIGHT, name, grid, lines)
+
+
+def list_grid() -> list[tuple[int, str, str]]:
+    return [(WIDTH, place_value(value), place_value(value)) for value in (0, 0.5, 1)]
+
+
+def place_value(value: float) -> str:
+    return f"{PADDING + (1 - value) * (HEIGHT - 2 * PADDING):.1f}"
+
+
+def place_points(values: Sequence[float]) -> list[str]:
+    step = (WIDTH - 2 * PADDING) / (len(values) - 1)
+    return [f"{PADDING + at * step:.1f},{place_value(value)}" for at, value in enumerate(values)]

@@ -1,0 +1,110 @@
+"""The commands on saved questions, and ``day1 eval``."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from day1site.cli import main as main_program
+from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.models import EvalRun, Fact, Project, Question
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Day1 = Callable[..., tuple[int, str, str]]
+ASKED = "How long do tokens live?"
+
+
+@pytest.fixture
+def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
+    monkeypatch.delenv("DAY1_URL", raising=False)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        status = main_program(["--project", project.slug, *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def fact(actor: Actor, main: Any) -> Fact:
+    return FactEngine().write_fact(fact_text="Tokens live for an hour.", actor=actor).fact
+
+
+def test_questions_are_saved_listed_exported_and_deleted(day1: Day1, fact: Fact) -> None:
+    status, out, _ = day1("questions", "save", ASKED, "--expect", str(fact.uid), "--note", "why")
+    question = Question.objects.get()
+    assert (status, out) == (0, f"{question.pk}\t{ASKED}\n")
+    _, out, _ = day1("questions")
+    assert out.splitlines()[1].split("\t") == [str(question.pk), ASKED, "1", "main", "why"]
+    _, out, _ = day1("questions", "export")
+    assert json.loads(out) == {"text": ASKED, "expected": [str(fact.uid)], "note": "why"}
+    assert day1("questions", "delete", str(question.pk)) == (0, f"{question.pk}\tdeleted\n", "")
+    assert day1("questions", "list")[2] == "No questions are saved yet.\n"
+
+
+def test_a_file_is_imported(day1: Day1, fact: Fact, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    lines = [{"text": f"{ASKED} {n}", "expected": [str(fact.uid)]} for n in range(3)]
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    assert day1("questions", "import", str(file)) == (0, "saved 3 questions on main\n", "")
+    assert Question.objects.count() == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("x", "The line is not JSON."),
+        ("[]", "A line must hold one JSON object."),
+        ('{"text": "a"}', "expected must be a list of ids."),
+        ('{"text": "", "expected": ["b"]}', "text is needed."),
+        ('{"text": "a", "expected": ["b"], "answer": "c"}', "There is no field named answer."),
+    ],
+)
+def test_a_line_that_is_none_is_refused_with_its_number(
+    day1: Day1,
+    fact: Fact,
+    tmp_path: Path,
+    line: str,
+    fault: str,
+) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(f'{{"text": "{ASKED}", "expected": ["{fact.uid}"]}}\n\n{line}\n')
+    status, out, err = day1("questions", "import", str(file))
+    assert (status, out) == (1, "")
+    assert f"line 3: {'invalid: ' if 'line' in fault.lower() else ''}{fault} Nothing was saved." in err
+    assert Question.objects.count() == 0
+
+
+def test_an_eval_compares_and_ends_with_1_where_something_is_lost(
+    day1: Day1, actor: Actor, fact: Fact
+) -> None:
+    day1("questions", "save", ASKED, "--expect", str(fact.uid))
+    status, out, _ = day1("eval")
+    assert status == 0
+    assert "recall@10: 1.000" in out
+    BranchManager().create_branch(name="task/a", actor=actor)
+    FactEngine().delete_fact(fact_id=fact.uid, actor=actor, branch_name="task/a")
+    status, out, _ = day1("eval", "--branch", "task/a", "--against", "main", "--k", "5")
+    assert status == 1
+    assert "recall@5: 1.000 → 0.000" in out
+    assert "lost, gained, moved: 1, 0, 0" in out
+    assert f"lost\t{Question.objects.get().pk}\t{ASKED}" in out
+    _, out, _ = day1("questions", "runs")
+    assert out.splitlines()[1].split("\t")[1:8] == ["task/a", "1", "default", "5", "0", "0", "1"]
+    assert EvalRun.objects.count() == 2
+
+
+def test_what_cannot_run_is_refused(day1: Day1, fact: Fact, monkeypatch: Any) -> None:
+    assert day1("eval")[2] == "invalid: There are no saved questions: save one from a search first.\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert day1("questions", "import", "-")[2] == "invalid: The file has no questions.\n"
+    day1("questions", "save", ASKED, "--expect", str(fact.uid))
+    assert day1("eval", "--recipe", "none")[0] == 1
+    assert day1("eval", "--k", "x")[0] == 2
+    assert day1("eval", "--k", "0")[2] == "invalid: k must be 1 to 100.\n"
