@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0027_decided_at'),
+        ('memory', '0028_session_compared_to'),
     ]
 
     operations = [
