@@ -9,6 +9,7 @@ from day1site.demo.conversations import replay_conversation
 from day1site.demo.script import Step
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
+from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
@@ -37,6 +38,7 @@ class Player:
         self.facts, self.links = FactEngine(), LinkEngine()
         self.branches, self.sessions = BranchManager(), SessionManager()
         self.near, self.relations = NearDuplicateEngine(), RelationEngine()
+        self.questions = QuestionEngine()
         self.edges: dict[tuple[str, ...], UUID] = {}
 
     def play_step(self, step: Step) -> None:
@@ -124,6 +126,10 @@ class Player:
 
     def _talk(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         replay_conversation(where, **payload)
+
+    def _question(self, where: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        expected = [self.ids[name] for name in payload["expected"]]
+        self.questions.create_question(**{**payload, "expected": expected}, **where)
 
     def _fork(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
         self.branches.create_branch(actor=where["actor"], **payload)

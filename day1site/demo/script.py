@@ -8,6 +8,7 @@ A step is what one agent or person did in one session. Its acts run in the order
     link          [from, TYPE, to], or an object with weight, valid_from and valid_until too
     relate, part  [from, is, to] between two entities, or an object with more; part closes the relation
     talk          a conversation: title, model and turns (see conversations.py)
+    question      a saved question: text and expected facts
     alike         [newer, older, cosine]: a review item, without waiting for vectors
     verified, wrong, accept, done, archive, restore, delete, close_branch, end
 

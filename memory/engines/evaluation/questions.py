@@ -165,7 +165,7 @@ def check_shown(actor: Actor, branch_name: str, expected: Sequence[str]) -> None
 
 def store_questions(actor: Actor, branch_name: str, batch: Sequence[Mapping[str, Any]]) -> list[Question]:
     """Store checked questions with one audit entry. Raises TooLarge."""
-    now = timezone.now()
+    now = actor.write_time()
     own = {"branch": branch_name, "created_at": now, "updated_at": now, "created_by": actor.label}
     with transaction.atomic(savepoint=False):
         # Serialise additions: two may count the same number.

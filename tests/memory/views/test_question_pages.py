@@ -1,0 +1,144 @@
+"""The pages of saved questions, of a run, and of a merge's recall."""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
+from memory.engines.evaluation.questions import QuestionEngine
+from memory.engines.evaluation.runs import EvalEngine
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.models import EvalRun, Fact, Question
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ASKED = "How long do <b>tokens</b> live?"
+PAGE = "/p/test/questions"
+
+
+def text(answer: Any) -> str:
+    return " ".join(answer.content.decode().split())
+
+
+@pytest.fixture
+def fact(actor: Actor, main: Any) -> Fact:
+    fact = FactEngine().write_fact(fact_text="Tokens live for an hour.", actor=actor).fact
+    ActionEngine().apply_action(action="verify", fact_ids=[fact.uid], actor=actor)
+    return fact
+
+
+@pytest.fixture
+def question(actor: Actor, fact: Fact) -> Question:
+    return QuestionEngine().create_question(text=ASKED, expected=[fact.uid], actor=actor)
+
+
+def test_an_empty_list_says_how_questions_are_saved(viewer: Client, main: Any) -> None:
+    page = text(viewer.get(PAGE))
+    assert "No question is saved yet." in page
+    assert "Run on main" not in page
+
+
+def test_one_press_at_a_hit_saves_a_question(
+    curator: Client, viewer: Client, actor: Actor, fact: Fact
+) -> None:
+    search = f"/p/test/search?q={ASKED.replace('<b>', '').replace('</b>', '')}"
+    assert "Should be found" not in text(viewer.get(search))
+    assert "Should be found" in text(curator.get(search))
+    body = {"text": ASKED, "fact": str(fact.uid)}
+    answer = curator.post(f"{PAGE}/save", body, headers={"Referer": f"http://testserver{search}"})
+    assert (answer.status_code, answer.url.partition("?")[0]) == (302, "/p/test/search")
+    question = Question.objects.get()
+    assert (question.text, question.expected, question.created_by) == (ASKED, [str(fact.uid)], "cora")
+    curator.post(f"{PAGE}/save", body)
+    assert Question.objects.get().expected == [str(fact.uid)]
+    other = FactEngine().write_fact(fact_text="Another.", actor=actor).fact
+    curator.post(f"{PAGE}/save", {**body, "fact": str(other.uid)})
+    assert Question.objects.get().expected == [str(fact.uid), str(other.uid)]
+
+
+def test_who_may_not_save_is_refused(viewer: Client, stranger: Client, fact: Fact) -> None:
+    body = {"text": ASKED, "fact": str(fact.uid)}
+    assert viewer.post(f"{PAGE}/save", body).status_code == 403
+    assert stranger.post(f"{PAGE}/save", body).status_code == 404
+    assert viewer.post(PAGE, {"do": "run"}).status_code == 403
+    assert Question.objects.count() == EvalRun.objects.count() == 0
+
+
+def test_questions_are_listed_run_and_deleted(curator: Client, question: Question) -> None:
+    page = text(curator.get(PAGE))
+    assert "How long do &lt;b&gt;tokens&lt;/b&gt; live?" in page
+    answer = curator.post(PAGE, {"do": "run", "k": "5", "against_recipe": "timeless"})
+    run = EvalRun.objects.get()
+    assert (answer.status_code, answer.url) == (302, f"/p/test/evals/{run.pk}")
+    assert (run.k, run.against["recipe"]) == (5, "timeless")
+    shown = text(curator.get(answer.url))
+    assert "1.000 → 1.000" in shown
+    assert "as before" in shown
+    assert "100%" in text(curator.get(PAGE))
+    assert "100%" in text(curator.get("/p/test/"))
+    assert curator.post(PAGE, {"do": "delete", "question": str(question.pk)}).status_code == 302
+    assert "was deleted since" in text(curator.get(answer.url))
+
+
+def test_runs_are_drawn(curator: Client, actor: Actor, question: Question) -> None:
+    EvalEngine().start_eval(actor=actor)
+    assert '<svg class="chart"' not in text(curator.get(PAGE))
+    EvalEngine().start_eval(actor=actor)
+    assert re.findall(r'polyline class="(\w+)" points="([\d., ]+)"', text(curator.get(PAGE))) == [
+        ("mrr", "12.0,12.0 628.0,12.0"),
+        ("recall", "12.0,12.0 628.0,12.0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "words"),
+    [
+        ({"k": "x"}, 400, "k must be a whole number."),
+        ({"k": "0"}, 400, "k must be 1 to 100."),
+        ({"recipe": "none"}, 400, "There is no recipe none"),
+        ({"against": "task/none"}, 404, "There is no branch named task/none."),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_on_the_page(
+    curator: Client, question: Question, form: dict, status: int, words: str
+) -> None:
+    answer = curator.post(PAGE, {"do": "run", **form})
+    assert answer.status_code == status
+    assert words in text(answer)
+    assert EvalRun.objects.count() == 0
+
+
+def test_runs_of_others_are_unknown(
+    stranger: Client, curator: Client, actor: Actor, question: Question
+) -> None:
+    run = EvalEngine().start_eval(actor=actor)
+    assert stranger.get(f"/p/test/evals/{run.pk}").status_code == 404
+    assert curator.get(f"/p/test/evals/{uuid4()}").status_code == 404
+
+
+def test_both_frames_have_the_pages(maintainer: Client, actor: Actor, question: Question) -> None:
+    run = EvalEngine().start_eval(actor=actor)
+    for path in ("questions", f"evals/{run.pk}"):
+        assert maintainer.get(f"/p/test/{path}").status_code == 200
+
+
+def test_a_merge_shows_ranks_before_and_after(
+    maintainer: Client, actor: Actor, fact: Fact, question: Question
+) -> None:
+    BranchManager().create_branch(name="task/a", actor=actor)
+    FactEngine().delete_fact(fact_id=fact.uid, branch_name="task/a", actor=actor)
+    MergeRequestEngine().create_request(source="task/a", actor=actor)
+    page = text(maintainer.get("/p/test/merge-requests/1?tab=recall"))
+    assert (
+        'merge-requests/1?tab=recall" title="Saved questions that would no longer find what they expect: 1.'
+        in page
+    )
+    assert "How long do &lt;b&gt;tokens&lt;/b&gt; live?" in page
+    assert re.search(r"1 → –", page)
+    assert maintainer.post("/p/test/merge-requests/1?do=merge").status_code == 409
+    assert Fact.objects.on(question.project.branches.get(name="main")).filter(uid=fact.uid).exists()
