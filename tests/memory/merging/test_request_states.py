@@ -8,12 +8,14 @@ from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
 from memory.engines.merging.engine import MergeEngine
-from memory.engines.merging.plan import Decision
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.request_history import RequestHistoryEngine
-from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.merging.requests import MergeRequestEngine, build_options
 from memory.exceptions import Conflict, IllegalTransition, NotFound, ScopeMissing
-from memory.models import AuditEntry, Fact
+from memory.models import AuditEntry, Fact, MergeRequest
 from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
 
@@ -106,6 +108,56 @@ class TestWithdrawn:
             ENGINE.withdraw_approval(request_id=1, actor=vera)
         with nothing_left(), pytest.raises(IllegalTransition):
             ENGINE.withdraw_decision(request_id=1, uid=request_for.pk, actor=vera)
+
+
+class TestWithdrawnDuringTheMerge:
+    """Between the checks of a merge and its locks others go on."""
+
+    @pytest.fixture
+    def merge(self, mira: Actor, vera: Actor, ada: Actor, conflict: Fact) -> Any:
+        """Return the merge of an approved request, during which something happens once."""
+        PolicyEngine().set_policy(pattern="main", approvals=1, actor=ada)
+        ENGINE.create_request(source=TASK, actor=mira)
+        ENGINE.decide_conflicts(request_id=1, decisions=[Decision(conflict.uid, "source")], actor=mira)
+        ENGINE.approve_request(request_id=1, actor=vera)
+
+        def merge(*happens: Any) -> MergeResult:
+            left = list(happens)
+
+            def check(plan: FullPlan, options: MergeOptions) -> MergeCheck:
+                found = check_plan(plan, options)
+                while left:
+                    left.pop(0)()
+                return found
+
+            options = build_options(ENGINE.get_request(request_id=1, actor=mira))
+            return merge_checked(options, mira, "", checker=check)
+
+        return merge
+
+    def refuse(self, merge: Any, *happens: Any) -> None:
+        with pytest.raises(Conflict, match="refused by approvals"):
+            merge(*happens)
+        request = MergeRequest.objects.get()
+        assert (request.pending, request.merge_commit, request.target.head) == (True, None, request.target_seq)
+
+    def test_an_approval_counts_no_more(self, vera, merge):
+        self.refuse(merge, lambda: ENGINE.withdraw_approval(request_id=1, actor=vera))
+
+    def test_nor_does_one_of_before_a_decision_that_was_made_again(self, mira, conflict, merge):
+        again = [Decision(conflict.uid, "source")]
+        self.refuse(
+            merge,
+            lambda: ENGINE.withdraw_decision(request_id=1, uid=conflict.uid, actor=mira),
+            lambda: ENGINE.decide_conflicts(request_id=1, decisions=again, actor=mira),
+        )
+
+    def test_what_is_approved_anew_is_merged(self, vera, merge):
+        merge(
+            lambda: ENGINE.withdraw_approval(request_id=1, actor=vera),
+            lambda: ENGINE.approve_request(request_id=1, actor=vera),
+        )
+        assert MergeRequest.objects.get().state == "merged"
 
 
 class TestWho:
