@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 WRITES = "add add place edit edit retell adjust adjust tag confirm".split()
 ENDS = "expire archive unarchive delete replace judge judge".split()
-OTHERS = "link unlink relate relate close observe talk say say hang_up".split()
+OTHERS = "link link_twin judge_twin unlink relate relate close observe talk say say hang_up".split()
 BACK = "undo regret restore".split()
 
 branches, numbers = st.integers(0, 3), st.integers(0, 29)

@@ -139,7 +139,11 @@ class TestWithdrawnDuringTheMerge:
         with pytest.raises(Conflict, match="refused by approvals"):
             merge(*happens)
         request = MergeRequest.objects.get()
-        assert (request.pending, request.merge_commit, request.target.head) == (True, None, request.target_seq)
+        assert (request.pending, request.merge_commit, request.target.head) == (
+            True,
+            None,
+            request.target_seq,
+        )
 
     def test_an_approval_counts_no_more(self, vera, merge):
         self.refuse(merge, lambda: ENGINE.withdraw_approval(request_id=1, actor=vera))

@@ -168,6 +168,23 @@ class World:
         if start and end:
             self.write(branch, self.transport.write_link, start, end, kind)
 
+    def link_twin(self, branch: str, number: int) -> None:
+        """Link a fact that another branch has absorbed: it shows the same text under another id."""
+        if (start := self.pick_absorbed(branch, number)) and (end := self.pick(branch, "fact", number // 2)):
+            self.write(branch, self.transport.write_link, start, end, "fact")
+
+    def judge_twin(self, branch: str, number: int) -> None:
+        """Judge a fact that another branch has absorbed."""
+        if uid := self.pick_absorbed(branch, number):
+            self.write(branch, self.transport.judge_fact, uid, ("verified", "invalidated")[number % 2])
+
+    def pick_absorbed(self, branch: str, number: int) -> str | None:
+        """Return the id of a fact that the branch shows, and that a merge into another branch closed."""
+        versions = [one for line in self.lines.values() for one in line.versions.items()]
+        closed = {key for key, version in versions if version.twins}
+        found = [key[1] for key in self.lines[branch].shown[-1] if key in closed]
+        return sorted(found, key=self.get_place)[number % len(found)] if found else None
+
     def unlink(self, branch: str, number: int) -> None:
         if uid := self.pick(branch, "link", number):
             start = str(self.lines[branch].shown[-1]["link", uid].fields["from_id"])
