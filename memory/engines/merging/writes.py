@@ -22,11 +22,11 @@ def write_plan(commit: CommitWriter, plan: FullPlan) -> None:
     for model in models_by_kind().values():
         pairs = [build_version(item) for item in plan.of_model(model) if item.is_written]
         fresh += commit.merge_versions(pairs)
-    _change_others(commit, plan)
+    changed = _change_others(commit, plan)
     _add_new(commit, plan.written)
     _move_verdicts(commit, plan)
     _confirm_facts(commit, plan)
-    _enqueue_texts(commit, plan, [*fresh, *plan.written])
+    _enqueue_texts(commit, plan, [*fresh, *changed, *plan.written])
     commit.targets += [str(item.uid) for item in plan.items if item.model is Fact and item.is_written]
 
 
@@ -53,8 +53,9 @@ def _next_version(item: PlanItem) -> int:
     return max(item.theirs.version, item.ours.version + 1 if item.ours is not None else 1)
 
 
-def _change_others(commit: CommitWriter, plan: FullPlan) -> None:
+def _change_others(commit: CommitWriter, plan: FullPlan) -> list[BranchedModel]:
     """Write what changes of the target's memories that stand for others, each with what all of them bring."""
+    changed: list[BranchedModel] = []
     stood_for: dict[UUID, list[PlanItem]] = {}
     for item in plan.items:
         if item.other is not None and item.other_content and item.is_written:
@@ -64,7 +65,8 @@ def _change_others(commit: CommitWriter, plan: FullPlan) -> None:
         for item in items:
             for name, value in take_over(item, row).items():
                 setattr(row, name, value)
-        commit.change_row(items[0].other, **complete_content(row, row.content_values()))
+        changed.append(commit.change_row(items[0].other, **complete_content(row, row.content_values())))
+    return changed
 
 
 def _add_new(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:

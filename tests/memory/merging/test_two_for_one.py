@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
-from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.embedding.engine import EmbeddingEngine, get_embedding_states
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
@@ -180,6 +180,15 @@ class TestNearTexts:
         merge(strategy="theirs", decisions=[Decision(one.uid, "edited", text="New.")])
         states = {row.fact_text: row.status for row in show(project)}
         assert states == {"New.": "active", NEAR[2]: "active"}
+
+    def test_what_is_edited_gets_its_vector(self, actor, project, pair, merge):
+        kept, one, two = pair
+        merge(decisions=[Decision(one.uid, "edited", text="New."), Decision(two.uid, "target")])
+        EmbeddingEngine().embed_pending(actor.project_id)
+        (row,) = show(project)
+        assert (row.uid, row.fact_text) == (kept.uid, "New.")
+        ((state, _),) = get_embedding_states(actor.project_id, [row.content_hash]).values()
+        assert state == "ready"
 
     def test_both_may_replace_it(self, project, pair, merge):
         merge(strategy="theirs")
