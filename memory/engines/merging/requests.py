@@ -29,7 +29,7 @@ from memory.engines.merging.checked_merge import (
 )
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
-from memory.engines.merging.plan_pages import hide_target, plan_page
+from memory.engines.merging.plan_pages import plan_page
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
@@ -126,7 +126,8 @@ class MergeRequestEngine:
         reason = explain_closed(request)
         check = None if reason else check_merge(build_options(request))
         policy = find_policy(request.project_id, request.target.name)
-        return RequestCheck(request, list_approvals(request, policy), check, reason)
+        hidden = not actor.may_use(request.target.name)
+        return RequestCheck(request, list_approvals(request, policy), check, reason, hidden)
 
     def plan_request(
         self,
@@ -142,16 +143,19 @@ class MergeRequestEngine:
         """Return a page of what a pending request would merge, with the decisions on its conflicts.
 
         The plan of a request that was just ``checked`` is not made again. Needs the scope read on the source;
-        who may not read the target sees what the source brings alone. Raises Invalid, IllegalTransition for
-        a closed request, BranchArchived.
+        who may not read the target sees what the source brings alone, and no class of it. Raises Invalid,
+        IllegalTransition for a closed request, BranchArchived, scope and branch refusals.
         """
         request = self._readable(request_id, actor)
+        if classes:
+            actor.require_scope("read", request.target.name)
         check_pending(request)
         check_live(request.source, request.target)
         known = checked.check.plan if checked and checked.check else None
-        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known)
-        if not actor.may_use(request.target.name):
-            return RequestPlan(request, hide_target(plan), {})
+        hidden = not actor.may_use(request.target.name)
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known, hidden)
+        if hidden:
+            return RequestPlan(request, plan, {})
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
