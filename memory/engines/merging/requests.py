@@ -172,7 +172,8 @@ class MergeRequestEngine:
         keep: Keep = keep_nothing,
     ) -> Settled:
         """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
-        of which ``only_open`` leaves those that were decided.
+        of which ``only_open`` leaves those that were decided. Beside an edit of the same fact a rule leaves
+        a conflict undecided that would replace it.
 
         A decision with a token holds for the conflict that was read, one without for the present one. The
         latest decision counts, and ends approvals that were made before. ``keep`` is called with the result,
@@ -187,8 +188,8 @@ class MergeRequestEngine:
         points = options.points
         bare = settling.load_plan(replace(options, decisions=()), points)
         if choice:
-            kept = settling.select_current(bare, options.decisions) if only_open else []
-            bound = settling.apply_rule(bare, choice, reasons, kind, kept)
+            earlier = settling.select_current(bare, options.decisions)
+            bound = settling.apply_rule(bare, choice, reasons, kind, earlier, only_open)
         else:
             bound = settling.bind_decisions(parsed, bare)
         joined = settling.join_decisions(bare, options.decisions, bound)
@@ -228,8 +229,8 @@ class MergeRequestEngine:
 
         ``source_seq`` is the seq of the source that was read. ``keep`` is called with the result, in the
         transaction that stores the approval. Needs the scope merge on the target. Raises Conflict for its
-        author, where the policy wants another, and for a source that has moved since; IllegalTransition for
-        a closed request, BranchArchived.
+        author, where the policy wants another, for a source that has moved since, and for decisions that
+        changed meanwhile; IllegalTransition for a closed request, BranchArchived.
         """
         request = self._writable(request_id, actor, "merge")
         policy = find_policy(actor.project_id, request.target.name)
@@ -240,11 +241,13 @@ class MergeRequestEngine:
             )
         actor.require_scope("read", request.source.name)
         next_rid.ensure_lease()
-        check = check_merge(build_options(request))  # it takes long: before the lock
+        options = build_options(request)
+        check = check_merge(options)  # it takes long: before the lock
         points = check.plan.points
         with transaction.atomic(savepoint=False):
             request = lock_request(request)
             _check_unmoved(request.source, source_seq)
+            _check_decided(request, options.decisions)
             insert_approval(request, actor, points.source_seq)
             refresh_states([request])
             mark_checked(request, points)
@@ -386,6 +389,15 @@ def _check_unmoved(source: Branch, seq: int | None) -> None:
             source=source.name,
             head=source.head,
             seq=seq,
+        )
+
+
+def _check_decided(request: MergeRequest, decisions: Sequence[Decision]) -> None:
+    """Check that the decisions on a request are those that were checked. Raises Conflict."""
+    if settling.load_decisions(request) != tuple(decisions):
+        raise Conflict(
+            "The decisions on merge request {number} changed meanwhile: look at them again.",
+            number=request.number,
         )
 
 

@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from memory.actors import Actor
+from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
 from memory.engines.merging.engine import MergeEngine
+from memory.engines.merging.gates import GateResult
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.request_history import RequestHistoryEngine
@@ -162,6 +164,26 @@ class TestWithdrawnDuringTheMerge:
             lambda: ENGINE.approve_request(request_id=1, actor=vera),
         )
         assert MergeRequest.objects.get().state == "merged"
+
+
+def decide_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    """Decide a conflict while the request is checked."""
+    actor = Actor(options.source.project_id, "user", "ned", "ned", frozenset({"merge"}))
+    if not options.decisions:
+        ENGINE.decide_conflicts(request_id=1, choice="target", actor=actor)
+    return GateResult(name, "passed", "")
+
+
+def test_an_approval_covers_no_decision_of_meanwhile(mira, vera, conflict, settings):
+    ENGINE.create_request(source=TASK, actor=mira)
+    gates = {**conf().merge_gates, "secrets": f"{__name__}.decide_beside"}
+    settings.DAY1 = {**settings.DAY1, "merge_gates": gates}
+    text = "The decisions on merge request 1 changed meanwhile: look at them again."
+    with pytest.raises(Conflict) as caught:
+        ENGINE.approve_request(request_id=1, actor=vera)
+    assert caught.value.text == text
+    assert list(ENGINE.check_request(request_id=1, actor=mira).approvals) == []
+    assert ENGINE.approve_request(request_id=1, actor=vera).request.state == "approved"
 
 
 class TestWho:

@@ -165,6 +165,27 @@ class TestNearTexts:
         REQUESTS.merge_request(request_id=request.pk, actor=actor)
         assert [(row.fact_text, row.tags) for row in show(project)] == [(NEAR[2], []), ("One.", ["old"])]
 
+    @pytest.mark.parametrize(
+        "rule", [{"only_open": True}, {"reasons": ["near_duplicate"], "only_open": True}]
+    )
+    def test_a_rule_leaves_what_cannot_stand_beside_an_edit(self, actor, project, pair, rule):
+        _, one, _ = pair
+        request = REQUESTS.create_request(source=TASK, actor=actor)
+        edit = [Decision(one.uid, "edited", text="New.")]
+        REQUESTS.decide_conflicts(request_id=request.pk, decisions=edit, actor=actor)
+        found = REQUESTS.decide_conflicts(request_id=request.pk, choice="source", actor=actor, **rule)
+        assert (found.decided, found.undecided) == (0, 1)
+        found = REQUESTS.decide_conflicts(request_id=request.pk, choice="both", only_open=True, actor=actor)
+        assert (found.decided, found.undecided) == (1, 0)
+
+    def test_a_rule_for_all_replaces_an_edit(self, actor, project, pair):
+        _, one, _ = pair
+        request = REQUESTS.create_request(source=TASK, actor=actor)
+        edit = [Decision(one.uid, "edited", text="New.")]
+        REQUESTS.decide_conflicts(request_id=request.pk, decisions=edit, actor=actor)
+        found = REQUESTS.decide_conflicts(request_id=request.pk, choice="source", actor=actor)
+        assert (found.decided, found.undecided) == (2, 0)
+
     def test_nor_one_edited_for_what_the_other_replaces(self, pair, merge):
         _, one, two = pair
         for choices in (("edited", "source"), ("source", "edited")):
