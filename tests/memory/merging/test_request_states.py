@@ -1,8 +1,12 @@
 """What a merge request answers while it cannot be merged, after it was, and after something was withdrawn."""
 
+from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from memory.actors import Actor
 from memory.conf import conf
@@ -17,7 +21,7 @@ from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.merging.requests import MergeRequestEngine, build_options
 from memory.exceptions import Conflict, IllegalTransition, NotFound, ScopeMissing
-from memory.models import AuditEntry, Fact, MergeRequest
+from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
 from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
 
@@ -241,3 +245,21 @@ class TestClosed:
             False,
             ["require_verified"],
         )
+
+
+def test_a_migration_takes_the_time_of_the_last_decision(mira, conflict):
+    """Approvals from before a decision must not count again."""
+    other = write_verified(mira, "Builds run at night.")
+    for number, (source, at) in enumerate([(TASK, [1, 3]), ("task/x", [])], start=1):
+        if source != TASK:
+            BranchManager().create_branch(name=source, actor=mira)
+        request = ENGINE.create_request(source=source, actor=mira)
+        assert request.number == number
+        for uid, day in zip((conflict.uid, other.uid), at, strict=False):
+            made = datetime(2026, 1, day, tzinfo=UTC)
+            MergeDecision.objects.create(request=request, kind="fact", uid=uid, choice="skip", at=made)
+    state = MigrationExecutor(connection).loader.project_state([("memory", "0027_decided_at")])
+    with connection.schema_editor() as editor:
+        import_module("memory.migrations.0027_decided_at").set_decided_at(state.apps, editor)
+    rows = MergeRequest.objects.order_by("number").values_list("decided_at", flat=True)
+    assert list(rows) == [datetime(2026, 1, 3, tzinfo=UTC), None]
