@@ -277,7 +277,8 @@ def settled_shape(found: Settled) -> dict[str, Any]:
 
 def merged_shape(done: MergedRequest) -> dict[str, Any]:
     result = done.result
-    commit = shapes.commit(result.commit) if result.commit else None
+    assert result.commit is not None, "a request that changes nothing is refused"
+    commit = shapes.commit(result.commit)
     return {**request_shape(done.request), "commit": commit, "open_conflicts": result.open_conflicts}
 
 

@@ -239,14 +239,14 @@ def copy_verdicts(plan: FullPlan) -> None:
 
 def list_missing_confirmations(plan: FullPlan) -> list[Confirmation]:
     """Return the source's confirmations, not saved, that the target's facts do not have."""
-    given = [(row.uid, row.source) for row in load_confirmations(plan)]
+    offered = [(row.uid, row.source) for row in load_confirmations(plan)]
     for item in plan.of_model(Fact):
         source = get_source(item.theirs) if item.reason == SAME_TEXT and item.other else ""
         if source and source != get_source(item.other):
-            given.append((item.uid, source))
+            offered.append((item.uid, source))
     if plan.picked is not None:
-        given = [(uid, source) for uid, source in given if uid in plan.picked]
-    found = [(_follow_key(plan, ("fact", uid))[1], source) for uid, source in given]
+        offered = [(uid, source) for uid, source in offered if uid in plan.picked]
+    found = [(_follow_key(plan, ("fact", uid))[1], source) for uid, source in offered]
     known = _list_known(plan, {uid for uid, _ in found})
     kept = _drop_unshown(plan, [pair for pair in dict.fromkeys(found) if pair not in known])
     return [Confirmation(uid=uid, source=source) for uid, source in kept]

@@ -33,6 +33,7 @@ from memory.engines.merging.plan_pages import plan_page
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
+    check_unmoved,
     close_request,
     explain_closed,
     find_request,
@@ -50,7 +51,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
-from memory.models import Branch, Fact, MergeRequest
+from memory.models import Fact, MergeRequest
 from memory.models.nodes import next_rid
 
 State = MergeRequest.State
@@ -246,8 +247,8 @@ class MergeRequestEngine:
         points = check.plan.points
         with transaction.atomic(savepoint=False):
             request = lock_request(request)
-            _check_unmoved(request.source, source_seq)
-            _check_decided(request, options.decisions)
+            check_unmoved(request.source, source_seq)
+            settling.check_decided(request, options.decisions)
             insert_approval(request, actor, points.source_seq)
             refresh_states([request])
             mark_checked(request, points)
@@ -380,25 +381,6 @@ def _store_decisions(
         settled = replace(settled, request=request)
         keep(settled)
     return settled
-
-
-def _check_unmoved(source: Branch, seq: int | None) -> None:
-    if seq is not None and seq != source.head:
-        raise Conflict(
-            "{source} has newer commits than those that you read: it is at {head}, not at {seq}.",
-            source=source.name,
-            head=source.head,
-            seq=seq,
-        )
-
-
-def _check_decided(request: MergeRequest, decisions: Sequence[Decision]) -> None:
-    """Check that the decisions on a request are those that were checked. Raises Conflict."""
-    if settling.load_decisions(request) != tuple(decisions):
-        raise Conflict(
-            "The decisions on merge request {number} changed meanwhile: look at them again.",
-            number=request.number,
-        )
 
 
 def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decision]:

@@ -55,6 +55,15 @@ def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
     return tuple(Decision(*values) for values in rows)
 
 
+def check_decided(request: MergeRequest, decisions: Sequence[Decision]) -> None:
+    """Check that the decisions on a request are those that were checked. Raises Conflict."""
+    if load_decisions(request) != tuple(decisions):
+        raise Conflict(
+            "The decisions on merge request {number} changed meanwhile: look at them again.",
+            number=request.number,
+        )
+
+
 def check_decisions(decisions: Sequence[Decision]) -> list[Decision]:
     """Return checked decisions, up to a thousand. Raises Invalid."""
     if len(decisions) > MAX_DECISIONS:
