@@ -127,6 +127,9 @@ class MadeDecisionShape(s.Serializer):
     )
 
 
+CLASS_HIDDEN = '"", as the reason, for who may not read the target.'
+
+
 class PlanItemShape(s.Serializer):
     """One memory that the source changed, and what the merge does with it."""
 
@@ -144,7 +147,9 @@ class PlanItemShape(s.Serializer):
     def get_fields(self) -> dict[str, s.Field]:
         """Return the fields, also two that are words of Python and of serializers: ``class``, ``fields``."""
         found = list(super().get_fields().items())
-        kind = s.ChoiceField(choices=CLASS_CHOICES, source="outcome")
+        kind = s.ChoiceField(
+            choices=CLASS_CHOICES, source="outcome", allow_blank=True, help_text=CLASS_HIDDEN
+        )
         text = "Of what differs: [base, ours, theirs, merged]."
         sides = s.DictField(child=s.ListField(), help_text=text)
         return dict([*found[:2], ("class", kind), *found[2:7], ("fields", sides), *found[7:]])
@@ -152,7 +157,8 @@ class PlanItemShape(s.Serializer):
 
 def count_field() -> s.Field:
     """Return the field of a plan's counts."""
-    return s.DictField(child=s.DictField(child=s.IntegerField()), help_text="By type and class.")
+    text = "By type and class; empty for who may not read the target."
+    return s.DictField(child=s.DictField(child=s.IntegerField()), help_text=text)
 
 
 OPEN_CONFLICTS = "Conflicts that are left without a decision, or were skipped."
@@ -261,7 +267,7 @@ def detail_shape(found: RequestCheck) -> dict[str, Any]:
         "checks": [check_shape(one) for one in check.results] if check else [],
         "not_checked": found.not_checked,
         "mergeable": check.mergeable if check else False,
-        "counts": check.plan.count_items() if check else {},
+        "counts": check.plan.count_items() if check and not found.hidden else {},
     }
 
 
@@ -271,7 +277,8 @@ def settled_shape(found: Settled) -> dict[str, Any]:
 
 def merged_shape(done: MergedRequest) -> dict[str, Any]:
     result = done.result
-    commit = shapes.commit(result.commit) if result.commit else None
+    assert result.commit is not None, "a request that changes nothing is refused"
+    commit = shapes.commit(result.commit)
     return {**request_shape(done.request), "commit": commit, "open_conflicts": result.open_conflicts}
 
 
@@ -287,8 +294,7 @@ def version_fields(row: BranchedModel | None) -> dict[str, Any] | None:
 def item_shape(item: PlanItem, decision: MergeDecision | None = None) -> dict[str, Any]:
     fields = {name: [side_value(value) for value in sides] for name, sides in item.fields.items()}
     versions = {name: version_fields(getattr(item, name)) for name in ("base", "ours", "theirs", "other")}
-    has_target = item.ours is not None or item.other is not None  # else it is hidden, and nothing to decide
-    token = item.token if item.outcome == CONFLICT and has_target else ""
+    token = item.token if item.outcome == CONFLICT else ""
     return _item(item, **versions, fields=fields, token=token, decision=decision_shape(item, decision))
 
 

@@ -8,10 +8,10 @@ from django.db.models import Max
 
 def set_decided_at(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Take the time of the latest decision: approvals from before it must not count again."""
-    requests = apps.get_model("memory", "MergeRequest").objects.annotate(last=Max("decisions__at"))
-    for request in requests.filter(last__isnull=False):
-        request.decided_at = request.last
-        request.save(update_fields=["decided_at"])
+    requests = apps.get_model("memory", "MergeRequest").objects
+    decisions = apps.get_model("memory", "MergeDecision").objects.order_by()
+    for pk, last in decisions.values_list("request").annotate(Max("at")):
+        requests.filter(pk=pk).update(decided_at=last)
 
 
 class Migration(migrations.Migration):

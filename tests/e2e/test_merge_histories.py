@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.memory.merging.rest_transport import RestTransport
-from tests.memory.merging.test_random_histories import BACK, ENDS, OTHERS, START, WRITES
+from tests.memory.merging.test_random_histories import BACK, ENDS, OTHERS, START, TWINS, WRITES
 from tests.memory.merging.world import World
 from tests.up_process import Up, prepared
 
@@ -24,7 +24,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 def draw_history(seed: int) -> list[tuple[str, int, int]]:
     random = Random(seed)
-    groups = random.choices([[*WRITES, *ENDS, *OTHERS], MERGES, [*BACK, "fork"]], [5, 3, 1], k=STEPS)
+    groups = random.choices([[*WRITES, *ENDS, *OTHERS, *TWINS], MERGES, [*BACK, "fork"]], [5, 3, 1], k=STEPS)
     return [(random.choice(group), random.randrange(4), random.randrange(30)) for group in groups]
 
 

@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest
 
-from memory.models import Branch
+from day1site.mcp import dispatch
+from day1site.mcp.call_context import Caller
+from day1site.mcp.tools import ALL
+from memory.actors import local_actor
+from memory.models import Branch, IdempotencyRecord, Project, TaskObjective
 from tests.mcp.conftest import Agent
 from tests.memory.api.client import nothing_left
-from tests.memory.api.test_api_repeated_merges import watch_checks
+from tests.memory.api.test_api_repeated_merges import refusing_answers, watch_checks
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASK = "task/tokens"
@@ -41,3 +45,20 @@ def test_the_end_of_a_part(agent: Agent, checks: list[bool]) -> None:
     with nothing_left():
         assert agent.call("task_update", **call) == first
     assert (head, True in checks) == (Branch.objects.get(name="task/fix").head, False)
+
+
+def test_a_step_is_stored_with_its_answer_or_not_at_all(project: Project, main: Branch) -> None:
+    caller = Caller(local_actor(project.pk))
+
+    def call(tool: str, **arguments: Any) -> Any:
+        return dispatch.run(ALL[tool], caller, arguments)
+
+    call("task_create", name="Fix", slug="fix", objectives=["Look."])
+    step = {"task": "fix", "objective": 1, "state": "active", "agent_id": "ann", "idempotency_key": "k1"}
+    with refusing_answers(), pytest.raises(dispatch.ToolRefusal):
+        call("task_update", **step)
+    assert TaskObjective.objects.get().state == "todo"
+    call("task_update", **step)
+    assert (TaskObjective.objects.get().state, IdempotencyRecord.objects.count()) == ("active", 1)
+    with nothing_left():
+        call("task_update", **step)

@@ -13,7 +13,7 @@ from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import BranchArchived, ScopeMissing
-from memory.models import AgentTask, Project, TaskAgent, WorkHandle
+from memory.models import AgentTask, AuditEntry, Project, TaskAgent, WorkHandle
 from tests.memory.api.client import Api, api_for, nothing_left
 from tests.memory.test_agent_tasks import key_actor
 
@@ -35,6 +35,8 @@ class TestAnotherKey:
             ENGINE.complete_agent(task="fix", agent_id="ada", actor=after)
         joined = ENGINE.join_task(task="fix", agent_id="ada", actor=after)
         assert (joined.created, joined.part.branch.name) == (False, f"{TASK}/ada")
+        entries = AuditEntry.objects.filter(action="task.join").order_by("id")
+        assert [one.actor_id for one in entries] == [before.id, after.id]
         assert WorkEngine().resume_work(work=joined.work, actor=after).branch_name == f"{TASK}/ada"
         assert ENGINE.complete_agent(task="fix", agent_id="ada", actor=after).part.state == "completed"
 

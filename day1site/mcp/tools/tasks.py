@@ -15,6 +15,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT
 from memory.engines.sessions.assignment import list_open
 from memory.engines.support import validation as c
+from memory.engines.support.idempotency import keep_nothing
 from memory.exceptions import Invalid
 from memory.models import AgentTask, TaskObjective
 
@@ -123,7 +124,8 @@ def task_join(call: Call) -> b.Answer:
     title="Update or complete a task",
     about=(
         "Say how a task stands. With `objective` and `state` a step moves: todo to active when you begin, "
-        "active to done or blocked, and back. `note` says what is worth knowing of it. With complete=part "
+        "active to done or blocked, and back. `note` says what is worth knowing of it. A step named beside "
+        "`complete` is stored first, by itself. With complete=part "
         "your branch is merged into the task's: do so when your work is done. Conflicts stay on your branch "
         "and are named in the answer, to be decided. With complete=task the whole task ends, and its "
         "durable facts (confidence of at least 0.8, of categories such as decision or bug_fix) are offered "
@@ -162,31 +164,32 @@ def task_update(call: Call) -> b.Answer:
     call.end()
     if n is None and (step or not complete):
         raise Invalid("{field} is needed.", field="objective")
-    if n is not None:
-        task_engine.update_objective(task=name, n=n, actor=actor, **step)
 
-    def describe(done: CompletedPart | CompletedTask | None) -> b.Answer:
+    def describe(done: CompletedPart | CompletedTask | TaskObjective) -> b.Answer:
         task = task_engine.get_task(task=name, actor=actor)
         where = {"branch": task.branch.name, "next": advise(task, "")}
         return {"task": render_task(task), **describe_completion(done), **where}
 
     keep = call.keep_answer(describe)
+    if n is not None:
+        last = keep_nothing if complete else keep
+        moved = task_engine.update_objective(task=name, n=n, actor=actor, keep=last, **step)
     if complete == OWN_PART:
         return describe(task_engine.complete_agent(task=name, actor=actor, keep=keep))
     if complete == WHOLE_TASK:
         return describe(task_engine.complete_task(task=name, actor=actor, result=result, keep=keep))
-    return describe(None)
+    return describe(moved)
 
 
 # ---- pieces ----------------------------------------------------------------------------------------
 
 
-def describe_completion(done: CompletedPart | CompletedTask | None) -> dict[str, Any]:
+def describe_completion(done: CompletedPart | CompletedTask | TaskObjective) -> dict[str, Any]:
     """Return what came of an agent's part or of a task, if one was completed."""
     answer: dict[str, Any] = {"conflicts": [], "durable": [], "left": []}
     if isinstance(done, CompletedPart):
         answer["conflicts"] = shapes.render_completed_agent(done)["conflicts"]
-    elif done is not None:
+    elif isinstance(done, CompletedTask):
         found = shapes.render_completed(done)
         answer |= {"durable": found["durable"], "left": found["left"]}
     return answer

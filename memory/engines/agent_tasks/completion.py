@@ -99,8 +99,9 @@ def merge_part(part: TaskAgent, actor: Actor) -> CompletedPart:
     # No scope merge is asked for: a task's branch is shared work, and only a merge request leads out of it.
     options = make_options(part.branch, part.task.branch, actor)
     merged = merge_checked(options, actor, message, checker=check_part)
-    part.merge_commit = merged.commit.pk if merged.commit else None
-    part.merge_counts, part.open_conflicts = merged.counts, merged.open_conflicts
+    if merged.commit:  # none where an interrupted call has merged already
+        part.merge_commit, part.merge_counts = merged.commit.pk, merged.counts
+    part.open_conflicts = merged.open_conflicts
     return CompletedPart(part, list_conflicts(part, actor)[:MAX_CONFLICTS])
 
 

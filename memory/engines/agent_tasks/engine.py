@@ -153,11 +153,14 @@ class TaskEngine:
             _, work = WorkEngine().open_work(branch_name=part.branch.name, actor=actor)
         return JoinedTask(_load_parts(row), part, work, created)
 
-    def update_objective(self, *, task: UUID | str, n: int, actor: Actor, **fields: str) -> TaskObjective:
+    def update_objective(
+        self, *, task: UUID | str, n: int, actor: Actor, keep: Keep = keep_nothing, **fields: str
+    ) -> TaskObjective:
         """Change the state of an objective, or what is noted of it.
 
-        Raises NotFound, Invalid, UnknownField, IllegalTransition, Conflict for a step that another agent is
-        at, scope and branch refusals.
+        ``keep`` is called with the result, in the transaction that stores it. Raises NotFound, Invalid,
+        UnknownField, IllegalTransition, Conflict for a step that another agent is at, scope and branch
+        refusals.
         """
         values = c.validate(fields, CHANGING)
         if not values:
@@ -171,6 +174,7 @@ class TaskEngine:
             check_move(objective, values.get("state", objective.state), actor.agent_id)
             _change_objective(actor, objective, values)
             record_entry(actor, "task.objective", row.slug, {"n": n, "state": objective.state})
+            keep(objective)
         return objective
 
     def complete_agent(
@@ -304,13 +308,16 @@ def _add_part(actor: Actor, task: AgentTask, agent_id: str) -> TaskAgent:
 
 def _resume_part(actor: Actor, task: AgentTask, part: TaskAgent) -> TaskAgent:
     """Return the part of an agent that had joined, now the actor's; a completed one is open again."""
-    if part.owner != (owner := get_owner_name(actor)):
+    taken_over = part.owner != (owner := get_owner_name(actor))
+    if taken_over:
         part.owner = owner
         part.save(update_fields=["owner"])
     again = TaskAgent.objects.filter(pk=part.pk).exclude(state=TaskAgent.State.WORKING)
-    if again.update(state=TaskAgent.State.WORKING, completed_at=None):
-        record_entry(actor, "task.join", task.slug, {"agent": part.agent_id, "branch": part.branch.name})
+    reopened = again.update(state=TaskAgent.State.WORKING, completed_at=None)
+    if reopened:
         part.state, part.completed_at = TaskAgent.State.WORKING, None
+    if taken_over or reopened:
+        record_entry(actor, "task.join", task.slug, {"agent": part.agent_id, "branch": part.branch.name})
     return part
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from memory.engines.merging.absorbed import find_stand_ins
 from memory.engines.merging.changes import list_changes
 from memory.engines.merging.edge_places import reject_taken_places
 from memory.engines.merging.matching import fork_tails, keep_last_copies, match_edges, match_equal_texts
@@ -55,12 +56,12 @@ def build_plan(
     plan.compared = compared = compared or compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)
     keep_last_copies(plan)
-    same_texts = match_equal_texts(plan)
+    plan.stand_ins = match_equal_texts(plan) | find_stand_ins(plan)
     mark_similar(plan, compared)
-    match_edges(plan, same_texts)
     ask_about_withdrawn(plan)
     reject_orphans(plan)
     apply_strategy(plan, ids, decisions)
+    match_edges(plan)
     reject_taken_places(plan)
     settle_parts(plan)
     fork_tails(plan)

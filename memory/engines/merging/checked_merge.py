@@ -161,8 +161,11 @@ def is_unchanged(options: MergeOptions, now: MergeOptions, check: MergeCheck) ->
     """Return whether a plan is still what its branches would give.
 
     Versions do not change, but for those of erased memories: a plan read before must not bring them back.
+    Approvals are withdrawn, and end with a decision that was withdrawn and made again.
     """
     if now.state != options.state or find_target_policy(now) != check.policy:
+        return False
+    if now.request and renew_approvals(check, now.request).results != check.results:
         return False
     return erased_uids(options.source.project_id, check.plan.list_uids()) <= check.plan.erased
 

@@ -1,7 +1,7 @@
 """Memories of the source that the target has under another id: equal texts, equal edges, taken numbers."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,6 @@ from memory.engines.merging.plan import (
     FullPlan,
     PlanItem,
 )
-from memory.engines.merging.strategies import is_picked
 from memory.engines.support.batches import batched
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
@@ -104,7 +103,7 @@ def _says_same(one: Any, two: Any) -> bool:
 # ---- equal texts ---------------------------------------------------------------------------------------
 
 
-def match_equal_texts(plan: FullPlan) -> dict[UUID, UUID]:
+def match_equal_texts(plan: FullPlan) -> dict[UUID, Fact]:
     """Absorb new facts whose text is on the target already; return the target's fact of each."""
     items = [item for item in plan.of_model(Fact) if item.outcome == APPLIED and item.reason == NEW]
     items = [item for item in items if item.ours is None and item.theirs.status in CURRENT]
@@ -114,7 +113,7 @@ def match_equal_texts(plan: FullPlan) -> dict[UUID, UUID]:
         if found := matched.get(item.uid):
             absorb_item(item, SAME_TEXT, found)
             item.other_content = _take_over(found, item.theirs, KEPT_TOGETHER)
-    return {uid: found.uid for uid, found in matched.items()}
+    return matched
 
 
 def _load_equal_texts(plan: FullPlan, items: Sequence[PlanItem]) -> KnownTexts:
@@ -158,22 +157,35 @@ def _take_over(ours: Any, theirs: Any, names: Iterable[str] = ()) -> dict[str, A
 # ---- equal edges ---------------------------------------------------------------------------------------
 
 
-def match_edges(plan: FullPlan, same_texts: dict[UUID, UUID]) -> None:
+def match_edges(plan: FullPlan) -> None:
     """Absorb relations and links that the target has already; links follow absorbed facts."""
     for model in list_edge_models():
-        items = [item for item in plan.of_model(model) if item.outcome == APPLIED and item.arrives]
-        items = [item for item in items if is_picked(plan, item)]
+        items = [item for item in plan.of_model(model) if _takes_place(item)]
         for item in items:
-            _follow_absorbed(item, same_texts)
+            _follow_absorbed(item, plan.stand_ins)
         _absorb_known_edges(plan, model, items)
 
 
-def _follow_absorbed(item: PlanItem, same_texts: dict[UUID, UUID]) -> None:
-    """Move an edge from an absorbed fact to the target's fact of the same text."""
-    ends = [name for name in item.model.KIND.identity if getattr(item.theirs, name) in same_texts]
-    if ends:
-        moved = {name: same_texts[getattr(item.theirs, name)] for name in ends}
-        item.merged, item.reason = {**item.theirs.content_values(), **moved}, COMBINED
+def _takes_place(item: PlanItem) -> bool:
+    """Return whether an edge arrives without a decision, or by one where the target shows none of its id."""
+    is_shown = item.ours is not None and not item.ours.deleted
+    return item.arrives and (item.outcome == APPLIED or not is_shown)
+
+
+def _follow_absorbed(item: PlanItem, stand_ins: Mapping[UUID, Fact]) -> None:
+    """Move an edge from an absorbed fact to the one that stands for it on the target."""
+    draft = draft_row(item)
+    ends = {name: getattr(draft, name) for name in item.model.KIND.identity}
+    moved = {name: stand_ins[end].uid for name, end in ends.items() if end in stand_ins}
+    if moved:
+        _combine(item, {**draft.content_values(), **moved})
+
+
+def _combine(item: PlanItem, content: dict[str, Any]) -> None:
+    """Set the content of what arrives; a conflict keeps the reason by which it was decided."""
+    item.merged = content
+    if item.outcome == APPLIED:
+        item.reason = COMBINED
 
 
 def _absorb_known_edges(plan: FullPlan, model: type[BranchedModel], items: Sequence[PlanItem]) -> None:
@@ -190,13 +202,14 @@ def _absorb_known_edges(plan: FullPlan, model: type[BranchedModel], items: Seque
             item.other_content = _take_over(other, item.theirs) if other is not None else {}
         elif (first := arriving.setdefault(draft.identity(), item)) is not item:
             absorb_item(item, SAME_EDGE, None)
+            item.joined = first
             _extend_edge(first, item.theirs)
 
 
 def _extend_edge(item: PlanItem, theirs: Any) -> None:
     """Let an edge that arrives take over another one that arrives in its place."""
     draft = draft_row(item)
-    item.merged, item.reason = {**draft.content_values(), **_take_over(draft, theirs)}, COMBINED
+    _combine(item, {**draft.content_values(), **_take_over(draft, theirs)})
 
 
 def draft_row(item: PlanItem) -> Any:

@@ -1,6 +1,7 @@
 """What belongs to another memory: it comes along with it, waits for it, or stops its removal."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from memory.engines.merging.plan import (
     DELETED,
     ERASED,
     IDENTICAL,
+    NOT_PICKED,
     OWNER_MISSING,
     OWNER_REMOVED,
     REJECTED,
@@ -98,6 +100,14 @@ def settle_parts(plan: FullPlan) -> None:
             _follow_owner(item, [items[key] for key in owners if key in items])
         elif item.arrives:
             _reject_unowned(item, owners, items, shown)
+    _reject_joined(plan)
+
+
+def _reject_joined(plan: FullPlan) -> None:
+    """Reject each edge with the one in whose place it was to arrive."""
+    for item in plan.items:
+        if item.joined is not None and item.joined.outcome == REJECTED:
+            item.outcome, item.reason, item.removes = REJECTED, item.joined.reason, False
 
 
 def reject_orphans(plan: FullPlan) -> None:
@@ -106,10 +116,16 @@ def reject_orphans(plan: FullPlan) -> None:
     conflicts = [item for item in plan.with_outcome(CONFLICT) if item.model.OWNERS and item.ours.deleted]
     shown = _load_shown_owners(plan) if conflicts else set()
     for item in conflicts:
-        owners = item.theirs.owner_keys()
+        owners = [_follow_key(plan, key) for key in item.theirs.owner_keys()]
         is_undecided = any(_is_conflict(items.get(key)) for key in owners)
         if not is_undecided:
             _reject_unowned(item, owners, items, shown)
+
+
+def _follow_key(plan: FullPlan, key: Key) -> Key:
+    """Return the owner that stands on the target for one that it has under another id."""
+    kind, uid = key
+    return (kind, plan.stand_ins[uid].uid) if kind == Fact.KIND.name and uid in plan.stand_ins else key
 
 
 def _reject_unowned(
@@ -160,7 +176,7 @@ def _load_shown_owners(plan: FullPlan) -> set[Key]:
     named: dict[str, set[UUID]] = {}
     for item in plan.items:
         if item.model.OWNERS:
-            for kind, uid in draft_row(item).owner_keys():
+            for kind, uid in map(partial(_follow_key, plan), draft_row(item).owner_keys()):
                 named.setdefault(kind, set()).add(uid)
     lineage, models = plan.points.target_lineage, models_by_kind()
     return {
@@ -180,6 +196,7 @@ def fit_verdicts(plan: FullPlan) -> None:
         item for item in plan.of_model(FactAssessment) if item.ours is not None and item.merged is not None
     ]
     parted = [item for item in parted if item.ours.judged_hash != item.theirs.judged_hash]
+    parted = [item for item in parted if item.reason != SAME_TEXT]
     facts = load_nearest(Fact, plan.points.target_lineage, [item.uid for item in parted])
     items = plan.index_items()
     for item in parted:
@@ -192,16 +209,18 @@ def fit_verdicts(plan: FullPlan) -> None:
 
 
 def move_verdicts(plan: FullPlan) -> None:
-    """Let the target's facts take over the verdicts on facts of the same text that they stand for."""
+    """Let the target's facts take over the verdicts on facts that they stand for."""
     items = plan.index_items()
     for item in [*plan.of_model(FactAssessment)]:
-        fact = items.get(("fact", item.uid))
-        if fact is None or fact.reason != SAME_TEXT or fact.outcome != IDENTICAL:
+        fact = plan.stand_ins.get(item.uid)
+        if fact is None or item.theirs.deleted or item.reason in (NOT_PICKED, ERASED):
             continue
         item.outcome, item.reason, item.removes = IDENTICAL, SAME_TEXT, True
         item.merged = item.theirs.content_values()
-        if fact.other.judged_hash == item.theirs.judged_hash:
-            plan.moved_verdicts.append((fact.other, item.theirs))
+        planned = items.get(("fact", fact.uid))
+        row = draft_row(planned) if planned is not None and planned.arrives else fact
+        if row.judged_hash == item.theirs.judged_hash:
+            plan.moved_verdicts.append((fact, item.theirs))
 
 
 def copy_verdicts(plan: FullPlan) -> None:
@@ -221,17 +240,15 @@ def copy_verdicts(plan: FullPlan) -> None:
 
 def list_missing_confirmations(plan: FullPlan) -> list[Confirmation]:
     """Return the source's confirmations, not saved, that the target's facts do not have."""
-    stands_for = {
-        item.uid: item.other.uid for item in plan.of_model(Fact) if item.reason == SAME_TEXT and item.other
-    }
-    found = [(stands_for.get(row.uid, row.uid), row.source) for row in load_confirmations(plan)]
+    offered = [(row.uid, row.source) for row in load_confirmations(plan)]
     for item in plan.of_model(Fact):
-        source = get_source(item.theirs) if item.uid in stands_for else ""
+        source = get_source(item.theirs) if item.reason == SAME_TEXT and item.other else ""
         if source and source != get_source(item.other):
-            found.append((item.other.uid, source))
-    known = _list_known(plan, {uid for uid, _ in found})
+            offered.append((item.uid, source))
     if plan.picked is not None:
-        found = [(uid, source) for uid, source in found if uid in plan.picked]
+        offered = [(uid, source) for uid, source in offered if uid in plan.picked]
+    found = [(_follow_key(plan, ("fact", uid))[1], source) for uid, source in offered]
+    known = _list_known(plan, {uid for uid, _ in found})
     kept = _drop_unshown(plan, [pair for pair in dict.fromkeys(found) if pair not in known])
     return [Confirmation(uid=uid, source=source) for uid, source in kept]
 

@@ -66,6 +66,7 @@ class PlanItem:
     other_content: dict[str, Any] = field(default_factory=dict)
     score: float | None = None
     decision: Decision | None = None
+    joined: "PlanItem | None" = None  # the edge that arrives in the place of this one
 
     @property
     def kind(self) -> str:
@@ -169,6 +170,7 @@ class FullPlan:
     own_commits: int = 0  # of the target, which is to be fast-forwarded
     erased: frozenset[UUID] = frozenset()  # those of the items that were erased when they were read
     arrivals: Any = None  # what arrives of it, once a gate asked: see Arrival
+    stand_ins: dict[UUID, Fact] = field(default_factory=dict)  # by fact that the target has under another id
     unchecked: list[UUID] = field(default_factory=list)
     unchecked_reason: str = ""
     written: list[BranchedModel] = field(default_factory=list)  # new rows beside those of the source
@@ -177,6 +179,7 @@ class FullPlan:
     def list_uids(self) -> set[UUID]:
         """Return the ids of the memories whose content the plan has."""
         others = {item.other.uid for item in self.items if item.other is not None}
+        others |= {row.uid for row in self.stand_ins.values()}
         return others | {item.uid for item in self.items}
 
     def of_model(self, model: type[BranchedModel]) -> Iterator[PlanItem]:
@@ -203,10 +206,6 @@ class FullPlan:
         """
         left = [one for one in self.with_outcome(REJECTED) if one.reason not in (ERASED, OWNER_REMOVED)]
         return self.picked is None and not left and not self.open_conflicts
-
-    def list_arriving_facts(self) -> list[PlanItem]:
-        """Return the facts that the target would show, or show otherwise, after the merge."""
-        return [item for item in self.of_model(Fact) if item.arrives]
 
     def count_items(self) -> dict[str, dict[str, int]]:
         """Count the items: kind -> class -> number, without zeros."""

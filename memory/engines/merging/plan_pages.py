@@ -48,9 +48,11 @@ def plan_page(
     limit: int,
     cursor: str,
     known: FullPlan | None = None,
+    hidden: bool = False,
 ) -> tuple[FullPlan, MergePlan]:
-    """Return a plan and a page of it. A ``known`` plan at the same points is not made again. Raises
-    Invalid.
+    """Return a plan and a page of it. A ``known`` plan at the same points is not made again.
+
+    What is ``hidden`` is all that the target has: what becomes of a memory tells that too. Raises Invalid.
     """
     check_limit(limit)
     strategy = str(options.strategy)  # the default is a choice, whose repr is another than its text's
@@ -61,8 +63,10 @@ def plan_page(
     plan = known if known and known.points == points else load_plan(options, points)
     pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
     items = plan.select_items(*_check_filter(kind, classes))
-    page = _cut_page(items, parse_count(position.get("key", "0")), limit, pin)
-    return plan, _summarise_plan(plan, page)
+    shown = _hide_target(items) if hidden else items
+    page = _cut_page(shown, parse_count(position.get("key", "0")), limit, pin)
+    found = _summarise_plan(plan, page)
+    return plan, replace(found, counts={}, unchecked=0, unchecked_reason="") if hidden else found
 
 
 def _find_points(options: MergeOptions, position: dict[str, Any]) -> MergePoints:
@@ -112,10 +116,7 @@ def _summarise_plan(plan: FullPlan, page: Page[PlanItem]) -> MergePlan:
     )
 
 
-def hide_target(plan: MergePlan) -> MergePlan:
-    """Return a page of a plan without what the target has, nor what was decided about it."""
-    results = [
-        replace(item, ours=None, base=None, other=None, score=None, merged=None, decision=None)
-        for item in plan.page.results
-    ]
-    return replace(plan, page=replace(plan.page, results=results))
+def _hide_target(items: Sequence[PlanItem]) -> list[PlanItem]:
+    """Return what the source has of these memories, in an order that does not tell their classes."""
+    shown = [PlanItem(item.model, item.uid, "", "", theirs=item.theirs) for item in items]
+    return sorted(shown, key=lambda item: (item.model.KIND.rank, item.uid))

@@ -18,6 +18,7 @@ class RequestCheck:
     approvals: Sequence[Approval]
     check: MergeCheck | None
     not_checked: str = ""
+    hidden: bool = False  # what becomes of each memory, to who may not read the target
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,17 @@ def check_pending(request: MergeRequest) -> None:
         )
 
 
+def check_unmoved(source: Branch, seq: int | None) -> None:
+    """Check that the source stands where it was read. Raises Conflict."""
+    if seq is not None and seq != source.head:
+        raise Conflict(
+            "{source} has newer commits than those that you read: it is at {head}, not at {seq}.",
+            source=source.name,
+            head=source.head,
+            seq=seq,
+        )
+
+
 def insert_request(actor: Actor, source: Branch, target: Branch, **values: Any) -> MergeRequest:
     """Insert a request, numbered in its project. Raises Exists while the pair has a pending one."""
     # Requests of a project queue here, so that no two get the same number.

@@ -29,11 +29,12 @@ from memory.engines.merging.checked_merge import (
 )
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
-from memory.engines.merging.plan_pages import hide_target, plan_page
+from memory.engines.merging.plan_pages import plan_page
 from memory.engines.merging.recall_gate import hide_names
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
+    check_unmoved,
     close_request,
     explain_closed,
     find_request,
@@ -51,7 +52,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
-from memory.models import Branch, Fact, MergeRequest
+from memory.models import Fact, MergeRequest
 from memory.models.nodes import next_rid
 
 State = MergeRequest.State
@@ -126,10 +127,11 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         reason = explain_closed(request)
         check = None if reason else check_merge(build_options(request))
-        if check and not actor.may_use(request.target.name):
+        hidden = not actor.may_use(request.target.name)
+        if check and hidden:
             check = replace(check, results=tuple(map(hide_names, check.results)))
         policy = find_policy(request.project_id, request.target.name)
-        return RequestCheck(request, list_approvals(request, policy), check, reason)
+        return RequestCheck(request, list_approvals(request, policy), check, reason, hidden)
 
     def plan_request(
         self,
@@ -145,16 +147,19 @@ class MergeRequestEngine:
         """Return a page of what a pending request would merge, with the decisions on its conflicts.
 
         The plan of a request that was just ``checked`` is not made again. Needs the scope read on the source;
-        who may not read the target sees what the source brings alone. Raises Invalid, IllegalTransition for
-        a closed request, BranchArchived.
+        who may not read the target sees what the source brings alone, and no class of it. Raises Invalid,
+        IllegalTransition for a closed request, BranchArchived, scope and branch refusals.
         """
         request = self._readable(request_id, actor)
+        if classes:
+            actor.require_scope("read", request.target.name)
         check_pending(request)
         check_live(request.source, request.target)
         known = checked.check.plan if checked and checked.check else None
-        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known)
-        if not actor.may_use(request.target.name):
-            return RequestPlan(request, hide_target(plan), {})
+        hidden = not actor.may_use(request.target.name)
+        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known, hidden)
+        if hidden:
+            return RequestPlan(request, plan, {})
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
         return RequestPlan(request, plan, {(row.kind, row.uid): row for row in rows})
 
@@ -171,7 +176,8 @@ class MergeRequestEngine:
         keep: Keep = keep_nothing,
     ) -> Settled:
         """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
-        of which ``only_open`` leaves those that were decided.
+        of which ``only_open`` leaves those that were decided. Beside an edit of the same fact a rule leaves
+        a conflict undecided that would replace it.
 
         A decision with a token holds for the conflict that was read, one without for the present one. The
         latest decision counts, and ends approvals that were made before. ``keep`` is called with the result,
@@ -186,8 +192,8 @@ class MergeRequestEngine:
         points = options.points
         bare = settling.load_plan(replace(options, decisions=()), points)
         if choice:
-            kept = settling.select_current(bare, options.decisions) if only_open else []
-            bound = settling.apply_rule(bare, choice, reasons, kind, kept)
+            earlier = settling.select_current(bare, options.decisions)
+            bound = settling.apply_rule(bare, choice, reasons, kind, earlier, only_open)
         else:
             bound = settling.bind_decisions(parsed, bare)
         joined = settling.join_decisions(bare, options.decisions, bound)
@@ -227,8 +233,8 @@ class MergeRequestEngine:
 
         ``source_seq`` is the seq of the source that was read. ``keep`` is called with the result, in the
         transaction that stores the approval. Needs the scope merge on the target. Raises Conflict for its
-        author, where the policy wants another, and for a source that has moved since; IllegalTransition for
-        a closed request, BranchArchived.
+        author, where the policy wants another, for a source that has moved since, and for decisions that
+        changed meanwhile; IllegalTransition for a closed request, BranchArchived.
         """
         request = self._writable(request_id, actor, "merge")
         policy = find_policy(actor.project_id, request.target.name)
@@ -239,11 +245,13 @@ class MergeRequestEngine:
             )
         actor.require_scope("read", request.source.name)
         next_rid.ensure_lease()
-        check = check_merge(build_options(request))  # it takes long: before the lock
+        options = build_options(request)
+        check = check_merge(options)  # it takes long: before the lock
         points = check.plan.points
         with transaction.atomic(savepoint=False):
             request = lock_request(request)
-            _check_unmoved(request.source, source_seq)
+            check_unmoved(request.source, source_seq)
+            settling.check_decided(request, options.decisions)
             insert_approval(request, actor, points.source_seq)
             refresh_states([request])
             mark_checked(request, points)
@@ -376,16 +384,6 @@ def _store_decisions(
         settled = replace(settled, request=request)
         keep(settled)
     return settled
-
-
-def _check_unmoved(source: Branch, seq: int | None) -> None:
-    if seq is not None and seq != source.head:
-        raise Conflict(
-            "{source} has newer commits than those that you read: it is at {head}, not at {seq}.",
-            source=source.name,
-            head=source.head,
-            seq=seq,
-        )
 
 
 def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decision]:

@@ -55,6 +55,15 @@ def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
     return tuple(Decision(*values) for values in rows)
 
 
+def check_decided(request: MergeRequest, decisions: Sequence[Decision]) -> None:
+    """Check that the decisions on a request are those that were checked. Raises Conflict."""
+    if load_decisions(request) != tuple(decisions):
+        raise Conflict(
+            "The decisions on merge request {number} changed meanwhile: look at them again.",
+            number=request.number,
+        )
+
+
 def check_decisions(decisions: Sequence[Decision]) -> list[Decision]:
     """Return checked decisions, up to a thousand. Raises Invalid."""
     if len(decisions) > MAX_DECISIONS:
@@ -150,8 +159,14 @@ def select_current(plan: FullPlan, decisions: Iterable[Decision]) -> list[Decisi
     conflicts = index_conflicts(plan)
     found = [one for one in decisions if is_current(one, conflicts)]
     while rivals := find_rivals(conflicts, found):
-        found.remove(rivals[0][1])
+        found = leave_out(found, [later for _, later, _ in rivals])
     return found
+
+
+def leave_out(decisions: Iterable[Decision], others: Iterable[Decision]) -> list[Decision]:
+    """Return the decisions on other conflicts than these."""
+    keys = {(one.kind, one.uid) for one in others}
+    return [one for one in decisions if (one.kind, one.uid) not in keys]
 
 
 def join_decisions(
@@ -166,23 +181,32 @@ def describe_conflict(item: PlanItem) -> dict[str, str]:
 
 
 def apply_rule(
-    plan: FullPlan, choice: str, reasons: Sequence[str], kind: str, kept: Iterable[Decision] = ()
+    plan: FullPlan,
+    choice: str,
+    reasons: Sequence[str],
+    kind: str,
+    earlier: Sequence[Decision] = (),
+    only_open: bool = False,
 ) -> list[Decision]:
     """Return the same decision for all conflicts of some reasons and of one kind; for all without any.
 
-    Conflicts with a decision that is ``kept`` are left out. Raises Invalid for what is no reason or kind.
+    Left out are those that were decided, with ``only_open``, and those whose decision could not hold beside
+    an earlier one that stays. Raises Invalid for what is no reason or kind.
     """
     if choice == Choice.EDITED:
         raise Invalid("A text settles one conflict: a rule takes no choice edited.", field="choice")
     for reason in reasons:
         c.one_of(CONFLICT_REASONS)("reasons", reason)
     c.blank_or(c.one_of(models_by_kind()))("type", kind)
-    decided = {(one.kind, one.uid) for one in kept}
-    return [
+    conflicts = index_conflicts(plan)
+    chosen = [
         Decision(item.uid, choice, item.token, "", item.kind)
-        for item in index_conflicts(plan).values()
-        if item.key not in decided and (not reasons or item.reason in reasons) and kind in ("", item.kind)
+        for item in conflicts.values()
+        if (not reasons or item.reason in reasons) and kind in ("", item.kind)
     ]
+    found = leave_out(chosen, earlier) if only_open else chosen
+    rivals = find_rivals(conflicts, [*leave_out(earlier, found), *found])
+    return leave_out(found, [later for _, later, _ in rivals])
 
 
 def store_decisions(request: MergeRequest, decisions: Sequence[Decision], actor: Actor) -> None:

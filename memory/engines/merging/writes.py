@@ -22,11 +22,11 @@ def write_plan(commit: CommitWriter, plan: FullPlan) -> None:
     for model in models_by_kind().values():
         pairs = [build_version(item) for item in plan.of_model(model) if item.is_written]
         fresh += commit.merge_versions(pairs)
-    _change_others(commit, plan)
+    changed = _change_others(commit, plan)
     _add_new(commit, plan.written)
     _move_verdicts(commit, plan)
     _confirm_facts(commit, plan)
-    _enqueue_texts(commit, plan, [*fresh, *plan.written])
+    _enqueue_texts(commit, plan, [*fresh, *changed, *plan.written])
     commit.targets += [str(item.uid) for item in plan.items if item.model is Fact and item.is_written]
 
 
@@ -53,9 +53,8 @@ def _next_version(item: PlanItem) -> int:
     return max(item.theirs.version, item.ours.version + 1 if item.ours is not None else 1)
 
 
-def _change_others(commit: CommitWriter, plan: FullPlan) -> None:
-    for old, content in list_changed_others(plan):
-        commit.change_row(old, **content)
+def _change_others(commit: CommitWriter, plan: FullPlan) -> list[BranchedModel]:
+    return [commit.change_row(old, **content) for old, content in list_changed_others(plan)]
 
 
 def list_changed_others(plan: FullPlan) -> list[tuple[Any, dict[str, Any]]]:

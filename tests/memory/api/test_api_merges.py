@@ -155,7 +155,7 @@ class TestMergeRequests:
         found = done(agent.get("/merge-requests/1"))
         assert (found["title"], found["state"], found["mergeable"]) == ("Longer", "open", True)
         (item,) = done(agent.get("/merge-requests/1/plan?type=fact"))["results"]
-        assert (item["id"], item["class"], item["reason"]) == (conflict["id"], "conflict", "edited")
+        assert (item["id"], item["class"], item["reason"]) == (conflict["id"], "", "")
         assert item["theirs"]["fact_text"] == "Tokens live for an hour."
         hidden = ("ours", "base", "other", "score", "decision", "token")
         assert [item[name] for name in hidden] == [None, None, None, None, None, ""]
@@ -167,6 +167,30 @@ class TestMergeRequests:
         stranger = api_for(project, scopes=["write"], branch_patterns=["other/*"])
         assert done(stranger.get("/merge-requests"))["results"] == []
         refused(stranger.get("/merge-requests/1"), 404, "not_found")
+
+    def test_a_guess_of_what_main_has_tells_a_key_of_its_branch_nothing(
+        self, project: Project, api: Api, main: Any
+    ) -> None:
+        done(api.post("/branches", {"name": "task/q"}), 201)
+        api.fact("The vault key is 42.")
+        agent = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+        texts = [f"The vault key is {number}." for number in (43, 42, 44)]
+        ids = [agent.fact(text, branch="task/q")["id"] for text in texts]
+        done(agent.post("/merge-requests", {"source": "task/q"}), 201)
+        found = done(agent.get("/merge-requests/1/plan?type=fact"))
+        assert [(one["id"], one["class"], one["reason"]) for one in found["results"]] == [
+            (uid, "", "") for uid in ids
+        ]
+        assert (found["counts"], found["unchecked"], found["unchecked_reason"]) == ({}, 0, "")
+        assert [
+            done(agent.get("/merge-requests/1"))["counts"],
+            done(api.get("/merge-requests/1"))["counts"],
+        ] == [
+            {},
+            {"fact": {"applied": 2, "identical": 1}},
+        ]
+        for name in ("identical", "applied"):
+            refused(agent.get(f"/merge-requests/1/plan?class={name}"), 403, "branch_forbidden")
 
     def test_a_closed_request_says_why_it_is_not_checked(self, api: Api, reviewer: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)

@@ -172,6 +172,7 @@ class Judgement:
             assert after == before, f"{item} changed though it was not merged"
             if item.name == "rejected" and not self._follows_owner(key):
                 assert self._is_ownerless(key), f"{key} rejected, its owners are there"
+                assert not self._is_stood_for(key), f"{key} rejected, what stands for its owners is there"
             return
         ours, theirs = self.target.versions.get(key), self.source.versions[key]
         fields = after.fields if after else None
@@ -187,14 +188,37 @@ class Judgement:
             item.name != "conflict" and (ours is None or theirs.includes(ours)) and fields == theirs.fields
         )
         parents = tuple(one for one in (ours, theirs) if one is not None)
-        versions[key] = theirs if copied else Version(fields, parents)
+        absorbed = key[0] == "fact" and item.name == "identical" and fields is None and key in self.offered
+        twins = frozenset(self.find_twins(key)) if absorbed else frozenset()
+        versions[key] = theirs if copied else Version(fields, parents, twins=twins)
 
     def _is_ownerless(self, key: Key) -> bool:
         """Return whether an end of a link, or the conversation of a message, is missing on the target."""
+        return any(owner not in self.after for owner in self._owners(key))
+
+    def _owners(self, key: Key) -> list[Key]:
         fields = self.source.versions[key].fields or {}
         kinds = {"from_id": "fact", "to_id": fields.get("to_type", ""), "conversation_id": "conversation"}
-        owners = [(kind, str(fields[name])) for name, kind in kinds.items() if name in fields]
-        return any(owner not in self.after for owner in owners)
+        return [(kind, str(fields[name])) for name, kind in kinds.items() if name in fields]
+
+    def _is_stood_for(self, key: Key) -> bool:
+        """Return whether the target shows, of each owner, itself or what absorbed it; nothing was picked."""
+        found = all(owner in self.after or self.find_stand_ins(owner) for owner in self._owners(key))
+        return found and self.strategy != "cherry_pick"
+
+    def find_stand_ins(self, key: Key) -> list[Key]:
+        """Return what may stand for a fact that an earlier merge absorbed, and that did not change since."""
+        closed = self.target.versions.get(key)
+        if closed is None or key in self.plan or key not in self.offered:
+            return []
+        offered = self.offered[key].fields
+        rows = {one: (self.before.get(one), self.after.get(one)) for one in closed.twins}
+        shown = {one: pair for one, pair in rows.items() if all(pair)}
+        if len(shown) < len(closed.twins):
+            return []  # which of them it was is not known
+        return [
+            one for one, pair in shown.items() if all(says_same("fact", offered, row.fields) for row in pair)
+        ]
 
     def _check_applied(self, key: Key, fields: Fields | None) -> None:
         allowed = [one.merged for one in self.outcomes(key) if one.name == "applied"]
@@ -287,11 +311,23 @@ class Judgement:
                 continue
             if self._is_settled_fact(key[1]):
                 self._check_verdict(key, ours, theirs)
+            if theirs.fields and (twins := self.find_stand_ins(("fact", key[1]))) and self._brings(key[1]):
+                found = [self._weigh_verdict(one, theirs.fields) for one in twins]
+                assert any(found), f"{key}: no verdict of those that stand for it is as weighty"
             if self.after.get(key) != self.before.get(key):
                 fields = self.after[key].fields if key in self.after else None
                 copied = (ours is None or theirs.includes(ours)) and fields == theirs.fields
                 parents = tuple(one for one in (ours, theirs) if one)
                 versions[key] = theirs if copied else Version(fields, parents)
+
+    def _brings(self, uid: str) -> bool:
+        return self.strategy != "cherry_pick" or uid in self.picked
+
+    def _weigh_verdict(self, twin: Key, verdict: Fields) -> bool:
+        """Return whether a fact has a verdict as weighty as another one, if that fits it at all."""
+        fact, own = self.after[twin].fields, self.after.get(("verdict", twin[1]))
+        one, two = fitting_status(own.fields if own else None, fact), fitting_status(verdict, fact)
+        return STRENGTH.index(one) >= STRENGTH.index(two)
 
     def _is_settled_fact(self, uid: str) -> bool:
         """Return whether the target shows a fact, and has all that the source says of it."""
@@ -316,11 +352,22 @@ class Judgement:
         """Check that confirmations of both sides are there, as far as their fact is."""
         for kind, name in self.before.keys() | self.offered.keys():
             uid, _, source = name.partition(" ")
-            if kind != "confirmation" or not self._is_settled_fact(uid):
+            if kind != "confirmation":
+                continue
+            if (kind, name) in self.offered and self._brings(uid):
+                twins = self.find_stand_ins(("fact", uid))
+                here = [self._shows_confirmation(one, source) for one in twins]
+                assert not twins or any(here), f"{uid}: the confirmation by {source} is lost with its fact"
+            if not self._is_settled_fact(uid):
                 continue
             withdrawn = (kind, name) not in self.before and self._was_shown((kind, name))
             if not withdrawn and ("fact", uid) in self.offered:
                 assert (kind, name) in self.after, f"{uid}: the confirmation by {source} is lost"
+
+    def _shows_confirmation(self, fact: Key, source: str) -> bool:
+        key = ("confirmation", f"{fact[1]} {source}")
+        origin = f"session:{self.after[fact].fields['session_id']}"
+        return key in self.after or self._was_shown(key) or source == origin
 
     def _was_shown(self, key: Key) -> bool:
         """Return whether the target has ever shown something that it does not show now."""

@@ -32,6 +32,7 @@ class Version:
     fields: Fields | None
     parents: tuple["Version", ...] = ()
     undone: bool = False  # made by the revert of a merge
+    twins: frozenset[Key] = frozenset()  # one of which stands for a fact that a merge closed beside it
     past: frozenset[int] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:

@@ -660,9 +660,10 @@ class TestBesideBusyWriters:
 
 def erase_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
     """Erase what arrives, when it is about to be merged."""
-    if not connection.in_atomic_block and plan.list_arriving_facts():
+    arriving = [item for item in plan.of_model(Fact) if item.arrives]
+    if not connection.in_atomic_block and arriving:
         project = options.target.project
-        (item,) = plan.list_arriving_facts()
+        (item,) = arriving
         erasing = {"scope": "fact", "target": str(item.uid), "confirm": project.slug}
         ErasureEngine().erase(actor=local_actor(project.pk), **erasing)
     return GateResult(name, "passed", "")

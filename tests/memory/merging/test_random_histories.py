@@ -1,7 +1,7 @@
 """Random histories of branches and merges, judged by a causal model: nothing is lost without a decision."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.memory.merging.transports import EngineTransport
@@ -14,19 +14,30 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 WRITES = "add add place edit edit retell adjust adjust tag confirm".split()
 ENDS = "expire archive unarchive delete replace judge judge".split()
 OTHERS = "link unlink relate relate close observe talk say say hang_up".split()
+TWINS = "absorb absorb link_twin link_twin judge_twin confirm_twin".split()
 BACK = "undo regret restore".split()
 
 branches, numbers = st.integers(0, 3), st.integers(0, 29)
 writes = st.tuples(st.sampled_from([*WRITES, *ENDS, *OTHERS]), branches, numbers)
+twins = st.tuples(st.sampled_from(TWINS), branches, numbers)
 merges = st.tuples(st.sampled_from(["merge", "merge", "sync"]), branches, numbers)
 steps = st.one_of(
-    writes, writes, writes, merges, merges, st.tuples(st.sampled_from([*BACK, "fork"]), branches, numbers)
+    writes,
+    writes,
+    writes,
+    twins,
+    merges,
+    merges,
+    st.tuples(st.sampled_from([*BACK, "fork"]), branches, numbers),
 )
 # Both sides begin with something in common.
 START = [("add", 0, 0), ("add", 0, 1), ("relate", 0, 0), ("talk", 0, 0), ("say", 0, 0), ("fork", 0, 1)]
+# A fact is linked and judged after a merge has absorbed it.
+ABSORBED = [("add", 0, 5), ("add", 1, 5), ("merge", 0, 0), ("link_twin", 1, 0), ("judge_twin", 1, 1)]
 histories = st.lists(steps, min_size=15, max_size=35)
 
 
+@example(history=[*ABSORBED, ("merge", 0, 0)])
 @given(history=histories)
 @random_histories(15)
 def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:

@@ -1,19 +1,27 @@
 """What a merge request answers while it cannot be merged, after it was, and after something was withdrawn."""
 
+from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from memory.actors import Actor
+from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
 from memory.engines.merging.engine import MergeEngine
-from memory.engines.merging.plan import Decision
+from memory.engines.merging.gates import GateResult
+from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.request_history import RequestHistoryEngine
-from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.merging.requests import MergeRequestEngine, build_options
 from memory.exceptions import Conflict, IllegalTransition, NotFound, ScopeMissing
-from memory.models import AuditEntry, Fact
+from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
 from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
 
@@ -108,6 +116,80 @@ class TestWithdrawn:
             ENGINE.withdraw_decision(request_id=1, uid=request_for.pk, actor=vera)
 
 
+class TestWithdrawnDuringTheMerge:
+    """Between the checks of a merge and its locks others go on."""
+
+    @pytest.fixture
+    def merge(self, mira: Actor, vera: Actor, ada: Actor, conflict: Fact) -> Any:
+        """Return the merge of an approved request, during which something happens once."""
+        PolicyEngine().set_policy(pattern="main", approvals=1, actor=ada)
+        ENGINE.create_request(source=TASK, actor=mira)
+        ENGINE.decide_conflicts(request_id=1, decisions=[Decision(conflict.uid, "source")], actor=mira)
+        ENGINE.approve_request(request_id=1, actor=vera)
+
+        def merge(*happens: Any) -> MergeResult:
+            left = list(happens)
+
+            def check(plan: FullPlan, options: MergeOptions) -> MergeCheck:
+                found = check_plan(plan, options)
+                while left:
+                    left.pop(0)()
+                return found
+
+            options = build_options(ENGINE.get_request(request_id=1, actor=mira))
+            return merge_checked(options, mira, "", checker=check)
+
+        return merge
+
+    def refuse(self, merge: Any, *happens: Any) -> None:
+        with pytest.raises(Conflict, match="refused by approvals"):
+            merge(*happens)
+        request = MergeRequest.objects.get()
+        assert (request.pending, request.merge_commit, request.target.head) == (
+            True,
+            None,
+            request.target_seq,
+        )
+
+    def test_an_approval_counts_no_more(self, vera, merge):
+        self.refuse(merge, lambda: ENGINE.withdraw_approval(request_id=1, actor=vera))
+
+    def test_nor_does_one_of_before_a_decision_that_was_made_again(self, mira, conflict, merge):
+        again = [Decision(conflict.uid, "source")]
+        self.refuse(
+            merge,
+            lambda: ENGINE.withdraw_decision(request_id=1, uid=conflict.uid, actor=mira),
+            lambda: ENGINE.decide_conflicts(request_id=1, decisions=again, actor=mira),
+        )
+
+    def test_what_is_approved_anew_is_merged(self, vera, merge):
+        merge(
+            lambda: ENGINE.withdraw_approval(request_id=1, actor=vera),
+            lambda: ENGINE.approve_request(request_id=1, actor=vera),
+        )
+        assert MergeRequest.objects.get().state == "merged"
+
+
+def decide_beside(name: str, plan: Any, options: Any, policy: Any) -> GateResult:
+    """Decide a conflict while the request is checked."""
+    actor = Actor(options.source.project_id, "user", "ned", "ned", frozenset({"merge"}))
+    if not options.decisions:
+        ENGINE.decide_conflicts(request_id=1, choice="target", actor=actor)
+    return GateResult(name, "passed", "")
+
+
+def test_an_approval_covers_no_decision_of_meanwhile(mira, vera, conflict, settings):
+    ENGINE.create_request(source=TASK, actor=mira)
+    gates = {**conf().merge_gates, "secrets": f"{__name__}.decide_beside"}
+    settings.DAY1 = {**settings.DAY1, "merge_gates": gates}
+    text = "The decisions on merge request 1 changed meanwhile: look at them again."
+    with pytest.raises(Conflict) as caught:
+        ENGINE.approve_request(request_id=1, actor=vera)
+    assert caught.value.text == text
+    assert list(ENGINE.check_request(request_id=1, actor=mira).approvals) == []
+    assert ENGINE.approve_request(request_id=1, actor=vera).request.state == "approved"
+
+
 class TestWho:
     def test_each_event_names_the_kind_of_its_actor(self, mira, project, conflict):
         agent = Actor(project.pk, "key", "k1", "robot", frozenset({"merge"}))
@@ -163,3 +245,21 @@ class TestClosed:
             False,
             ["require_verified"],
         )
+
+
+def test_a_migration_takes_the_time_of_the_last_decision(mira, conflict):
+    """Approvals from before a decision must not count again."""
+    other = write_verified(mira, "Builds run at night.")
+    for number, (source, at) in enumerate([(TASK, [1, 3]), ("task/x", [])], start=1):
+        if source != TASK:
+            BranchManager().create_branch(name=source, actor=mira)
+        request = ENGINE.create_request(source=source, actor=mira)
+        assert request.number == number
+        for uid, day in zip((conflict.uid, other.uid), at, strict=False):
+            made = datetime(2026, 1, day, tzinfo=UTC)
+            MergeDecision.objects.create(request=request, kind="fact", uid=uid, choice="skip", at=made)
+    state = MigrationExecutor(connection).loader.project_state([("memory", "0027_decided_at")])
+    with connection.schema_editor() as editor:
+        import_module("memory.migrations.0027_decided_at").set_decided_at(state.apps, editor)
+    rows = MergeRequest.objects.order_by("number").values_list("decided_at", flat=True)
+    assert list(rows) == [datetime(2026, 1, 3, tzinfo=UTC), None]

@@ -8,7 +8,7 @@ from django.utils.timezone import now
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
-from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.embedding.engine import EmbeddingEngine, get_embedding_states
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
@@ -165,6 +165,27 @@ class TestNearTexts:
         REQUESTS.merge_request(request_id=request.pk, actor=actor)
         assert [(row.fact_text, row.tags) for row in show(project)] == [(NEAR[2], []), ("One.", ["old"])]
 
+    @pytest.mark.parametrize(
+        "rule", [{"only_open": True}, {"reasons": ["near_duplicate"], "only_open": True}]
+    )
+    def test_a_rule_leaves_what_cannot_stand_beside_an_edit(self, actor, project, pair, rule):
+        _, one, _ = pair
+        request = REQUESTS.create_request(source=TASK, actor=actor)
+        edit = [Decision(one.uid, "edited", text="New.")]
+        REQUESTS.decide_conflicts(request_id=request.pk, decisions=edit, actor=actor)
+        found = REQUESTS.decide_conflicts(request_id=request.pk, choice="source", actor=actor, **rule)
+        assert (found.decided, found.undecided) == (0, 1)
+        found = REQUESTS.decide_conflicts(request_id=request.pk, choice="both", only_open=True, actor=actor)
+        assert (found.decided, found.undecided) == (1, 0)
+
+    def test_a_rule_for_all_replaces_an_edit(self, actor, project, pair):
+        _, one, _ = pair
+        request = REQUESTS.create_request(source=TASK, actor=actor)
+        edit = [Decision(one.uid, "edited", text="New.")]
+        REQUESTS.decide_conflicts(request_id=request.pk, decisions=edit, actor=actor)
+        found = REQUESTS.decide_conflicts(request_id=request.pk, choice="source", actor=actor)
+        assert (found.decided, found.undecided) == (2, 0)
+
     def test_nor_one_edited_for_what_the_other_replaces(self, pair, merge):
         _, one, two = pair
         for choices in (("edited", "source"), ("source", "edited")):
@@ -180,6 +201,15 @@ class TestNearTexts:
         merge(strategy="theirs", decisions=[Decision(one.uid, "edited", text="New.")])
         states = {row.fact_text: row.status for row in show(project)}
         assert states == {"New.": "active", NEAR[2]: "active"}
+
+    def test_what_is_edited_gets_its_vector(self, actor, project, pair, merge):
+        kept, one, two = pair
+        merge(decisions=[Decision(one.uid, "edited", text="New."), Decision(two.uid, "target")])
+        EmbeddingEngine().embed_pending(actor.project_id)
+        (row,) = show(project)
+        assert (row.uid, row.fact_text) == (kept.uid, "New.")
+        ((state, _),) = get_embedding_states(actor.project_id, [row.content_hash]).values()
+        assert state == "ready"
 
     def test_both_may_replace_it(self, project, pair, merge):
         merge(strategy="theirs")

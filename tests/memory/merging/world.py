@@ -168,6 +168,40 @@ class World:
         if start and end:
             self.write(branch, self.transport.write_link, start, end, kind)
 
+    def absorb(self, branch: str, number: int) -> None:
+        """Learn one text here and on another branch, and merge that one: it has the text under another id."""
+        others = [name for name in self.lines if name != branch]
+        if others:
+            other, text = others[number % len(others)], self.new_text()
+            for name in (branch, other):
+                self.write(name, self.transport.write_fact, text)
+            self.merge_branch(other, branch, "auto", 0)
+
+    def link_twin(self, branch: str, number: int) -> None:
+        """Link a fact that another branch has absorbed: it shows the same text under another id."""
+        for name, uid in self.pick_absorbed(number):
+            if end := self.pick(name, "fact", number // 2):
+                self.write(name, self.transport.write_link, uid, end, "fact")
+
+    def judge_twin(self, branch: str, number: int) -> None:
+        for name, uid in self.pick_absorbed(number):
+            self.write(name, self.transport.judge_fact, uid, ("verified", "invalidated")[number % 2])
+
+    def confirm_twin(self, branch: str, number: int) -> None:
+        for name, uid in self.pick_absorbed(number):
+            text = self.lines[name].shown[-1]["fact", uid].fields["fact_text"]
+            self.write(name, self.transport.write_fact, text, session_id=f"s{number}")
+
+    def pick_absorbed(self, number: int) -> list[tuple[str, str]]:
+        """Return a fact that a merge into another branch closed, with a branch that shows it, if any."""
+        versions = [one for line in self.lines.values() for one in line.versions.items()]
+        closed = {key for key, version in versions if version.twins}
+        found = [
+            (name, key[1]) for name, line in self.lines.items() for key in line.shown[-1] if key in closed
+        ]
+        ordered = sorted(found, key=lambda one: (one[0], self.get_place(one[1])))
+        return [ordered[number % len(ordered)]] if ordered else []
+
     def unlink(self, branch: str, number: int) -> None:
         if uid := self.pick(branch, "link", number):
             start = str(self.lines[branch].shown[-1]["link", uid].fields["from_id"])

@@ -1,0 +1,100 @@
+"""Facts that the target has under another id since an earlier merge, and those that stand for them there.
+
+What the source says of such a fact later goes to the one that stands for it.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import Q
+
+from memory.db.querysets import Lineage
+from memory.engines.facts.known_texts import KnownTexts
+from memory.engines.facts.supersession import CURRENT
+from memory.engines.merging.changes import load_nearest
+from memory.engines.merging.owners import load_confirmations
+from memory.engines.merging.plan import FullPlan
+from memory.engines.support.batches import batched
+from memory.engines.versions.repositories import name_repositories
+from memory.models import Fact
+
+BATCH_SIZE = 500
+MAX_STEPS = 16  # a fact that stands for another one may have been absorbed in turn
+Point = tuple[int, int]  # a branch and a seq
+
+
+def find_stand_ins(plan: FullPlan) -> dict[UUID, Fact]:
+    """Return what stands for each absorbed fact of which the source says something, without changing it."""
+    found: dict[UUID, Fact] = {}
+    waiting = {uid: uid for uid in _list_named(plan)}
+    for _ in range(MAX_STEPS):
+        rows = load_nearest(Fact, plan.points.target_lineage, sorted(set(waiting.values())))
+        found |= {
+            uid: rows[last]
+            for uid, last in waiting.items()
+            if last != uid and last in rows and not rows[last].deleted
+        }
+        absorbing = _find_absorbing(plan, [row for row in rows.values() if row.deleted])
+        waiting = {uid: absorbing[last] for uid, last in waiting.items() if last in absorbing}
+        if not waiting:
+            break
+    return found
+
+
+def _list_named(plan: FullPlan) -> set[UUID]:
+    """Return the facts that have links, a verdict or confirmations of the source, and are not in the plan."""
+    keys = {key for item in plan.items if item.model.OWNERS for key in item.theirs.owner_keys()}
+    named = {uid for kind, uid in keys if kind == Fact.KIND.name}
+    return (named | {row.uid for row in load_confirmations(plan)}) - {
+        item.uid for item in plan.of_model(Fact)
+    }
+
+
+def _find_absorbing(plan: FullPlan, tombstones: Iterable[Fact]) -> dict[UUID, UUID]:
+    """Return the fact of the same text beside which each of these was closed."""
+    by_point: dict[Point, list[Fact]] = {}
+    for row in _select_absorbed(tombstones):
+        by_point.setdefault((row.branch_id, row.seq_from), []).append(row)
+    found: dict[UUID, UUID] = {}
+    for point, rows in by_point.items():
+        known = _load_known(plan, point, rows)
+        found |= {row.uid: one.uid for row in rows if (one := known.find(row)) is not None}
+    return found
+
+
+def _select_absorbed(tombstones: Iterable[Fact]) -> list[Fact]:
+    """Return those that a merge made of a fact which the target never had.
+
+    The revert of a merge's revert brings them back: it follows them as the other parent.
+    """
+    rows = [row for row in tombstones if row.merged_vid is not None]
+    closed = {row.uid: set[int]() for row in rows}
+    for batch in batched([row.uid for row in rows if row.prev_vid is not None], BATCH_SIZE):
+        first = Fact._base_manager.filter(
+            uid__in=batch, deleted=True, prev_vid=None, merged_vid__isnull=False
+        )
+        for uid, vid in first.values_list("uid", "vid"):
+            closed[uid].add(vid)
+    return [row for row in rows if row.prev_vid is None or row.merged_vid in closed[row.uid]]
+
+
+def _load_known(plan: FullPlan, point: Point, rows: list[Fact]) -> KnownTexts:
+    """Return the current facts of these texts at a commit of the target's lineage."""
+    at = rows[0].updated_at
+    facts = Fact.objects.in_lineage(_cut_lineage(plan.points.target_lineage, point))
+    facts = facts.filter(~Q(expires_at__lte=at), status__in=CURRENT)
+    found: list[Fact] = []
+    for batch in batched(sorted({row.norm_hash for row in rows}), BATCH_SIZE):
+        found += facts.filter(norm_hash__in=batch).fetch_all()
+    name_repositories(rows, plan.points.project_id)
+    known = KnownTexts(at)
+    for row in name_repositories(sorted(found, key=lambda row: row.uid), plan.points.project_id):
+        known.add(row)
+    return known
+
+
+def _cut_lineage(lineage: Lineage, point: Point) -> Lineage:
+    """Return a lineage as it was at a commit of one of its branches."""
+    branch, seq = point
+    start = [one for one, _limit in lineage].index(branch)
+    return [(branch, seq), *lineage[start + 1 :]]
