@@ -319,6 +319,14 @@ class Judgement:
                 copied = (ours is None or theirs.includes(ours)) and fields == theirs.fields
                 parents = tuple(one for one in (ours, theirs) if one)
                 versions[key] = theirs if copied else Version(fields, parents)
+        self._record_moved_verdicts(versions)
+
+    def _record_moved_verdicts(self, versions: Versions) -> None:
+        """Record the verdicts that facts got of others, which the source has under another id."""
+        for key in {*self.before, *self.after} - self.source.versions.keys():
+            if key[0] == "verdict" and self.after.get(key) != self.before.get(key):
+                row, old = self.after.get(key), versions.get(key)
+                versions[key] = Version(row.fields if row else None, (old,) if old else ())
 
     def _brings(self, uid: str) -> bool:
         return self.strategy != "cherry_pick" or uid in self.picked

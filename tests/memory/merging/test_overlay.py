@@ -192,8 +192,11 @@ def embed_all(actor: Actor) -> None:
 
 @pytest.fixture
 def other_texts(other_project: Any) -> None:
-    """Write so many texts of another project that one merge changes the index's statistics little."""
-    written = [{"fact_text": f"{' '.join(WORDS[n % 7 : n % 7 + 4])} {n}"} for n in range(600)]
+    """Write so many texts of another project that one merge changes the index's statistics little.
+
+    No word stands in half of them: there BM25 falls to nothing from one text to the next.
+    """
+    written = [{"fact_text": f"{WORDS[n % len(WORDS)]} number {n}"} for n in range(600)]
     actor = some_actor(other_project)
     facts.write_facts(facts=written, actor=actor, branch_name="main", deduplicate=False)
 
