@@ -41,7 +41,8 @@ NOT_A_PAGE = {
     **dict.fromkeys(
         ("merge-request", "admin:merge-request", "merge-conflict", "admin:merge-conflict"), OPENED
     ),
-    **dict.fromkeys(("erasure", "admin:erasure", "task", "admin:task"), OPENED),
+    **dict.fromkeys(("erasure", "admin:erasure", "task", "admin:task", "eval", "admin:eval"), OPENED),
+    **dict.fromkeys(("save-question", "admin:save-question"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
 }

@@ -35,7 +35,7 @@ class Home(ProjectPage):
             newest=newest,
             waiting=self.waiting(),
             work=work,
-            recall=newest_run(self.reader.actor),
+            recall=newest_run(self.reader.actor, self.reader.branch.name),
             added=sum(one.added for one in work),
             changed=sum(one.changed + one.removed for one in work),
             **kwargs,

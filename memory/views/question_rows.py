@@ -29,6 +29,7 @@ MISSING: dict[str, Any] = {
     "unranked": _("not found"),
 }
 ORDER = ("lost", "gained", "moved", "unscored", "same", "")
+LISTED_RUNS = 30
 WIDTH, HEIGHT, PADDING = 640, 120, 12  # of the chart, in its own units
 
 
@@ -85,10 +86,11 @@ def describe_results(recall: Any) -> list[dict[str, Any]]:
 # ---- runs ----------------------------------------------------------------------------------------------
 
 
-def newest_run(actor: Actor) -> EvalRun | None:
-    """Return the newest run that has figures, for Home."""
-    runs = EvalEngine().list_evals(actor=actor, limit=1).results
-    return with_percents(runs)[0] if runs and runs[0].figures.get("recall") is not None else None
+def newest_run(actor: Actor, branch_name: str) -> EvalRun | None:
+    """Return the newest run on a branch that has figures, of the last thirty, for Home."""
+    runs = EvalEngine().list_evals(actor=actor, limit=LISTED_RUNS).results
+    own = (run for run in runs if run.branch == branch_name and run.figures.get("recall") is not None)
+    return next(iter(with_percents([*own])), None)
 
 
 def with_percents(runs: Sequence[EvalRun]) -> Sequence[EvalRun]:
@@ -99,9 +101,13 @@ def with_percents(runs: Sequence[EvalRun]) -> Sequence[EvalRun]:
     return runs
 
 
-def draw_chart(runs: Sequence[EvalRun], name: str) -> SafeString:
-    """Draw the recall and MRR of runs, the oldest to the left; '' for fewer than two."""
-    shown = [run for run in reversed(runs) if run.figures.get("recall") is not None]
+def draw_chart(runs: Sequence[EvalRun], branch_name: str, name: str) -> SafeString:
+    """Draw the recall and MRR of the runs on a branch that have the newest one's k, the oldest to the left.
+
+    Fewer than two are no chart.
+    """
+    shown = [run for run in runs if run.branch == branch_name and run.figures.get("recall") is not None]
+    shown = [run for run in reversed(shown) if run.k == shown[0].k]
     if len(shown) < 2:
         return SafeString("")
     lines = format_html_join(
@@ -109,7 +115,10 @@ def draw_chart(runs: Sequence[EvalRun], name: str) -> SafeString:
         '<polyline class="{}" points="{}"></polyline>',
         ((kind, " ".join(place_points([run.figures[kind] for run in shown]))) for kind in ("mrr", "recall")),
     )
-    html = '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}</svg>'
+    html = (
+        '<svg class="chart" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
+        "{}{}</svg>"
+    )
     grid = format_html_join("", '<line class="grid" x1="0" x2="{}" y1="{}" y2="{}"></line>', list_grid())
     return format_html(html, WIDTH, HEIGHT, name, grid, lines)
 

@@ -18,11 +18,10 @@ from memory.views.base import ProjectPage, safe_referer
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
-from memory.views.question_rows import build_rows, draw_chart, with_percents
+from memory.views.question_rows import LISTED_RUNS, build_rows, draw_chart, with_percents
 from memory.views.widgets import parse_number
 
 question_engine, eval_engine = QuestionEngine(), EvalEngine()
-CHARTED_RUNS = 30
 
 
 @add_page("questions", "questions")
@@ -34,12 +33,12 @@ class Questions(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
-        runs = with_percents(eval_engine.list_evals(actor=actor, limit=CHARTED_RUNS).results)
+        runs = with_percents(eval_engine.list_evals(actor=actor, limit=LISTED_RUNS).results)
         kwargs.setdefault("typed", {"k": DEFAULT_K})
         return super().get_context_data(
             page=question_engine.list_questions(actor=actor, **self.paging()),
             runs=runs,
-            chart=draw_chart(runs, _("Recall and MRR of the last runs")),
+            chart=draw_chart(runs, self.reader.branch.name, _("Recall and MRR of the last runs")),
             recipes=sorted(RECIPES),
             **kwargs,
         )

@@ -125,7 +125,7 @@ def measure_recall(plan: FullPlan, options: MergeOptions) -> MergeRecall:
     count = rows.count()
     if not count:
         return MergeRecall()
-    questions = list(rows[:MAX_ASKED])
+    questions = list(rows[:MAX_ASKED])[::-1]
     key = build_recall_key(plan, options, questions)
     latest: Key = ("latest", plan.points.source.pk, plan.points.target.pk)
     known = recalls.get(key) or (recalls.get(latest) if in_transaction() else None)
