@@ -239,7 +239,8 @@ def write_sample(seed: int, number: int) -> Iterator[dict[str, Any]]:
         kind = kinds[episode_number % len(kinds)]
         episode = kind() if left.get(kind.__name__, 1) > 0 else writer.setting()
         left[kind.__name__] = left.get(kind.__name__, 1000) - 1
-        for speaker, text in episode.turns:
+        for speaker, said in episode.turns:
+            text = f"{speaker}: {said}" if speaker in PEOPLE else said
             session = f"session_{episode_number // EPISODES + 1}"
             yield {
                 "sample": sample,
