@@ -1,10 +1,8 @@
 """LoCoMo as memories and questions: a conversation is a branch, a turn is a fact. The data is read-only."""
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}  # 5 has no true answer
@@ -60,35 +58,32 @@ class Conversation:
         return "experiment/" + re.sub(r"[^a-z0-9._-]+", "-", self.sample.lower())
 
 
-def read(path: Path) -> list[Conversation]:
-    """Read every conversation of a LoCoMo file, with its questions of categories 1 to 4 that have
-    evidence.
-    """
-    return [_conversation(sample) for sample in json.loads(path.read_text())]
-
-
-def _conversation(sample: dict[str, Any]) -> Conversation:
+def read_sample(sample: dict[str, Any]) -> Conversation:
+    """Read a conversation of a LoCoMo file, with its questions of categories 1 to 4 that have evidence."""
     turns = tuple(_turns(sample["conversation"]))
-    known = {turn.dia_id for turn in turns}
-    return Conversation(str(sample["sample_id"]), turns, tuple(_questions(sample["qa"], known)))
+    return Conversation(str(sample["sample_id"]), turns, tuple(list_questions(sample["qa"], turns)))
 
 
 def _turns(conversation: dict[str, Any]) -> Iterator[Turn]:
     # A session_N_date_time may exist without its session_N.
-    numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
-    for number in numbers:
-        date = conversation.get(f"session_{number}_date_time", "")
-        for turn in conversation[f"session_{number}"] or ():
-            yield Turn(_named(turn["dia_id"])[0], f"session_{number}", turn["speaker"], _text(date, turn))
+    for key in sorted((key for key in conversation if SESSION.fullmatch(key)), key=session_number):
+        date = conversation.get(f"{key}_date_time", "")
+        for turn in conversation[key] or ():
+            text = format_text(date, turn["speaker"], turn.get("text", ""), turn.get("blip_caption"))
+            yield Turn(_named(turn["dia_id"])[0], key, turn["speaker"], text)
 
 
-def _text(date: str, turn: dict[str, Any]) -> str:
-    caption = turn.get("blip_caption")
+def session_number(key: str) -> int:
+    return int(key.removeprefix("session_"))
+
+
+def format_text(date: str, speaker: str, text: str, caption: str | None) -> str:
     image = f" [image: {caption}]" if caption else ""
-    return f"[{date}] {turn['speaker']}: {turn.get('text', '')}{image}"
+    return f"[{date}] {speaker}: {text}{image}"
 
 
-def _questions(qa: list[dict[str, Any]], known: set[str]) -> Iterator[Question]:
+def list_questions(qa: Sequence[dict[str, Any]], turns: Sequence[Turn]) -> Iterator[Question]:
+    known = {turn.dia_id for turn in turns}
     for item in qa:
         named = _named(" ".join(map(str, item.get("evidence") or ())))
         evidence = frozenset(named) & known

@@ -1,6 +1,6 @@
-"""Retrieval quality: LoCoMo's questions, against a running server or the engines.
+"""Retrieval quality: the questions of a corpus, against a running server or the engines.
 
-.venv/bin/python -m bench.retrieval --data locomo.json [--as messages] [--recipe NAME …] [--engine]
+.venv/bin/python -m bench.retrieval --data FILE … [--format NAME] [--as messages] [--recipe NAME …] [--engine]
 """
 
 import argparse
@@ -8,7 +8,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import locomo, ranking_metrics
+from bench import corpora, locomo, ranking_metrics
 from bench.server import Client, serving
 from bench.store_clients import EngineStore, MessageStore, RestMessageStore, RestStore, Store
 
@@ -37,15 +37,18 @@ class Run:
 
 def main() -> None:
     options = arguments()
-    conversations = locomo.read(options.data)
+    try:
+        conversations = corpora.read_corpus(options.data, options.format)
+    except corpora.NotACorpus as error:
+        raise SystemExit(str(error)) from None
     questions = [question for conversation in conversations for question in conversation.questions]
     turns = sum(len(conversation.turns) for conversation in conversations)
-    print(f"{len(conversations)} conversations, {turns} turns, {len(questions)} questions of categories 1–4")
+    print(f"{len(conversations)} conversations, {turns} turns, {len(questions)} questions")
     with opened(options) as store:
         ids = load(store, conversations)
         wait_until_embedded(store)
         runs = [ask_all(store, name, conversations, ids) for name in (*options.recipe, *BASELINES)]
-    report(runs, questions, options.recipe)
+    report(runs, questions, corpora.list_categories(options.format))
     if options.per_question:
         write_each(options.per_question, runs, conversations)
     if options.json:
@@ -53,8 +56,9 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Recall on LoCoMo, through the REST API.")
-    parser.add_argument("--data", type=Path, required=True, help="a LoCoMo file; it is only read")
+    parser = argparse.ArgumentParser(description="Recall on a corpus, through the REST API.")
+    parser.add_argument("--data", type=Path, required=True, nargs="+", help="files; they are only read")
+    parser.add_argument("--format", choices=sorted(corpora.FORMATS), default="locomo")
     parser.add_argument("--url", help="a server that runs already, with --key; else one is started")
     parser.add_argument("--key")
     parser.add_argument("--engine", action="store_true", help="the engines in this process, without a server")
@@ -141,9 +145,9 @@ def bar(label: str, done: int, total: int) -> None:
 # ---- the report ------------------------------------------------------------------------------------
 
 
-def report(runs: Sequence[Run], questions: Sequence[locomo.Question], recipes: Sequence[str]) -> None:
+def report(runs: Sequence[Run], questions: Sequence[locomo.Question], categories: Mapping[int, str]) -> None:
     table("all questions", runs, range(len(questions)))
-    for number, label in locomo.CATEGORIES.items():
+    for number, label in categories.items():
         places = [at for at, question in enumerate(questions) if question.category == number]
         if places:
             table(f"category {number}, {label} ({len(places)})", runs, places)

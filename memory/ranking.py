@@ -1,15 +1,19 @@
 """Scoring of search hits: pure functions of plain values, and the named recipes.
 
-score = (w_k · keyword + w_v · vector + w_w · words) × recency × boosts. Each part is between 0 and 1 or near
-1 and is returned with the hit, so that its rank can be explained.
+score = (w_k · keyword + w_v · vector + w_w · words) × recency × boosts; the learned mix of ranking_mix may
+take the place of the sum. Each part is between 0 and 1 or near 1 and is returned with the hit, so that its
+rank can be explained.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from math import log2
 from typing import NamedTuple
 
 from memory.texts import count_dense
+
+SHORT_LENGTH = 64  # words of a text up to which its length takes nothing off
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,10 @@ class Recipe:
     vector: float
     words: float = 0.0
     replies: bool = False  # whether an answer shares the score of the question before it
+    reply_share: float = 1.0  # of the question's score
+    reply_by_other: bool = False  # whether what the one who asked says next is no answer
+    length_allowance: float = 0.0  # off the match of a word, for each doubling of a text over 64 words
+    mix: bool = False  # whether the learned mix joins the signals, where words were matched
     following: float = 0.0  # the share of the next message's score that a message gets
     half_life_days: float = 30.0
     pool: int = 50
@@ -34,14 +42,27 @@ class Recipe:
     confirmation: float = 0.02  # × (1 + 0.02 · n), n at most 5
 
 
+DEFAULT = Recipe(
+    "default",
+    keyword=0.2,
+    vector=0.3,
+    words=0.5,
+    replies=True,
+    reply_share=0.95,
+    reply_by_other=True,
+    length_allowance=0.06,
+    mix=True,
+    pool=100,
+)
 RECIPES: Mapping[str, Recipe] = {
     recipe.name: recipe
     for recipe in (
         Recipe("seed", 0.3, 0.7),
         Recipe("hybrid", 0.4, 0.6),
         Recipe("words", 0.2, 0.3, words=0.5),
-        Recipe("default", 0.2, 0.3, words=0.5, replies=True, following=0.05),
-        Recipe("timeless", 0.2, 0.3, words=0.5, replies=True, following=0.05, half_life_days=0),
+        Recipe("answers", 0.2, 0.3, words=0.5, replies=True, following=0.05),
+        DEFAULT,
+        replace(DEFAULT, name="timeless", half_life_days=0),
     )
 }
 
@@ -131,18 +152,37 @@ def boost_factors(recipe: Recipe, fact: RankingInputs) -> dict[str, float]:
     }
 
 
+def length_discount(words: int, allowance: float) -> float:
+    """Return what the length of a text takes off the match of each word: more words match by chance."""
+    return allowance * log2(max(words / SHORT_LENGTH, 1.0))
+
+
+def weigh_parts(used: Mapping[str, float], parts: Mapping[str, float]) -> float:
+    """Return the weighted sum of the arms' normalised scores."""
+    return sum(weight * parts.get(name, 0.0) for name, weight in used.items())
+
+
 def score_hit(
-    recipe: Recipe, used: Mapping[str, float], parts: Mapping[str, float], fact: RankingInputs, now: datetime
+    recipe: Recipe,
+    used: Mapping[str, float],
+    parts: Mapping[str, float],
+    fact: RankingInputs,
+    now: datetime,
+    relevance: float | None = None,
 ) -> Score:
-    """Score one hit, with all parts; ``parts`` are the normalised scores of the arms in ``used``."""
+    """Score one hit, with all parts; ``parts`` are the normalised scores of the arms in ``used``.
+
+    ``relevance`` takes the place of their weighted sum, where a mix of more signals has been computed.
+    """
     days = (now - fact.created_at).total_seconds() / 86_400
     age = days if fact.age_cycles is None else float(fact.age_cycles)
     fresh = recency_factor(age, recipe.half_life_days)
     factors = boost_factors(recipe, fact)
-    value = sum(used[name] * part for name, part in parts.items()) * fresh
+    value = (weigh_parts(used, parts) if relevance is None else relevance) * fresh
     for factor in factors.values():
         value *= factor
-    return Score(value, {**parts, "recency": fresh, **factors})
+    mixed = {} if relevance is None else {"mix": relevance}
+    return Score(value, {**parts, **mixed, "recency": fresh, **factors})
 
 
 def cap_share(kinds: Sequence[bool], limit: int, share: float) -> list[int]:

@@ -45,6 +45,7 @@ class MessageHitShape(s.Serializer):
     message = FoundMessageShape()
     score = s.FloatField()
     signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
+    evidence = s.FloatField(help_text="How likely it answers the query, between 0 and 1, for any query.")
     # The answer's ``context`` hides the serializer's own, which the REST framework allows.
     context = FoundMessageShape(many=True)  # type: ignore[assignment]
 
@@ -72,6 +73,7 @@ def messages_found(found: TextSearchResult, branch: str, actor: Actor) -> dict[s
             "message": render(hit.row),
             "score": hit.score,
             "signals": hit.signals,
+            "evidence": hit.evidence,
             "context": [render(row) for row in hit.around],
         }
         for hit in found.hits

@@ -25,6 +25,8 @@ class LookShape(s.Serializer):
     signals_used = s.ListField(child=s.CharField())
     recipe = s.CharField()
     took_ms = s.FloatField()
+    evidence = s.FloatField(help_text="How likely the best of the results answers the query, 0 to 1.")
+    known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
 
 
 class FoundObservationShape(ObservationShape):
@@ -37,6 +39,7 @@ class ObservationHitShape(s.Serializer):
     observation = FoundObservationShape()
     score = s.FloatField()
     signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
+    evidence = s.FloatField(help_text="How likely it answers the query, between 0 and 1, for any query.")
 
 
 class ObservationsFoundShape(LookShape):
@@ -107,7 +110,13 @@ brief_fact = shapes.build_renderer(BriefFactShape)
 
 def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict[str, Any]:
     """Render the response of a text search."""
-    options = {"signals_used": list(found.signals_used), "recipe": found.recipe, "took_ms": found.took_ms}
+    options = {
+        "signals_used": list(found.signals_used),
+        "recipe": found.recipe,
+        "took_ms": found.took_ms,
+        "evidence": found.evidence,
+        "known": found.known,
+    }
     return {"results": results, **options}
 
 
@@ -117,6 +126,7 @@ def observations_found(found: TextSearchResult, branch: str) -> dict[str, Any]:
             "observation": found_observation(hit.row, branch=branch),
             "score": hit.score,
             "signals": hit.signals,
+            "evidence": hit.evidence,
         }
         for hit in found.hits
     ]

@@ -122,6 +122,7 @@ class HitShape(s.Serializer):
     score = s.FloatField()
     signals = s.DictField(child=s.FloatField(), help_text="The parts of the score, by name.")
     branches = s.ListField(child=s.CharField(), help_text="The branches searched that show it.")
+    evidence = s.FloatField(help_text="How likely it answers the query, between 0 and 1, for any query.")
 
 
 class FoundShape(s.Serializer):
@@ -129,6 +130,8 @@ class FoundShape(s.Serializer):
     signals_used = s.ListField(child=s.CharField())
     recipe = s.CharField()
     took_ms = s.FloatField()
+    evidence = s.FloatField(help_text="The best of the results; 0 without any.")
+    known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
     branches = s.ListField(child=s.CharField(), help_text="The branches that were searched.")
     # The answer's ``context`` hides the serializer's own, which the REST framework allows.
     context = s.CharField(allow_null=True, help_text="The essences, for a prompt; with max_tokens.")  # type: ignore[assignment]
@@ -317,6 +320,7 @@ def hit_shape(one: Hit) -> dict[str, Any]:
         "score": one.score,
         "signals": one.signals,
         "branches": list(one.branches),
+        "evidence": one.evidence,
     }
 
 
@@ -326,6 +330,8 @@ def found_shape(answer: SearchResult) -> dict[str, Any]:
         "signals_used": list(answer.signals_used),
         "recipe": answer.recipe,
         "took_ms": answer.took_ms,
+        "evidence": answer.evidence,
+        "known": answer.known,
         "branches": list(answer.branches),
         "context": answer.context,
         "tokens": answer.tokens,

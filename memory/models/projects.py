@@ -1,6 +1,7 @@
 """Projects, which are the tenants, and their members."""
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -30,6 +31,16 @@ class Project(models.Model):
         help_text=_(
             "Facts of these categories are offered to the parent branch when a task is completed,"
             " separated by commas. Empty means the default of the server."
+        ),
+    )
+    least_evidence = models.FloatField(
+        _("least evidence"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
+        help_text=_(
+            "Between 0 and 1. A search whose hits have less says that nothing is known."
+            " Empty means 0.02; 0 never says so."
         ),
     )
     rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning

@@ -45,20 +45,31 @@ def worth_matching(query: str) -> Callable[[str], bool]:
 def word_similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
     """Return for each text the mean over the query's words of the best cosine with any of its words.
 
-    The score is nan without codes. The query's rows are unit floats, the texts' are signs: an estimate of the
+    The score is nan without codes.
+    """
+    if not len(query):
+        return np.full(len(texts), np.nan, dtype=np.float32)
+    mean: np.ndarray = match_words(query, texts).mean(axis=1)
+    return mean
+
+
+def match_words(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
+    """Return the best cosine of each of the query's words with any word of each text. Shape (texts, words).
+
+    A text without codes has nan. The query's rows are unit floats, the texts' are signs: an estimate of the
     cosine, good to about 1/sqrt(d).
     """
-    scores = np.full(len(texts), np.nan, dtype=np.float32)
+    best = np.full((len(texts), len(query)), np.nan, dtype=np.float32)
     have = [at for at, codes in enumerate(texts) if codes]
     if not have or not len(query):
-        return scores
+        return best
     width = query.shape[1] // 8
     bits = np.frombuffer(b"".join(texts[at] for at in have), dtype=np.uint8).reshape(-1, width)
     signs = np.take(_SIGNS, bits, axis=0).reshape(len(bits), -1)
     cosines = inner_products(signs, query) / np.float32(np.sqrt(query.shape[1]))
     starts = np.cumsum([0, *(len(texts[at]) // width for at in have[:-1])])
-    scores[have] = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
-    return scores
+    best[have] = np.maximum.reduceat(cosines, starts, axis=0)
+    return best
 
 
 def inner_products(signs: Vectors, query: Vectors) -> Vectors:

@@ -29,7 +29,19 @@ LIMIT = 10
 TITLE = 45  # characters of a query in the title of the page
 OTHERS = ("search_type", "limit", "budget", "include", "left_out")  # parameters that are no filters
 # The parts of a score that lie between 0 and 1.
-PARTS = ("keyword", "vector", "words", "recency", "reply", "following")
+PARTS = (
+    "mix",
+    "keyword",
+    "vector",
+    "words",
+    "least_word",
+    "base",
+    "reply",
+    "session",
+    "speaker",
+    "recency",
+    "following",
+)
 
 Named = Sequence[tuple[str, float]]
 

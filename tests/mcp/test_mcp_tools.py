@@ -378,3 +378,14 @@ def test_the_timeline_and_the_graph(agent: Agent, actor: Any) -> None:
     assert (graph["entity"], graph["truncated"]) == ("Redis", True)
     assert {node["entity"]: node["distance"] for node in graph["nodes"]} == {"Redis": 0, "API": 1}
     agent.refused("memory_graph_query", "invalid", entity="Redis", depth=50)
+
+
+def test_a_search_says_that_nothing_is_known(agent: Agent) -> None:
+    agent.call("memory_write", fact_text="Deploys run from main.")
+    found = agent.call("memory_search", query="deploys")
+    assert found["known"] is True
+    assert found["note"].startswith("Stored records")
+    Project.objects.update(least_evidence=1.0)
+    poor = agent.call("memory_search", query="deploys")
+    assert (poor["count"], poor["known"], poor["evidence"]) == (1, False, found["evidence"])
+    assert poor["note"].startswith("Nothing is known on this here")

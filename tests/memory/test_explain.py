@@ -68,17 +68,18 @@ class TestReasons:
         assert (answer.position, why(last.uid, limit=4).reason) == (4, "found")
 
     def test_out_ranked_by_very_many(self, write, why, actor):
-        facts = [{"fact_text": "Alpha."}] * 60
+        facts = [{"fact_text": "Alpha."}] * 120
         fact_engine.write_facts(facts=facts, actor=actor, deduplicate=False)
         last = write("Alpha " + "and other words " * 5)
         answer = why(last.uid)
         assert told(answer) == (
             False,
             "out_ranked",
-            "At least 50 facts rank before it by their words or their vector; the search returns 10.",
+            "At least 100 facts rank before it by their words or their vector; the search returns 10.",
         )
         assert answer.signals["keyword"] > 0
-        assert why(last.uid, limit=61).message == "It is hit 61 of this search."
+        assert why(last.uid, limit=100).reason == "out_ranked"
+        assert why(last.uid, limit=100, recipe="answers").reason == "out_ranked"
 
     def test_no_signal(self, write, why):
         write("Alpha.")

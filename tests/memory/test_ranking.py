@@ -21,9 +21,14 @@ def test_recipes():
         "seed": (0.3, 0.7, 0.0, False, 30.0, 50),
         "hybrid": (0.4, 0.6, 0.0, False, 30.0, 50),
         "words": (0.2, 0.3, 0.5, False, 30.0, 50),
-        "default": (0.2, 0.3, 0.5, True, 30.0, 50),
-        "timeless": (0.2, 0.3, 0.5, True, 0, 50),
+        "answers": (0.2, 0.3, 0.5, True, 30.0, 50),
+        "default": (0.2, 0.3, 0.5, True, 30.0, 100),
+        "timeless": (0.2, 0.3, 0.5, True, 0, 100),
     }
+    for name in ("default", "timeless"):
+        recipe = RECIPES[name]
+        assert (recipe.mix, recipe.reply_by_other, recipe.reply_share) == (True, True, 0.95)
+        assert recipe.length_allowance == 0.06
     for recipe in RECIPES.values():
         assert (recipe.verified, recipe.p1, recipe.p2) == (1.05, 1.05, 1.02)
         assert (recipe.confidence, recipe.confirmation) == (0.1, 0.02)

@@ -1,15 +1,15 @@
-"""Answer boost: a fact that follows a question in its session inherits the question's score.
+"""Answer boost: a fact that follows a question in its session inherits a share of the question's score.
 
 "Which car did you buy?" has the words of a search, "The red one." the answer. docs/retrieval.md has the
 measurement.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from memory import ranking
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.search.fact_rows import FactRow
-from memory.engines.search.scoring import Scored
 
 # A question mark at the end of a word or quotation; one inside a URL does not count.
 ASKS = re.compile("[?？]['\"’”)\\]]*(\\s|$)")
@@ -21,9 +21,21 @@ def find_answers(rows: VersionedQuerySet, facts: Sequence[FactRow]) -> dict[int,
     return {after: before for before, after in rows.next_in_group(asking, "session_id").items()}
 
 
-def boost_answers(hits: dict[int, Scored], answers: dict[int, int]) -> None:
-    """Raise each answer's score to its question's own; the answer sorts after it, since it is younger."""
-    own = {rid: hit.score for rid, hit in hits.items()}
-    for after, before in answers.items():
-        if after in hits and own.get(before, 0.0) > own[after]:
-            hits[after].score = hits[after].signals["reply"] = own[before]
+def share_answers(
+    scores: Mapping[int, float],
+    answers: Mapping[int, int],
+    speakers: Mapping[int, str],
+    recipe: ranking.Recipe,
+) -> dict[int, float]:
+    """Return what each answer gets of its question's score."""
+    return {
+        after: scores[before] * recipe.reply_share
+        for after, before in answers.items()
+        if after in scores and before in scores and is_answered(speakers, after, before, recipe)
+    }
+
+
+def is_answered(speakers: Mapping[int, str], after: int, before: int, recipe: ranking.Recipe) -> bool:
+    """Return whether what follows a question answers it: not where the one who asked goes on."""
+    own = speakers[after]
+    return not recipe.reply_by_other or not own or own != speakers[before]

@@ -14,6 +14,7 @@ from memory.db.backend import get_backend
 from memory.engines.facts.assessment import annotate_usage
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.recall_log import log_recall
+from memory.engines.search.evidence import judge_evidence
 from memory.engines.search.explain import ExplainEngine
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import Hit, SearchOptions, parse_options, rank_candidates, widen_pool
@@ -27,7 +28,10 @@ MAX_BRANCHES = 50
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Search result. ``context`` has the hits' essences within ``max_tokens``, where requested."""
+    """Search result. ``context`` has the hits' essences within ``max_tokens``, where requested.
+
+    ``evidence`` is the best of the hits; nothing is ``known`` below the project's least.
+    """
 
     hits: Sequence[Hit]
     signals_used: Sequence[str]
@@ -36,6 +40,8 @@ class SearchResult:
     branches: tuple[str, ...]
     context: str | None = None
     tokens: int | None = None
+    evidence: float = 0.0
+    known: bool = False
 
 
 class SearchEngine(ExplainEngine):
@@ -103,14 +109,14 @@ class SearchEngine(ExplainEngine):
         options = widen_pool(options, limit)
         with get_backend().snapshot():
             found = rank_candidates(names, question, options, actor)
-            hits = found.top_hits(limit, options)
+            hits = found.top_hits(limit, options, question)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
+        evidence, known = judge_evidence([hit.evidence for hit in hits], actor.project_id)
         context, tokens, hits = pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
         log_recall(actor, names, question.text, [hit.fact.uid for hit in hits])
-        return SearchResult(
-            hits, found.used, options.recipe.name, round(took, 3), tuple(names), context, tokens
-        )
+        done = (options.recipe.name, round(took, 3), tuple(names), context, tokens)
+        return SearchResult(hits, found.used, *done, evidence, known)
 
     def _match_branches(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
         """Return the live branches that match the patterns and that the actor may use. Raises

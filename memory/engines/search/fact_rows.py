@@ -8,7 +8,7 @@ from uuid import UUID
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.facts.assessment import Assessment
-from memory.engines.search.scoring import Row
+from memory.engines.search.rows import Row
 from memory.models import Fact
 from memory.ranking import RankingInputs
 

@@ -9,11 +9,16 @@ from memory.db.raw_select import select_by_key
 from memory.engines.search.candidates import PreparedQuery
 from memory.models import Vector
 from memory.models.vectors import vector_slots
-from memory.providers.word_vectors import word_similarity as similarity
+from memory.providers import word_vectors
 
 
-def word_similarity(hashes: Mapping[int, str], question: PreparedQuery, project_id: UUID) -> dict[int, float]:
-    """Return the word similarity by row id, of texts with word codes; empty without query word vectors."""
+def match_words(
+    hashes: Mapping[int, str], question: PreparedQuery, project_id: UUID
+) -> dict[int, np.ndarray]:
+    """Return the best cosine of each word of the query by row id, of texts with word codes.
+
+    It is empty without query word vectors.
+    """
     if question.word_vectors is None or not len(question.word_vectors):
         return {}
     slot = vector_slots(project_id, question.model)
@@ -22,5 +27,5 @@ def word_similarity(hashes: Mapping[int, str], question: PreparedQuery, project_
     codes = select_by_key(Vector.objects.all(), ("slot", "words"), "slot", slots)
     by_hash = {slots[slot]: bytes(words) for slot, words in codes if words}
     known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
-    scores = similarity(question.word_vectors, [words for _, words in known])
-    return {rid: float(score) for (rid, _), score in zip(known, scores, strict=True) if not np.isnan(score)}
+    best = word_vectors.match_words(question.word_vectors, [words for _, words in known])
+    return {rid: row for (rid, _), row in zip(known, best, strict=True)}

@@ -21,11 +21,14 @@ from memory.engines.facts.assessment import (
     parse_expiry_time,
 )
 from memory.engines.facts.filters import FactFilter
-from memory.engines.search.answer_boost import boost_answers, find_answers
+from memory.engines.search.answer_boost import find_answers, is_answered
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
+from memory.engines.search.evidence import rate_hits
 from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
 from memory.engines.search.overlay import Overlay
-from memory.engines.search.scoring import Row, Scored, collapse_hits, in_order, score_all
+from memory.engines.search.rows import Row
+from memory.engines.search.scoring import Scored, collapse_hits, in_order, score_all
+from memory.engines.search.speakers import find_speaker
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository
 from memory.exceptions import Invalid
@@ -48,6 +51,7 @@ class Hit:
     score: float
     signals: dict[str, float]
     branches: tuple[str, ...] = ()
+    evidence: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,11 +84,12 @@ class CandidatePool:
         self.beliefs.setdefault(row.rid, belief)
         self.branches.setdefault(row.rid, []).append(branch)
 
-    def build_hit(self, scored: Scored, fact: Fact) -> Hit:
+    def build_hit(self, scored: Scored, fact: Fact, evidence: float) -> Hit:
         """Return the hit with the complete fact, as the first of its branches shows it."""
         branches = self.branches[fact.rid]
         (shown,) = mask_archived(branches[0], [apply_assessment(fact, self.beliefs[fact.rid])])
-        return Hit(shown, scored.score, scored.signals, tuple(branch.name for branch in branches))
+        names = tuple(branch.name for branch in branches)
+        return Hit(shown, scored.score, scored.signals, names, evidence)
 
 
 @dataclass(frozen=True)
@@ -95,10 +100,11 @@ class Ranking:
     used: Sequence[str]
     pool: CandidatePool
 
-    def top_hits(self, limit: int, options: SearchOptions) -> list[Hit]:
+    def top_hits(self, limit: int, options: SearchOptions, question: PreparedQuery) -> list[Hit]:
         chosen = limit_reflections(self.hits, limit, options)
         facts = read_facts([scored.row.rid for scored in chosen])
-        return [self.pool.build_hit(scored, facts[scored.row.rid]) for scored in chosen]
+        rated = zip(chosen, rate_hits(chosen, question), strict=True)
+        return [self.pool.build_hit(scored, facts[scored.row.rid], evidence) for scored, evidence in rated]
 
 
 def rank_candidates(
@@ -112,8 +118,8 @@ def rank_candidates(
     pool = CandidatePool()
     for name in names:
         _collect_candidates(pool, name, question, options, actor, also)
-    scored, used = score_all(pool.rows, pool.raw, question, options.recipe, actor.project_id, options.now)
-    boost_answers(scored, pool.answers)
+    ask = (question, options.recipe, actor.project_id, options.now)
+    scored, used = score_all(pool.rows, pool.raw, *ask, pool.answers)
     prefer_repository(scored, actor)
     hits = in_order(scored)
     return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
@@ -159,7 +165,7 @@ def _collect_candidates(
         found.add(find_candidates(rows.filter_indexed(kind=BUT_REFLECTIONS), *ask))
         facts = fact_rows(rows, found.rids)
     if options.recipe.replies:
-        facts += _find_answers(pool, rows, facts, found, question, actor)
+        facts += _find_answers(pool, rows, facts, found, question, actor, options.recipe)
     known = load_assessments([fact.uid for fact in facts], lineage)
     if options.overlay:
         known = options.overlay.assess(known)
@@ -176,14 +182,23 @@ def _find_answers(
     found: Candidates,
     question: PreparedQuery,
     actor: Actor,
+    recipe: ranking.Recipe,
 ) -> list[FactRow]:
     """Return the answers that follow a question among the facts and are no candidates yet."""
     answers = find_answers(rows, facts)
-    new = [rid for rid in answers if rid not in {*found.keyword, *found.vector}]
+    known = {*found.keyword, *found.vector}
+    added = {fact.rid: fact for fact in fact_rows(rows, answers.keys() - known)} if answers else {}
+    speakers = {fact.rid: find_speaker(fact.fact_text) for fact in [*facts, *added.values()]}
+    answers = {
+        after: before
+        for after, before in answers.items()
+        if after in speakers and is_answered(speakers, after, before, recipe)
+    }
+    new = [rid for rid in answers if rid in added]
     if new and question.vector is not None and "vector" in found.used:
         found.vector |= dict(rows.score_cosines(new, question.vector, question.model, actor.project_id))
     pool.answers |= answers
-    return fact_rows(rows, new) if new else []
+    return [added[rid] for rid in new]
 
 
 def parse_options(

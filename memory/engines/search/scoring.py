@@ -6,23 +6,12 @@ from datetime import datetime
 from uuid import UUID
 
 from memory import ranking
+from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery
-from memory.engines.search.late_interaction import word_similarity
-
-
-@dataclass(slots=True)
-class Row:
-    """Columns of a candidate for ranking, for any kind of memory."""
-
-    rid: int
-    uid: UUID
-    text: str
-    content_hash: str  # of the text: the key of its vector
-    standing: ranking.RankingInputs
-    same: str = ""  # equal for rows with the same text
-    session_id: str = ""
-    kind: str = ""
-    repository: str = ""
+from memory.engines.search.late_interaction import match_words
+from memory.engines.search.learned_mix import Parts, mix_signals
+from memory.engines.search.rows import Row
+from memory.engines.search.speakers import name_speaker
 
 
 @dataclass(slots=True)
@@ -30,6 +19,8 @@ class Scored:
     row: Row
     score: float
     signals: dict[str, float]
+    cosine: float | None = None  # undivided, as is the match of its words
+    words: float | None = None
 
 
 def score_all(
@@ -39,27 +30,78 @@ def score_all(
     recipe: ranking.Recipe,
     project_id: UUID,
     now: datetime,
+    answers: Mapping[int, int],
 ) -> tuple[dict[int, Scored], set[str]]:
-    """Return the score of each row by its id, and the signals used."""
-    words: dict[int, float] = {}
-    lengths = {rid: len(row.text.split()) for rid, row in rows.items()}
-    keyword, vector = (
-        ranking.normalise_scores(ranking.length_normalise(raw.keyword, lengths)),
-        ranking.normalise_scores(raw.vector),
-    )
-    if "vector" in raw.used and recipe.words:
-        hashes = {rid: row.content_hash for rid, row in rows.items()}
-        words = ranking.normalise_scores(word_similarity(hashes, question, project_id))
-    arms = {"keyword": bool(raw.keyword), "vector": bool(raw.vector), "words": bool(words)}
-    used = ranking.arm_weights(recipe, arms)
+    """Return the score of each row by its id, and the signals used.
+
+    ``answers`` maps the row id of an answer to that of its question.
+    """
+    parts, used, matches = score_parts(rows, raw, question, recipe, project_id)
+    mixed: Mapping[int, float] = {}
+    if recipe.mix and "words" in used:
+        mixed = mix_signals(rows, parts, used, answers, question, recipe)
     hits: dict[int, Scored] = {}
     for rid, row in rows.items():
-        parts = {"keyword": keyword.get(rid, 0.0), "vector": vector.get(rid, 0.0)}
+        scored = ranking.score_hit(recipe, used, parts[rid], row.standing, now, mixed.get(rid))
+        hits[rid] = Scored(row, scored.value, scored.signals, raw.vector.get(rid), matches.get(rid))
+    if recipe.replies and not mixed:
+        boost_answers(hits, answers, recipe)
+    return hits, raw.used | ({"words"} if "words" in used else set())
+
+
+def score_parts(
+    rows: Mapping[int, Row],
+    raw: Candidates,
+    question: PreparedQuery,
+    recipe: ranking.Recipe,
+    project_id: UUID,
+) -> tuple[Parts, dict[str, float], dict[int, float]]:
+    """Return the normalised scores of each row, the weights of the arms that found anything, and the match
+    of the words as it was before.
+    """
+    lengths = {rid: len(row.text.split()) for rid, row in rows.items()}
+    keyword = ranking.normalise_scores(ranking.length_normalise(raw.keyword, lengths))
+    vector = ranking.normalise_scores(raw.vector)
+    matches: dict[int, float] = {}
+    least: dict[int, float] = {}
+    if "vector" in raw.used and recipe.words:
+        matches, least = score_words(rows, lengths, question, recipe, project_id)
+    words = ranking.normalise_scores(matches)
+    arms = {"keyword": bool(raw.keyword), "vector": bool(raw.vector), "words": bool(words)}
+    parts: Parts = {}
+    for rid in rows:
+        own = parts[rid] = {"keyword": keyword.get(rid, 0.0), "vector": vector.get(rid, 0.0)}
         if words:  # a text without codes: the similarity of the whole text instead
-            parts["words"] = words.get(rid, parts["vector"])
-        scored = ranking.score_hit(recipe, used, parts, row.standing, now)
-        hits[rid] = Scored(row, scored.value, scored.signals)
-    return hits, raw.used | ({"words"} if words else set())
+            own["words"] = words.get(rid, own["vector"])
+            if recipe.mix:
+                own["least_word"] = least.get(rid, own["vector"])
+    used = ranking.arm_weights(recipe, arms)
+    return parts, {name: weight for name, weight in used.items() if arms[name]}, matches
+
+
+def score_words(
+    rows: Mapping[int, Row],
+    lengths: Mapping[int, int],
+    question: PreparedQuery,
+    recipe: ranking.Recipe,
+    project_id: UUID,
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the match of all words of the question, and that of the least matched one, by row id."""
+    best = match_words({rid: row.content_hash for rid, row in rows.items()}, question, project_id)
+    words, least = {}, {}
+    for rid, matches in best.items():
+        discount = ranking.length_discount(lengths[rid], recipe.length_allowance)
+        words[rid], least[rid] = float(matches.mean()) - discount, float(matches.min()) - discount
+    return words, ranking.normalise_scores(least)
+
+
+def boost_answers(hits: Mapping[int, Scored], answers: Mapping[int, int], recipe: ranking.Recipe) -> None:
+    """Raise each answer's score to its share of its question's; equal ones sort after it, being younger."""
+    scores = {rid: hit.score for rid, hit in hits.items()}
+    speakers = {rid: name_speaker(hit.row) for rid, hit in hits.items()}
+    for after, share in share_answers(scores, answers, speakers, recipe).items():
+        if share > scores[after]:
+            hits[after].score = hits[after].signals["reply"] = share
 
 
 def in_order(hits: Mapping[int, Scored]) -> list[Scored]:

@@ -22,16 +22,18 @@ from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
+from memory.engines.search.evidence import judge_evidence, rate_hits
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import TYPES, get_recipe
-from memory.engines.search.scoring import Row, Scored, in_order, score_all
+from memory.engines.search.rows import Row
+from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
 from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid
 
 MAX_RANKED_LENGTH = 8000  # characters of a text that ranking reads, to count its words
 COLUMNS = ("rid", "uid", "content_hash", "created_at", "session_id")
-SHOWN = frozenset({"keyword", "vector", "words", "recency", "following", "reply"})
+HIDDEN = frozenset({"verification", "priority", "confidence", "confirmations"})  # messages have none
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class TextHit:
     score: float
     signals: dict[str, float]
     around: Sequence[Any] = ()
+    evidence: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class TextSearchResult:
     signals_used: Sequence[str]
     recipe: str
     took_ms: float
+    evidence: float = 0.0  # the best of the hits
+    known: bool = False  # whether that reaches the project's least
 
 
 @dataclass(frozen=True)
@@ -85,30 +90,43 @@ class TextSearch:
         check_limit(limit)
         question = build_query(query, query_vector, self.search_type)
         with get_backend().snapshot():
-            ranked, used, adjacent = self._rank_rows(question, max(self.recipe.pool, limit))
-            hits = self._load_hits(ranked[:limit], adjacent)
+            ranked, used, adjacent = self.rank_rows(question, max(self.recipe.pool, limit))
+            hits = self._load_hits(ranked[:limit], adjacent, question)
         took = (time.perf_counter() - started) * 1000
-        return TextSearchResult(hits, sorted(used), self.recipe.name, round(took, 3))
+        judged = judge_evidence([hit.evidence for hit in hits], self.actor.project_id)
+        return TextSearchResult(hits, sorted(used), self.recipe.name, round(took, 3), *judged)
 
-    def _rank_rows(
+    def rank_rows(
         self, question: PreparedQuery, pool: int
     ) -> tuple[list[Scored], set[str], Mapping[int, Adjacent]]:
+        """Return the rows in order, the signals used, and the neighbours where both are known."""
         found = find_candidates(self.rows, question, self.search_type, pool, self.actor.project_id)
         offered = ranked_rows(self.rows, found.rids)
         adjacent = self._load_adjacent(offered)
         others = self._score_adjacent(adjacent, offered, found, question)
         every = {**offered, **others}
-        scored, used = score_all(every, found, question, self.recipe, self.actor.project_id, timezone.now())
+        near = _both_ways(adjacent)
+        ask = (question, self.recipe, self.actor.project_id, timezone.now())
+        answers = find_answers(every, near) if self.recipe.replies else {}
+        scored, used = score_all(every, found, *ask, {} if self.recipe.following else answers)
         drawn = {rid for rid in others if scored[rid].score > 0}
-        spread_scores(scored, adjacent, self.recipe)
+        whole = adjacent if self.recipe.following else {}  # else only one side is known
+        if self.recipe.following:
+            spread_scores(scored, near, self.recipe)
+            boost_answers(scored, answers, self.recipe)
         drawn |= {rid for rid in others if "reply" in scored[rid].signals}
         allowed = offered | ranked_rows(self.rows, drawn)
-        return in_order({rid: hit for rid, hit in scored.items() if rid in allowed}), used, adjacent
+        return in_order({rid: hit for rid, hit in scored.items() if rid in allowed}), used, whole
 
     def _load_adjacent(self, offered: Mapping[int, Row]) -> Mapping[int, Adjacent]:
+        """Return the neighbours that share scores: all of them, or only what follows a question."""
         if self.neighbours is None or not (self.recipe.following or self.recipe.replies):
             return {}
-        return self.neighbours(self.all_rows, list(offered))
+        if self.recipe.following:
+            return self.neighbours(self.all_rows, list(offered))
+        asking = [rid for rid, row in offered.items() if ASKS.search(row.text)]
+        found = self.neighbours(self.all_rows, asking) if asking else {}
+        return {rid: Adjacent(following=near.following) for rid, near in found.items()}
 
     @property
     def all_rows(self) -> VersionedQuerySet:
@@ -129,7 +147,9 @@ class TextSearch:
             found.vector |= dict(cosines)
         return ranked_rows(self.all_rows, new)
 
-    def _load_hits(self, chosen: Sequence[Scored], adjacent: Mapping[int, Adjacent]) -> list[TextHit]:
+    def _load_hits(
+        self, chosen: Sequence[Scored], adjacent: Mapping[int, Adjacent], question: PreparedQuery
+    ) -> list[TextHit]:
         missing = [hit.row.rid for hit in chosen if hit.row.rid not in adjacent]
         if missing and self.neighbours is not None:
             adjacent = {**adjacent, **self.neighbours(self.all_rows, missing)}
@@ -141,10 +161,11 @@ class TextSearch:
             TextHit(
                 whole[hit.row.rid],
                 hit.score,
-                {k: v for k, v in hit.signals.items() if k in SHOWN},
+                {k: v for k, v in hit.signals.items() if k not in HIDDEN},
                 [whole[rid] for rid in around[hit.row.rid]],
+                evidence,
             )
-            for hit in chosen
+            for hit, evidence in zip(chosen, rate_hits(chosen, question), strict=True)
         ]
 
 
@@ -165,29 +186,34 @@ def ranked_rows(rows: VersionedQuerySet, rids: Iterable[int]) -> dict[int, Row]:
     batch = (
         rows.rows().filter(pk__in=list(rids)).annotate(read=Substr(F(rows.model.TEXT), 1, MAX_RANKED_LENGTH))
     )
-    found = batch.values_list(*COLUMNS, "read")
+    role = ("role",) if hasattr(rows.model, "role") else ()
+    found = batch.values_list(*COLUMNS, "read", *role)
     return {rid: build_row(rid, *rest) for rid, *rest in found}
 
 
-def build_row(rid: int, uid: UUID, content_hash: str, created_at: Any, session_id: str, text: str) -> Row:
+def build_row(
+    rid: int, uid: UUID, content_hash: str, created_at: Any, session_id: str, text: str, role: str = ""
+) -> Row:
     standing = ranking.RankingInputs(created_at, False, "", 1.0, 0)
-    return Row(rid, uid, text, content_hash, standing, session_id=session_id)
+    return Row(rid, uid, text, content_hash, standing, session_id=session_id, role=role)
 
 
-def spread_scores(
-    scored: dict[int, Scored], adjacent: Mapping[int, Adjacent], recipe: ranking.Recipe
-) -> None:
-    """Add to each row a part of the next one's score, and raise an answer to its question's score."""
-    near = _both_ways(adjacent)
+def find_answers(rows: Mapping[int, Row], near: Mapping[int, Adjacent]) -> dict[int, int]:
+    """Return the rows that follow a question: row id -> row id of the question."""
+    before = {rid: near[rid].previous for rid in rows if rid in near}
+    return {
+        rid: previous
+        for rid, previous in before.items()
+        if previous is not None and previous in rows and ASKS.search(rows[previous].text)
+    }
+
+
+def spread_scores(scored: dict[int, Scored], near: Mapping[int, Adjacent], recipe: ranking.Recipe) -> None:
+    """Add to each row a part of the next one's score."""
     own = {rid: hit.score for rid, hit in scored.items()}
     for rid, hit in scored.items():
         after = hit.signals["following"] = own.get(near.get(rid, Adjacent()).following or 0, 0.0)
         hit.score = (own[rid] + recipe.following * after) / (1 + recipe.following)
-    shared = {rid: hit.score for rid, hit in scored.items()}
-    for rid, hit in scored.items() if recipe.replies else ():
-        before = near.get(rid, Adjacent()).previous
-        if before in scored and shared[before] > hit.score and ASKS.search(scored[before].row.text):
-            hit.score = hit.signals["reply"] = shared[before]
 
 
 def _both_ways(adjacent: Mapping[int, Adjacent]) -> dict[int, Adjacent]:

@@ -4,7 +4,7 @@ import pytest
 
 from memory.api.filters import FactFilterSet
 from memory.engines.facts.filters import FactFilter
-from memory.models import Fact
+from memory.models import Fact, Project
 from tests.memory.api.client import UNKNOWN, Api
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -136,3 +136,20 @@ def test_explanations(filled: Api) -> None:
 
 def test_the_filter_set_and_the_engine_know_the_same_filters() -> None:
     assert FactFilterSet.base_filters.keys() == FactFilter.CHECKS.keys()
+
+
+def test_a_search_says_what_is_known(filled: Api, project) -> None:
+    told = filled.get("/facts/search?q=tokens+expire").json()
+    best = max(hit["evidence"] for hit in told["results"])
+    assert (told["known"], told["evidence"]) == (True, best)
+    assert 0.02 < best < 1
+    poor = filled.get("/facts/search?q=nothing+like+it").json()
+    assert (poor["results"], poor["evidence"], poor["known"]) == ([], 0.0, False)
+
+
+def test_a_project_sets_the_least_evidence(filled: Api, project) -> None:
+    Project.objects.filter(pk=project.pk).update(least_evidence=0.99)
+    told = filled.get("/facts/search?q=tokens").json()
+    assert (len(told["results"]), told["known"]) == (2, False)
+    Project.objects.filter(pk=project.pk).update(least_evidence=0.0)
+    assert filled.get("/facts/search?q=tokens").json()["known"] is True

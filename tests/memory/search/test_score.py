@@ -83,9 +83,17 @@ class TestScore:
         found = look("which car was bought?")
         assert texts(found) == ["Which car did you buy?", "The red one."]
         question, answer = found.hits[:2]
-        assert answer.score == question.score == answer.signals["reply"]
+        assert answer.score == answer.signals["reply"] == pytest.approx(0.95 * question.score)
         assert answer.signals["keyword"] == 0.0
+        question, answer = look("which car was bought?", recipe="answers").hits
+        assert answer.score == question.score == answer.signals["reply"]
         assert texts(look("which car was bought?", recipe="hybrid")) == ["Which car did you buy?"]
+
+    def test_who_asked_and_goes_on_does_not_answer(self, write, look):
+        write("Ann: Which car did you buy?", session_id="s")
+        write("Ann: I need to know.", session_id="s")
+        assert texts(look("which car was bought?")) == ["Ann: Which car did you buy?"]
+        assert len(look("which car was bought?", recipe="answers").hits) == 2
 
 
 class TestWeights:
@@ -168,5 +176,5 @@ class TestRecipes:
     def test_an_unknown_one(self, look):
         with pytest.raises(Invalid) as caught:
             look("alpha", recipe="{x}")
-        known = "default, hybrid, seed, timeless, words"
+        known = "answers, default, hybrid, seed, timeless, words"
         assert str(caught.value) == f"There is no recipe {{x}}; there are {known}."

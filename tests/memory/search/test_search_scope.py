@@ -13,6 +13,7 @@ from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchNotFound, Invalid
 from memory.models import FactUse, RecallLog
+from memory.ranking_mix import SIGNALS, load_mix
 from tests.memory.facts.helpers import refused, texts
 from tests.memory.search.helpers import (
     X,
@@ -233,14 +234,20 @@ class TestWithTheModel:
         assert texts(look("kitten nap"))[0] == "The cat sleeps on the sofa all day."
         assert found.hits[0].fact.embedding_state == "ready"
         for hit in found.hits:
-            assert set(hit.signals) >= {"keyword", "vector", "words"}
+            assert set(hit.signals) >= {*SIGNALS}
+            assert hit.signals["mix"] == pytest.approx(load_mix().score([hit.signals])[0])
+            assert hit.score == pytest.approx(recomputed(hit, {"mix": 1.0}))
+            assert hit.signals["base"] == pytest.approx(
+                0.375 * hit.signals["vector"] + 0.625 * hit.signals["words"]
+            )
+        for hit in look("when does my login expire?", recipe="words").hits:
             assert hit.score == pytest.approx(recomputed(hit, {"vector": 0.375, "words": 0.625}))
 
     def test_three_parts_and_none_for_what_waits(self, project, many, look):
         many("The database runs PostgreSQL.", "A cat.")
         EmbeddingEngine().embed_pending(project.pk)
         many("PostgreSQL is new here.")
-        found = look("PostgreSQL database")
+        found = look("PostgreSQL database", recipe="answers")
         assert found.signals_used == ["keyword", "vector", "words"]
         for hit in found.hits:
             assert hit.score == pytest.approx(recomputed(hit, {"keyword": 0.2, "vector": 0.3, "words": 0.5}))

@@ -1,0 +1,88 @@
+"""Evidence: how well the hits alone tell that nothing is known.
+
+.venv/bin/python -m bench.evidence --data FILE … [--format NAME] [--keep FOLDER]
+
+Every question is asked of its own conversation, and of the next one with the names of the speakers swapped,
+where nobody can know it. AUROC is the chance that one that can be answered has more evidence than one that
+cannot.
+"""
+
+import argparse
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import corpora
+from bench.locomo import Conversation
+from bench.train_ranking import open_store
+
+REFUSED_SHARE = 0.05  # of the questions that can be answered
+
+
+def main() -> None:
+    options = arguments()
+    conversations = corpora.read_corpus(options.data, options.format)
+    with nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory() as folder:
+        store, _ = open_store(Path(folder), "facts", conversations)
+        own = [rate(store, c.branch, question.text) for c in conversations for question in c.questions]
+        swapped = [rate(store, branch, text) for branch, text in swap_questions(conversations)]
+    report(np.array(own), np.array(swapped))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Evidence of questions that can and cannot be answered.")
+    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--format", choices=sorted(corpora.FORMATS), default="locomo")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="the store, made when it is missing")
+    return parser.parse_args()
+
+
+def rate(store: Any, branch: str, query: str) -> float:
+    from memory.engines.search.engine import SearchEngine
+
+    found = SearchEngine().search(query=query, actor=store.actor, branch_name=branch)
+    return float(found.evidence)
+
+
+def swap_questions(conversations: Sequence[Conversation]) -> Iterator[tuple[str, str]]:
+    """Yield the next conversation's branch and each question, with the names of that one's speakers."""
+    for conversation, other in zip(conversations, [*conversations[1:], conversations[0]], strict=True):
+        names = list(zip(list_speakers(conversation), list_speakers(other), strict=False))
+        for question in conversation.questions:
+            yield other.branch, swap_names(question.text, names)
+
+
+def list_speakers(conversation: Conversation) -> list[str]:
+    return list(dict.fromkeys(turn.speaker for turn in conversation.turns))
+
+
+def swap_names(text: str, names: Sequence[tuple[str, str]]) -> str:
+    for own, other in names:
+        text = re.sub(rf"\b{re.escape(own)}\b", other, text, flags=re.IGNORECASE)
+    return text
+
+
+def report(own: np.ndarray, swapped: np.ndarray) -> None:
+    from memory.evidence import MIN_EVIDENCE
+
+    limit = float(np.quantile(own, REFUSED_SHARE))
+    print(f"{len(own)} questions that can be answered, {len(swapped)} that cannot")
+    print(f"AUROC {measure_auroc(own, swapped):.3f}")
+    for name, least in ((f"at {REFUSED_SHARE:.0%} refused", limit), ("by default", MIN_EVIDENCE)):
+        refused, caught = (own < least).mean(), (swapped < least).mean()
+        print(f"{name}: least {least:.3f}, {refused:.1%} of the first refused, {caught:.1%} of the others")
+
+
+def measure_auroc(positive: np.ndarray, negative: np.ndarray) -> float:
+    """Return the share of pairs in which the positive one is higher; equal ones count half."""
+    differences = positive[:, None] - negative[None, :]
+    return float((differences > 0).mean() + (differences == 0).mean() / 2)
+
+
+if __name__ == "__main__":
+    main()

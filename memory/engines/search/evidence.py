@@ -1,0 +1,44 @@
+"""Evidence of hits: whether the words and the meaning of a question stand in them at all."""
+
+import re
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from memory.db.raw_select import select_by_key
+from memory.db.segmentation import search_phrases
+from memory.engines.search.candidates import PreparedQuery
+from memory.engines.search.scoring import Scored
+from memory.evidence import MIN_EVIDENCE, Likeness, rate_evidence
+from memory.models import Project
+
+WORD = re.compile(r"\w+")
+MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
+
+
+def rate_hits(hits: Sequence[Scored], question: PreparedQuery) -> list[float]:
+    """Return the evidence of each hit."""
+    requested = list_stems(question.words)
+    return [rate_evidence(measure_likeness(hit, requested)) for hit in hits]
+
+
+def measure_likeness(hit: Scored, requested: set[str]) -> Likeness:
+    own = list_stems(WORD.findall(hit.row.text.lower()))
+    return Likeness(len(requested & own) / len(requested) if requested else 0.0, hit.cosine, hit.words)
+
+
+def list_stems(words: Iterable[str]) -> set[str]:
+    """Return words without their endings; pairs of characters in scripts without spaces."""
+    phrases = {phrase for word in words for phrase in search_phrases(word)}
+    return {phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in phrases}
+
+
+def judge_evidence(ratings: Sequence[float], project_id: UUID) -> tuple[float, bool]:
+    """Return the best evidence of a search's hits, and whether that counts as known in the project."""
+    best = max(ratings, default=0.0)
+    return best, bool(ratings) and best >= read_least(project_id)
+
+
+def read_least(project_id: UUID) -> float:
+    """Return the least evidence that counts as known in a project."""
+    ((least,),) = select_by_key(Project.objects.all(), ("least_evidence",), "id", [project_id])
+    return MIN_EVIDENCE if least is None else float(least)
