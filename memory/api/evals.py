@@ -21,22 +21,23 @@ from memory.engines.fields.questions import DEFAULT_K, EVAL, MAX_K
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models.questions import EvalRun
+from memory.ranking import RECIPES
 
 eval_engine = EvalEngine()
 recipe_check = c.text_check(50)
 
 
 @d.declare_fields([BRANCH])
-class EvalSide(d.RequestShape):
+class EvalSideInput(d.RequestShape):
     """A branch at a point, searched by a recipe."""
 
     at = r.PointField(required=False)
-    recipe = s.CharField(
-        max_length=50, required=False, allow_blank=True, help_text="The project's by default."
+    recipe = s.ChoiceField(
+        choices=sorted(RECIPES), required=False, allow_blank=True, help_text="The project's by default."
     )
 
 
-class EvalInput(EvalSide):
+class EvalInput(EvalSideInput):
     """What the questions are put to, and the side before where two are compared."""
 
     k = s.IntegerField(
@@ -45,7 +46,7 @@ class EvalInput(EvalSide):
         required=False,
         help_text=f"How many facts count; {DEFAULT_K} by default.",
     )
-    against = EvalSide(
+    against = EvalSideInput(
         required=False, help_text="What is not given is as on this side; at only on its branch."
     )
 

@@ -29,7 +29,7 @@ class SavedQuestionInput(d.RequestShape):
 
 
 @d.declare_fields(field.as_optional() for field in QUESTION.select_fields(Use.UPDATE))
-class SavedQuestionUpdate(d.RequestShape):
+class SavedQuestionUpdateInput(d.RequestShape):
     """Changed fields of a question."""
 
 
@@ -39,7 +39,7 @@ class SavedQuestionShape(d.AnswerShape):
 
 
 @d.declare_fields(QUESTION.select_fields(Use.CREATE))
-class QuestionLine(d.RequestShape):
+class QuestionLineInput(d.RequestShape):
     """A question of several. Ids that no branch has are taken too: a run names them."""
 
 
@@ -47,7 +47,7 @@ class QuestionLine(d.RequestShape):
 class QuestionsInput(d.RequestShape):
     """Several questions, saved all or none."""
 
-    questions = s.ListField(child=QuestionLine(), min_length=1, max_length=MAX_QUESTIONS)
+    questions = s.ListField(child=QuestionLineInput(), min_length=1, max_length=MAX_QUESTIONS)
 
 
 class SavedQuestionsShape(s.Serializer):
@@ -63,7 +63,7 @@ ROUTES = {
         "bulk": route("Save several questions", {201: SavedQuestionsShape}, QuestionsInput),
         "list": route("List questions, newest first", {200: page(SavedQuestionShape)}, None, PAGING),
         "retrieve": route("Read a question", {200: SavedQuestionShape}),
-        "partial_update": route("Change a question", {200: SavedQuestionShape}, SavedQuestionUpdate),
+        "partial_update": route("Change a question", {200: SavedQuestionShape}, SavedQuestionUpdateInput),
         "destroy": route("Delete a question", {204: GONE}),
     }
 }

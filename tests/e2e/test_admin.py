@@ -114,6 +114,7 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
         "Sessions",
         "Search",
         "Facts",
+        "Saved questions",
         "Conversations",
         "Observations",
         "Relations",

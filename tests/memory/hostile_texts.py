@@ -14,9 +14,8 @@ django.setup()
 
 from conversations.capture import text_cleaning, tool_outputs  # noqa: E402
 from conversations.engines.consolidation import rules  # noqa: E402
-from memory.engines.review import revisions, similarity  # noqa: E402
 from memory.engines.sessions import briefing, tool_calls  # noqa: E402
-from memory.engines.support import validation  # noqa: E402
+from memory.engines.support import revision_rules, similarity, validation  # noqa: E402
 from memory.exceptions import Day1Error  # noqa: E402
 from memory.models.hashes import normalise_text  # noqa: E402
 from memory.redaction import redact_text  # noqa: E402
@@ -100,7 +99,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "normalise": normalise_text,
     "numbers": similarity.extract_numbers,
     "negations": similarity.count_negations,
-    "statements": revisions.read_statement.__wrapped__,
+    "statements": revision_rules.read_statement.__wrapped__,
 }
 
 

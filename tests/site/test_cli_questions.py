@@ -101,7 +101,7 @@ def test_an_eval_compares_and_ends_with_1_where_something_is_lost(
 
 
 def test_what_cannot_run_is_refused(day1: Day1, fact: Fact, monkeypatch: Any) -> None:
-    assert day1("eval")[2] == "invalid: There are no saved questions: save one from a search first.\n"
+    assert day1("eval")[2] == "conflict: There are no saved questions: save one from a search first.\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     assert day1("questions", "import", "-")[2] == "invalid: The file has no questions.\n"
     day1("questions", "save", ASKED, "--expect", str(fact.uid))

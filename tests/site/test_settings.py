@@ -37,7 +37,7 @@ def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, s
         ("DAY1_EMBEDDING_DIMENSIONS", "1.5", "a whole number from 0 to 65536"),
         ("DAY1_DEBUG", "maybe", "true or false"),
         ("DAY1_LOG_LEVEL", "LOUD", "one of DEBUG, INFO, WARNING, ERROR, CRITICAL"),
-        ("DAY1_RECIPE", "soup", "one of seed, hybrid, words, default, timeless"),
+        ("DAY1_RECIPE", "soup", "one of seed, hybrid, words, answers, default, timeless"),
         ("DAY1_BROKER_URL", "nowhere", "an address that begins with djangodb:// or redis:// or rediss://"),
         ("DAY1_CACHE_URL", "file:///x", "an address that begins with redis:// or rediss://"),
         ("OPENAI_BASE_URL", "api.example", "an address that begins with https:// or http://"),

@@ -139,10 +139,11 @@ def check_question(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return checked fields, with those that were left out empty. Raises Invalid, UnknownField."""
     if not isinstance(expected := fields.get("expected"), list | tuple):
         raise Invalid("{field} must be a list of ids.", field="expected")
-    values = c.validate({**fields, "expected": [str(uid) for uid in expected]}, CHECKS)
+    uids = check_expected([str(uid) for uid in expected])
+    values = c.validate({**fields, "expected": uids}, CHECKS)
     if not check_query(values.get("text", "")).strip():
         raise Invalid("{field} is needed.", field="text")
-    values["expected"] = check_expected(values["expected"])
+    values["expected"] = uids
     return {name: values.get(name, "") for name in CHECKS}
 
 

@@ -18,7 +18,7 @@ from memory.engines.fields.questions import DEFAULT_K, MAX_K
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
-from memory.exceptions import BranchArchived, Invalid, NotFound, UnknownField
+from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, UnknownField
 from memory.models.questions import EvalRun
 from memory.queue.producer import enqueue
 
@@ -43,7 +43,8 @@ class EvalEngine:
 
         It has ``branch``, ``at`` and ``recipe``, each as this side has it unless given. Up to a hundred
         questions are put at once; with more the run is queued for a worker. Needs the scopes write, and
-        read on the branches. Raises Invalid, UnknownField, BranchNotFound, NotFound, BranchArchived.
+        read on the branches. Raises Conflict without questions, Invalid, UnknownField, BranchNotFound,
+        NotFound, BranchArchived.
         """
         actor.require_scope("write")
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_K:
@@ -52,7 +53,7 @@ class EvalEngine:
         now, before = resolve_side(actor, side), resolve_against(actor, side, against)
         count = select_questions(actor).count()
         if not count:
-            raise Invalid("There are no saved questions: save one from a search first.")
+            raise Conflict("There are no saved questions: save one from a search first.")
         run = EvalRun(project_id=actor.project_id, **now, k=k, against=before, questions=count)
         run.created_at, run.created_by = timezone.now(), actor.label
         run.save()

@@ -37,7 +37,7 @@ QUESTION = Noun(
     ),
     Field(
         "expected",
-        ListOf(Reference(36, 1), min_items=1),
+        ListOf(Identifier(), min_items=1),
         f"The ids of the facts that a search should find, 1 to {MAX_EXPECTED}.",
         WRITTEN,
         required=True,

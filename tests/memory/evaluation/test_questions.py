@@ -300,7 +300,7 @@ def test_what_no_run_can_be_is_refused(
 
 def test_without_questions_there_is_no_run(api: Api, main: Any) -> None:
     with nothing_left():
-        refused(api.post("/evals", {}), 400, "invalid")
+        refused(api.post("/evals", {}), 409, "conflict")
 
 
 def test_many_questions_are_put_by_a_worker(api: Api, actor: Actor, fact: Fact) -> None:
