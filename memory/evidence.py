@@ -8,7 +8,7 @@ the cosine of both, and the match of the words in their context. Decision 0025 s
 from math import exp
 from typing import NamedTuple
 
-MIN_EVIDENCE = 0.02  # below it nothing is known, where a project says no other
+MIN_EVIDENCE = 0.0  # where a project says no other: a fact found by its meaning alone has little evidence
 
 
 class Likeness(NamedTuple):

@@ -14,6 +14,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='least_evidence',
-            field=models.FloatField(blank=True, help_text='Between 0 and 1. A search whose hits have less says that nothing is known. Empty means 0.02; 0 never says so.', null=True, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='least evidence'),
+            field=models.FloatField(blank=True, help_text='Between 0 and 1. A search whose hits have less says that nothing is known. Empty means 0: as long as anything is found, it is known.', null=True, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)], verbose_name='least evidence'),
         ),
     ]

@@ -40,7 +40,7 @@ class Project(models.Model):
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
         help_text=_(
             "Between 0 and 1. A search whose hits have less says that nothing is known."
-            " Empty means 0.02; 0 never says so."
+            " Empty means 0: as long as anything is found, it is known."
         ),
     )
     rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning
