@@ -8,11 +8,13 @@ from memory.engines.evaluation.figures import Ranks, Result
 from memory.engines.evaluation.ranks import Place, rank_facts
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.query import build_query
+from memory.engines.support.batches import batched
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.models import Fact
 from memory.models.questions import Question
 
+BATCH_SIZE = 500
 ERASED, ABSENT, ELSEWHERE, UNRANKED = "erased", "absent", "elsewhere", "unranked"
 
 
@@ -49,8 +51,8 @@ def find_known(project_id: UUID, questions: Iterable[Question]) -> dict[UUID, st
     """Return the expected facts that no branch of the project has: they were erased, or never there."""
     expected = sorted({uid for question in questions for uid in list_expected(question)})
     erased, present = erased_uids(project_id, expected), set[UUID]()
-    for start in range(0, len(expected), 500):
-        versions = Fact.objects.all_versions().filter(uid__in=expected[start : start + 500], deleted=False)
+    for batch in batched(expected, BATCH_SIZE):
+        versions = Fact.objects.all_versions().filter(uid__in=batch, deleted=False)
         present |= set(versions.filter(branch__project=project_id).values_list("uid", flat=True))
     return {
         uid: ERASED if uid in erased else ABSENT for uid in expected if uid in erased or uid not in present
