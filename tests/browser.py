@@ -23,7 +23,9 @@ TWIN_RUNS = {(1280, "dark")}  # of a page whose templates are checked as a page 
 LATER_ROWS = [  # are built like the first ones
     f"{row}:nth-child(n + 6)" for row in (".rows > li", ".queue > li", "tbody > tr")
 ]
-DROPPED = ("/icon.svg", "/first-event")  # by leaving a page: the icon of the tab, and a question asked again
+# What leaving or reloading a page drops before it is here; a refusal by the server or the policy of the page reads otherwise.
+DROPPED_TYPES = {"stylesheet", "script", "image", "font"}
+DROPPED_PATHS = ("/icon.svg", "/first-event")  # the icon of the tab, and a question asked again
 SERIOUS = {"serious", "critical"}
 LISTEN = """
     window.refused = [];
@@ -101,7 +103,8 @@ def listen(view: View, missing: bool) -> None:
             view.complaints.append(f"{kind}: {text}")
 
     def failed(request: Request) -> None:
-        left = request.failure == "net::ERR_ABORTED" and urlsplit(request.url).path.endswith(DROPPED)
+        asset = request.resource_type in DROPPED_TYPES or urlsplit(request.url).path.endswith(DROPPED_PATHS)
+        left = asset and request.failure == "net::ERR_ABORTED"
         # A stream ends with its page, or before.
         if request.resource_type != "eventsource" and not left:
             heard("error", f"{request.url}: {request.failure}")
