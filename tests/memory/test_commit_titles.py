@@ -1,5 +1,6 @@
 """The titles of commits: one for every surface, from what changed or from what somebody wrote."""
 
+import re
 from typing import Any
 
 import pytest
@@ -132,6 +133,29 @@ def test_a_page_of_any_length_takes_as_many_queries(actor: Actor, django_assert_
         load_titles(commits[:2])
     with django_assert_num_queries(10):
         load_titles(commits)
+
+
+def test_a_commit_that_only_added_is_counted_in_an_index(
+    actor: Actor, django_assert_num_queries: Any
+) -> None:
+    FACTS.write_facts(facts=[{"fact_text": f"fact {n}"} for n in range(3)], actor=actor)
+    commits = list(Commit.objects.all())
+    with django_assert_num_queries(10) as asked:
+        load_titles(commits)
+    (counted,) = [one["sql"] for one in asked if re.search(r"FROM .memory_fact.\s", one["sql"])]
+    assert "version" not in counted
+    assert "deleted" not in counted
+
+
+def test_a_memory_that_was_removed_before_is_added_again(actor: Actor) -> None:
+    one, two = write(actor, "one"), write(actor, "two")
+    ends = {"from_id": one.uid, "to_id": two.uid, "link_type": "ASSOCIATED", "actor": actor}
+    LinkEngine().delete_link(from_id=one.uid, link_id=LinkEngine().write_link(**ends).uid, actor=actor)
+    LinkEngine().write_link(**ends)
+    assert titles(actor)[:3] == ["Added 1 link", "Removed 1 link", "Added 1 link"]
+    newest = Commit.objects.order_by("-seq")[0]
+    changes = COMMITS.list_changes(commit_id=newest.pk, kind="link", actor=actor)
+    assert [one.change for one in changes.results] == ["added"]
 
 
 def test_pages_read_them_in_the_language_of_the_reader(actor: Actor) -> None:

@@ -160,26 +160,41 @@ def count_kinds(tally: Tally) -> dict[str, int]:
 
 
 def tally_commits(commits: Iterable[Commit]) -> Tallies:
-    """Return what commits changed, in a fixed number of queries for the commits of one branch."""
-    seqs: dict[int, set[int]] = {}
+    """Return what commits changed, in a bounded number of queries for the commits of one branch."""
+    by_branch: dict[int, list[Commit]] = {}
     for commit in commits:
-        seqs.setdefault(commit.branch_id, set()).add(commit.seq)
+        by_branch.setdefault(commit.branch_id, []).append(commit)
     found: Tallies = {}
-    for branch, numbers in seqs.items():
-        for seq, kind, change, count in _count_rows(branch, numbers):
+    for branch, own in by_branch.items():
+        for seq, kind, change, count in _count_rows(branch, own):
             found.setdefault((branch, seq), Counter())[kind, change] += count
     return found
 
 
-def _count_rows(branch: int, seqs: set[int]) -> Iterator[tuple[int, str, str, int]]:
+def _count_rows(branch: int, commits: Sequence[Commit]) -> Iterator[tuple[int, str, str, int]]:
+    seqs = {commit.seq for commit in commits}
+    only_added = {commit.seq for commit in commits if commit.added and not commit.changed + commit.removed}
     for kind, model in models_by_kind().items():
-        rows = model._base_manager.filter(branch=branch, seq_from__in=seqs)
-        column = "status" if model is FactAssessment else "version"
-        for seq, deleted, value, count in _group(rows, "seq_from", "deleted", column):
-            yield seq, kind, _name_change(model, deleted, value), count
+        rows = model._base_manager.filter(branch=branch)
+        if model is FactAssessment:
+            yield from _count_changes(rows, kind, model, "status", seqs)
+            continue
+        # An index alone counts the rows of a commit, of which there may be thousands.
+        for seq, count in _group(rows.filter(seq_from__in=only_added), "seq_from") if only_added else ():
+            yield seq, kind, ADDED, count
+        yield from _count_changes(rows, kind, model, "version", seqs - only_added)
     for kind, change, column, rows in _side_rows(branch, seqs):
         for seq, count in _group(rows, column):
             yield seq, kind, change, count
+
+
+def _count_changes(
+    rows: Any, kind: str, model: Any, column: str, seqs: set[int]
+) -> Iterator[tuple[int, str, str, int]]:
+    """Yield counts that need the rows themselves: each says how it came to be."""
+    found = _group(rows.filter(seq_from__in=seqs), "seq_from", "deleted", column) if seqs else ()
+    for seq, deleted, value, count in found:
+        yield seq, kind, _name_change(model, deleted, value), count
 
 
 def _side_rows(branch: int, seqs: set[int]) -> Iterator[tuple[str, str, str, Any]]:
