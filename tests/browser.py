@@ -18,15 +18,18 @@ from bench.page_audit import CHROMIUM, QUIET
 
 WIDTHS = (390, 1280, 1920)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+LOOKS = [*((width, "light") for width in WIDTHS), (1280, "dark")]  # colours move nothing
 AXE_RUNS = {(390, "light"), (1280, "dark")}  # each layout and each scheme once
 TWIN_RUNS = {(1280, "dark")}  # of a page whose templates are checked as a page of the web too
 LATER_ROWS = [  # are built like the first ones
     f"{row}:nth-child(n + 6)" for row in (".rows > li", ".queue > li", "tbody > tr")
 ]
-# What leaving or reloading a page drops before it is here; a refusal by the server or the policy of the page reads otherwise.
+# What leaving or reloading a page drops before it is here; a refusal by the server or the policy reads
+# otherwise.
 DROPPED_TYPES = {"stylesheet", "script", "image", "font"}
 DROPPED_PATHS = ("/icon.svg", "/first-event")  # the icon of the tab, and a question asked again
 SERIOUS = {"serious", "critical"}
+PICTURES = os.environ.get("DAY1_SCREENSHOTS", "")
 LISTEN = """
     window.refused = [];
     document.addEventListener("securitypolicyviolation", event =>
@@ -117,27 +120,33 @@ def listen(view: View, missing: bool) -> None:
 
 
 def check_page(view: View, home: str, name: str, axe_runs: Container[tuple[int, str]] = AXE_RUNS) -> None:
-    """Check a page in both schemes at each width: as wide as the window, legible, nothing in the console.
+    """Check a page at each width and in both schemes: as wide as the window, legible, nothing in the console.
 
-    It is loaded once, since the scheme and the width of a window change while a page is open.
+    It is loaded once, since the scheme and the width of a window change while a page is open. Pictures are
+    of each scheme at each width.
     """
     for scheme in SCHEMES:
         view.page.emulate_media(color_scheme=scheme)
         for width in WIDTHS:
-            view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-            take_picture(view.page, f"{name}-{scheme}-{width}")
-            check_fits(view)
-            if (width, scheme) in axe_runs:
-                check_axe(view.page)
+            if PICTURES or (width, scheme) in LOOKS:
+                look_at(view, name, width, scheme, (width, scheme) in axe_runs)
     assert view.page.locator("h1").count() == 1
     assert view.page.locator("main").count() == 1
     check_clean(view, home)
 
 
+def look_at(view: View, name: str, width: int, scheme: str, by_axe: bool) -> None:
+    view.page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+    take_picture(view.page, f"{name}-{scheme}-{width}")
+    check_fits(view)
+    if by_axe:
+        check_axe(view.page)
+
+
 def take_picture(page: Page, name: str) -> None:
     """Write a screenshot to the folder that DAY1_SCREENSHOTS names, if it is set."""
-    if chosen := os.environ.get("DAY1_SCREENSHOTS"):
-        page.screenshot(path=Path(chosen) / f"{name}.png", full_page=True)
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
 
 
 def check_clean(view: View, home: str) -> None:
@@ -154,7 +163,8 @@ def check_fits(view: View) -> None:
 
 def check_axe(page: Page) -> None:
     # Without preload: axe would fetch imported stylesheets from the wrong folder.
-    found = Axe().run(page, {"exclude": LATER_ROWS}, {"preload": False}).response["violations"]
+    options = {"preload": False, "resultTypes": ["violations"]}
+    found = Axe().run(page, {"exclude": LATER_ROWS}, options).response["violations"]
     told = [
         (rule["id"], node["html"][:200], node["failureSummary"][:300])
         for rule in found

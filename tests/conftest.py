@@ -1,6 +1,7 @@
 """Shared fixtures: a project with its branch main, and an actor with all rights."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -19,28 +20,36 @@ from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
-from tests import databases
+from tests import databases, up_process
 
-hypothesis.settings.register_profile("thorough", max_examples=400)
+hypothesis.settings.register_profile("thorough", max_examples=800)
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
 # Files of 10 s or more: begun last, one of them would keep a single process busy at the end.
 LONG_FILES = (
-    "tests/site/test_release_before.py",
-    "tests/mcp/test_mcp_stdio.py",
     "tests/site/test_migrate_store.py",
     "tests/site/test_up.py",
+    "tests/memory/test_linear_time.py",
+    "tests/mcp/test_mcp_stdio.py",
+    "tests/memory/api/test_api_schema.py",
+    "tests/site/test_release_before.py",
+    "tests/site/test_connect_finds.py",
     "tests/memory/test_versions.py",
     "tests/site/test_pages_queries.py",
-    "tests/site/test_connect_finds.py",
+    "tests/memory/merging/test_overlay.py",
     "tests/site/test_demo.py",
-    "tests/memory/api/test_api_schema.py",
     "tests/site/test_cli_processes.py",
-    "tests/memory/views/test_fact_pages.py",
-    "tests/memory/test_branch_diff.py",
-    "tests/memory/test_concurrency.py",
-    "tests/memory/test_linear_time.py",
+    "tests/site/test_hook_transcripts.py",
+    "tests/memory/erasure/test_erasure_safety.py",
+    "tests/site/test_pages_browser.py",
+    "tests/memory/merging/test_pairs.py",
+    "tests/memory/test_observations.py",
+    "tests/memory/api/test_api_budget.py",
     "tests/site/test_wheel.py",
     "tests/site/test_doctor.py",
+    "tests/memory/test_queue.py",
+    "tests/site/test_hooks_revised.py",
+    "tests/site/test_slow_clients.py",
+    "tests/memory/merging/test_random_histories.py",
 )
 
 
@@ -82,6 +91,20 @@ def no_permissions() -> None:
     """Skip Django's permissions and content types, which are unused, when tables are emptied."""
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Let side by side processes begin with a copy of one migrated store: migrations take seconds."""
+    return databases.ON_SQLITE and "PYTEST_XDIST_WORKER" in os.environ
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_keepdb: bool) -> None:
+    if django_db_keepdb:
+        store = connection.settings_dict["TEST"]["NAME"]
+        shutil.copy2(up_process.migrated_store(), store)
+        databases.forget_permissions(store)
 
 
 @pytest.fixture(scope="session", autouse=True)

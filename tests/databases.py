@@ -47,6 +47,13 @@ def rows(folder: Path, statement: str) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
+def forget_permissions(store: str) -> None:
+    """Empty the tables that only a process of a user fills when it migrates, see ``no_permissions``."""
+    with closing(sqlite3.connect(store)) as link, link:
+        for table in ("auth_permission", "django_content_type"):
+            link.execute(f"DELETE FROM {table}")
+
+
 def server(name: str = "") -> Any:
     """Open a plain connection to the server of this run."""
     import MySQLdb

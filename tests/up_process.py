@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -20,6 +21,12 @@ from tests import databases
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 120  # for a busy machine
+PROVISION = """
+from pathlib import Path
+from django.conf import settings
+from day1site.server.provisioning import prepare
+prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
+"""
 CODE_LOOP = """
 import contextlib, io, json, sys, traceback
 for line in sys.stdin:
@@ -48,16 +55,29 @@ def prepared(folder: Path) -> Path:
     return folder
 
 
+def provisioned(folder: Path) -> Path:
+    """Put a store with its first project, user and key into a new data directory, and return it."""
+    if databases.ON_SQLITE and not folder.exists():
+        shutil.copytree(make_once("provisioned", provision), folder)
+    return folder
+
+
 @cache
 def migrated_store() -> Path:
-    """Return a migrated, empty store, which the processes of a run make once for all of them."""
-    folder = run_folder() / "migrated"
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("a") as lock:
+    """Return a migrated, empty store."""
+    return make_once("migrated", migrate) / "day1.sqlite3"
+
+
+def make_once(name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder of the test run that its first process fills for all of them."""
+    folder = run_folder() / name
+    with folder.with_suffix(".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "day1.sqlite3").exists():
-            migrate(folder / "day1.sqlite3")
-    return folder / "day1.sqlite3"
+        if not folder.exists():
+            made = Path(mkdtemp())
+            make(made)
+            shutil.move(made, folder)
+    return folder
 
 
 def run_folder() -> Path:
@@ -66,12 +86,15 @@ def run_folder() -> Path:
     return folder.parent if folder.name == os.environ.get("PYTEST_XDIST_WORKER") else folder
 
 
-def migrate(store: Path) -> None:
-    """Put a migrated store there when it is complete."""
-    folder = Path(mkdtemp())
+def migrate(folder: Path) -> None:
     command = [sys.executable, "manage.py", "migrate", "-v", "0"]
     subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(folder)), check=True)
-    shutil.move(folder / "day1.sqlite3", store)
+
+
+def provision(folder: Path) -> None:
+    shutil.copy2(migrated_store(), folder)
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", PROVISION]
+    subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(folder)), check=True)
 
 
 class Up:

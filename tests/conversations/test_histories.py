@@ -211,7 +211,7 @@ def check_versions() -> None:
 
 @pytest.mark.slow
 @given(histories)
-@random_histories(20)
+@random_histories(10)
 def test_what_a_branch_showed_it_shows_again(history: list[tuple[str, int]]) -> None:
     played = Played()
     for step, number in history:

@@ -1,4 +1,4 @@
-"""A server with the demo for all page tests, and a browser for each module."""
+"""A server with the demo and a browser for all page tests."""
 
 import subprocess
 import sys
@@ -25,13 +25,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield up
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")  # no longer: its event loop would be in the way of other tests
 def browser() -> Iterator[Browser]:
     with open_chromium() as chromium:
         yield chromium
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module")  # some modules have a server of their own
 def signed_in(browser: Browser, server: Up) -> Any:
     """Log in as admin and return the cookies."""
     context = browser.new_context()

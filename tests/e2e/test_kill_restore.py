@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from tests import databases
+from tests.up_process import prepared
 
 ROOT = Path(__file__).parent.parent.parent
 FACTS = 400
@@ -69,21 +70,22 @@ EVERYTHING = (FACTS, 0, 2, 3, 5)
 
 
 def test_a_restore_that_is_killed_was_done_or_not(tmp_path: Path) -> None:
-    with process(tmp_path, PREPARE) as prepared:
-        assert prepared.stdout is not None
-        prepared.stdout.read()
-    assert seen(tmp_path) == NOTHING
+    folder = prepared(tmp_path / "data")
+    with process(folder, PREPARE) as preparing:
+        assert preparing.stdout is not None
+        preparing.stdout.read()
+    assert seen(folder) == NOTHING
     states = set()
-    for number in range(8):
-        with process(tmp_path, RESTORE) as restoring:
+    for number in range(5):
+        with process(folder, RESTORE) as restoring:
             assert restoring.stdout is not None
             assert restoring.stdout.readline() == "now\n"
-            time.sleep(0.03 * number)
+            time.sleep(0.05 * number)
             restoring.send_signal(signal.SIGKILL)
-        states.add(seen(tmp_path))
+        states.add(seen(folder))
         if EVERYTHING in states:
             break
     assert states <= {NOTHING, EVERYTHING}
-    with process(tmp_path, RESTORE) as last:
+    with process(folder, RESTORE) as last:
         last.wait(60)
-    assert seen(tmp_path)[:3] == EVERYTHING[:3]
+    assert seen(folder)[:3] == EVERYTHING[:3]

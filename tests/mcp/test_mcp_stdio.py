@@ -14,21 +14,21 @@ from mcp import Client, StdioServerParameters
 from mcp_types import ErrorData, ListRootsResult, Root
 
 from tests import databases
-from tests.up_process import ROOT, Up, prepared
+from tests.up_process import ROOT, Up, prepared, provisioned
 
 MODES = ("auto", "legacy")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with Up(prepared(tmp_path_factory.mktemp("mcp") / "data")) as up:
+    with Up(prepared(tmp_path_factory.mktemp("mcp") / "data"), "--no-worker") as up:
         yield up
 
 
 @pytest.fixture(scope="module")
 def local_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a data directory for the tests that look at nothing but what they write into it."""
-    return tmp_path_factory.mktemp("local") / "data"
+    return provisioned(tmp_path_factory.mktemp("local") / "data")
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -58,10 +58,12 @@ async def story(parameters: StdioServerParameters, mode: str) -> tuple[list[str]
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
+    """Make the store with the first call, too, for one of the modes."""
+    folder = tmp_path / "data" if mode == "auto" else provisioned(tmp_path / "data")
     parameters = StdioServerParameters(
         command=sys.executable,
-        args=command("--data-dir", str(tmp_path / "data")),
-        env=environment(**databases.of(tmp_path / "data")),
+        args=command("--data-dir", str(folder)),
+        env=environment(**databases.of(folder)),
     )
     names, made, refusal = asyncio.run(story(parameters, mode))
     assert (len(names), names[0]) == (21, "memory_search")
@@ -180,7 +182,7 @@ def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
             told = (await client.call_tool("memory_context", {})).structured_content
             return [row["line"] for row in told["newest_facts"]]
 
-    words = command("--data-dir", str(tmp_path / "data"))
+    words = command("--data-dir", str(provisioned(tmp_path / "data")))
     own = databases.of(tmp_path / "data")
     for session, lines in (
         ("claude-1", ["Shops close."]),
@@ -228,10 +230,11 @@ def test_roots_say_the_repository_where_the_folder_says_none(
     remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
     env = remote if bridged else environment(**databases.of(local_data))
     start = [] if bridged else ["--data-dir", str(local_data)]
-    shop = "github.com/acme/shop" if mode == "legacy" else ""
-    till = str(tmp_path / "till") if mode == "legacy" else ""
-    assert asyncio.run(write([work_tree, work_tree.parent])) == shop
-    assert asyncio.run(write([tmp_path / "till"])) == till
+    if mode == "auto":
+        assert asyncio.run(write([work_tree])) == ""
+        return
+    assert asyncio.run(write([work_tree, work_tree.parent])) == "github.com/acme/shop"
+    assert asyncio.run(write([tmp_path / "till"])) == str(tmp_path / "till")
     assert asyncio.run(write([work_tree, tmp_path / "till"])) == ""
     assert asyncio.run(write([tmp_path])) == ""
     assert asyncio.run(write(None)) == ""

@@ -44,7 +44,7 @@ def expected(before: dict[UUID, str], after: dict[UUID, str]) -> dict[UUID, tupl
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(10)
+@random_histories(5)
 def test_the_difference_is_that_of_the_model(history: list[tuple]) -> None:
     world = World()
     for move in history:
@@ -74,7 +74,7 @@ def compare(both: DiffRange, wanted: dict[UUID, tuple[str, list]]) -> None:
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(10)
+@random_histories(5)
 def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tuple]) -> None:
     world = World()
     for step in history:
@@ -87,7 +87,7 @@ def test_what_a_branch_did_is_its_difference_from_its_beginning(history: list[tu
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(10)
+@random_histories(5)
 def test_a_branch_counts_what_it_shows(history: list[tuple]) -> None:
     world = World()
     for step in history:
@@ -195,7 +195,7 @@ def test_a_branch_against_all_that_the_parent_shows_now(scene: dict[str, Fact], 
 
 
 @given(history=histories)
-@random_histories(10)
+@random_histories(5)
 def test_the_common_ancestor_is_that_of_the_model(history: list[tuple]) -> None:
     """Compare with the versions that the two model branches both inherited first."""
     world = World()

@@ -94,7 +94,7 @@ moves = st.lists(
 
 @pytest.mark.slow
 @given(history=moves)
-@random_histories(25)
+@random_histories(12)
 def test_a_past_time_shows_the_state_of_the_line_then(history: list[tuple[str, int, int]]) -> None:
     world = TimedWorld()
     for move in history:

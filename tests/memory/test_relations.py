@@ -190,7 +190,7 @@ class TestAgainstAModel(TestCase):
     """Random statements compared with a plain set of edges."""
 
     @pytest.mark.slow
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=settings().max_examples // 2)
     @given(st.lists(st.tuples(NAMES, NAMES), max_size=12))
     def test_a_walk_finds_what_plain_python_finds(self, pairs):
         project = Project.objects.create(name="p", slug="p")

@@ -299,7 +299,7 @@ def check_chain(row: Branch) -> None:
 
 @pytest.mark.slow
 @given(history=histories)
-@random_histories(20)
+@random_histories(10)
 def test_rows_are_those_of_the_model(history: list[tuple]) -> None:
     world = World()
     played(world, history, check_rows)
@@ -326,7 +326,7 @@ def check_words(world: World, branch: NaiveBranch, row: Branch, seq: int) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
-@random_histories(10)
+@random_histories(5)
 def test_words_are_found_in_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -373,7 +373,7 @@ def check_matches(world: World, shown: Any, ranked: list[int]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 3000])
 @given(history=histories)
-@random_histories(10)
+@random_histories(5)
 def test_vectors_are_those_of_what_is_visible(
     few: int, history: list[tuple], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,8 @@ class Person:
         self.home.mkdir()
 
     def up(self, name: str) -> Up:
-        return Up(prepared(self.folder / name), HOME=str(self.home), XDG_STATE_HOME="", DAY1_DATA_DIR="")
+        own = {"HOME": str(self.home), "XDG_STATE_HOME": "", "DAY1_DATA_DIR": ""}
+        return Up(prepared(self.folder / name), "--no-worker", **own)
 
     def day1(self, *words: str, **env: str) -> tuple[int, str, str]:
         own = {"HOME": str(self.home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": "", "CODEX_HOME": ""}
@@ -120,5 +121,5 @@ def test_a_stopped_server_leaves_no_note(person: Person) -> None:
 def test_a_server_starts_where_no_note_can_be_written(person: Person) -> None:
     (person.home / "file").write_text("no folder")
     folder = prepared(person.folder / "one")
-    with Up(folder, HOME=str(person.home), XDG_STATE_HOME=str(person.home / "file")) as up:
+    with Up(folder, "--no-worker", HOME=str(person.home), XDG_STATE_HOME=str(person.home / "file")) as up:
         assert up.get("/api/v1/health")[0] == 200

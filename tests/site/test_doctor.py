@@ -13,7 +13,7 @@ import pytest
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
 from day1site.cli import main
-from day1site.cli.connect import target
+from day1site.cli.connect import event_test, target, versions
 from day1site.cli.connect.codex_trust import hash_hooks
 from day1site.cli.connect.versions import COMMANDS
 from memory.engines.access.keys import KeyEngine
@@ -151,13 +151,16 @@ def test_a_hook_that_cannot_run_is_told(day1: Day1, url: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_hook_that_sends_elsewhere_is_told(day1: Day1, url: str, tmp_path: Path) -> None:
+def test_a_hook_that_sends_elsewhere_is_told(
+    day1: Day1, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_test, "STORE_SECONDS", 2.0)
     day1("connect", "claude-code", "--url", url)
     config = tmp_path / ".config/day1/claude-code.json"
     config.write_text(config.read_text().replace(url, "http://127.0.0.1:9"))
     status, told = check(day1)
     assert (status, told["tested"]) == (1, False)
-    assert told["trouble"] == ["a test event was not stored within 15 seconds of its hook"]
+    assert told["trouble"] == ["a test event was not stored within 2 seconds of its hook"]
 
 
 # ---- versions ------------------------------------------------------------------------------------------
@@ -181,14 +184,16 @@ def test_a_version_that_is_too_old_for_a_hook_is_told(day1: Day1, url: str, tmp_
         ("echo broken >&2; exit 3", "claude --version names no version"),
         pytest.param(
             "exec sleep 60",
-            "claude --version did not answer within 10 seconds",
+            "claude --version did not answer within 1 seconds",
             marks=pytest.mark.slow,
         ),
     ],
 )
 def test_a_version_that_is_not_known_is_said(
-    day1: Day1, url: str, tmp_path: Path, script: str | None, text: str
+    day1: Day1, url: str, tmp_path: Path, script: str | None, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "sleep" in (script or ""):
+        monkeypatch.setattr(versions, "TIMEOUT_SECONDS", 1.0)
     day1("connect", "claude-code", "--url", url)
     if script is not None:
         install(tmp_path, "claude", script)

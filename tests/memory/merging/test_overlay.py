@@ -108,7 +108,7 @@ class RankedTransport(EngineTransport):
 
 
 @given(history=histories)
-@random_histories(5)
+@random_histories(3)
 def test_an_overlay_ranks_as_the_merge_in_any_history(history: list[tuple[str, int, int]]) -> None:
     world = World(RankedTransport(some_actor()))
     for step in [*START, *history]:
@@ -208,7 +208,7 @@ some_merge = given(
 
 @pytest.mark.usefixtures("other_texts")
 @some_merge
-@random_histories(8)
+@random_histories(5)
 def test_an_overlay_of_many_facts_ranks_as_the_merge_does(
     said: Any, steps: Any, others: Any, number: int
 ) -> None:
@@ -217,7 +217,7 @@ def test_an_overlay_of_many_facts_ranks_as_the_merge_does(
 
 @pytest.mark.usefixtures("other_texts")
 @some_merge
-@random_histories(4)
+@random_histories(2)
 def test_with_vectors_too(said: Any, steps: Any, others: Any, number: int) -> None:
     with override_settings(DAY1={"embedder": "minilm"}):
         check_merge(some_actor(), said, steps, others, number)

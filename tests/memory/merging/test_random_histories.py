@@ -39,7 +39,7 @@ histories = st.lists(steps, min_size=15, max_size=35)
 
 @example(history=[*ABSORBED, ("merge", 0, 0)])
 @given(history=histories)
-@random_histories(15)
+@random_histories(10)
 def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:
     world = World(EngineTransport(some_actor()))
     for step in [*START, *history]:
