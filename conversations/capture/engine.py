@@ -19,6 +19,7 @@ from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.raw_select import fetch_one
 from memory.db.retry import retry_transaction
 from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
@@ -246,7 +247,9 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
     """
     if question is None:
         return ""
-    session = Session.objects.get(project=actor.project_id, key=event.session)
+    session = fetch_one(Session, project=actor.project_id, key=event.session)
+    if session is None:
+        return ""
     key = event.key(actor.project_id) or str(len(session.recalled))
     others = [uid for prompt, ids in session.recalled.items() if prompt != key for uid in ids]
     lineage = find_branch(actor, branch_name).lineage()

@@ -19,7 +19,6 @@ from conversations.models import Message
 from memory.conf import conf
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.raw_select import read_cut
 from memory.db.segmentation import search_phrases
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.answer_boost import ASKS
@@ -156,7 +155,7 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
     rows = searchable_rows(ask.lineage, ask.now)
     ranked = [rank(narrowed, hits, ask) for narrowed, hits in zip(ask.narrow(rows), near, strict=True)]
     cosines = {rid: cosine for found, _ in ranked for rid, cosine in found.items()}
-    batch = list(rows.rows().filter(pk__in={rid for _, rids in ranked for rid in rids}))
+    batch = rows.fetch_by_key("rid", {rid for _, rids in ranked for rid in rids})
     own = filter_own(batch, ask.session)
     strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in own}
     strong = {fact: strength for fact, strength in strengths.items() if strength >= MIN_EVIDENCE}
@@ -205,8 +204,7 @@ def find_messages(ask: Ask) -> Iterator[Memory]:
     messages = Message.objects.in_lineage(ask.lineage)
     rows = messages.filter_indexed(role=Message.Role.USER.value, session_id=ask.earlier)
     cosines, found = rank(rows, find_nearest(rows, ask), ask)
-    visible = set(rows.rows().filter(pk__in=found).values_list("pk", flat=True))
-    batch = [row for row in read_cut(Message, "rid", visible, MAX_READ) if row.rid in visible]
+    batch = rows.fetch_by_key("rid", found, MAX_READ)
     texts = {row.rid: best_part(ask.question, row.content) for row in batch}
     strengths = {rid: weigh(ask.question, text, cosines.get(rid)) for rid, text in texts.items()}
     strong = [row for row in batch if strengths[row.rid] >= MIN_EVIDENCE]
@@ -250,8 +248,8 @@ def list_earlier(session: Session) -> list[str]:
 def learned_texts(sources: Sequence[UUID], ask: Ask) -> dict[UUID, set[str]]:
     """Return the texts of the facts learned from each message; REFUTED for one that holds no more."""
     kinds = Q(link_type=FactLink.Type.CONSOLIDATED_FROM) | Q(link_type=FactLink.Type.DERIVED_FROM)
-    links = FactLink.objects.in_lineage(ask.lineage).filter(kinds, to_id__in=sources) if sources else None
-    known = [(link.to_id, link.from_id) for link in links.fetch_all()] if links is not None else []
+    links = FactLink.objects.in_lineage(ask.lineage).filter(kinds)
+    known = links.select_by_key(("to_id", "from_id"), "to_id", sources)
     believed = list_believed({uid for _, uid in known}, ask)
     texts: dict[UUID, set[str]] = defaultdict(set)
     for source, uid in known:
