@@ -102,9 +102,7 @@ class EventRows:
         if session.erased_at:
             return False
         if event.name in self.begins and session.status != Session.Status.ACTIVE:
-            self._sessions[event.session] = manager.resume_session(
-                session_id=event.session, actor=self.actor
-            )
+            self._sessions[event.session] = manager.resume_session(session_id=event.session, actor=self.actor)
         return True
 
     def _open_conversation(self, event: HookEvent, who: Actor) -> Conversation:

@@ -184,6 +184,15 @@ def complete_field(row: models.Model, field: Any, max_characters: int) -> bool:
     return not short
 
 
+def select_equal(model: type[models.Model], columns: Sequence[str], **equal: Iterable[Any]) -> list[tuple]:
+    """Return columns of the rows that have one of the values in each of these columns."""
+    using = model._base_manager.db
+    conditions = [ColumnIn(model, name, list(values)) for name, values in equal.items()]
+    if not all(condition.values for condition in conditions):
+        return []
+    return prepare_reading(using, model, columns).where(*render_conditions(conditions, using))
+
+
 def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
     """Return a row with these values in these columns, or None; ``lock`` locks it until the commit."""
     using = model._base_manager.db

@@ -180,9 +180,7 @@ class VectorCache:
         return True
 
     def _load_clock(self) -> tuple[int, int]:
-        notes = get_backend().notes
-        if notes is None:
-            notes = {}
+        notes = {} if get_backend().notes is None else get_backend().notes
         if ("clock", self.project_id) not in notes:
             clocks = apps.get_model("memory", "VectorClock").objects.all()
             (clock,) = select_by_key(clocks, ("n", "epoch"), "project", [self.project_id]) or [(0, 0)]
@@ -292,8 +290,7 @@ class VectorCache:
         return ready.filter(project=self.project_id, model=self.embedder, state="ready")
 
     def _hash_slots(self, hashes: Iterable[str]) -> list[str]:
-        slot = vector_slots(self.project_id, self.embedder)
-        return [slot(value) for value in hashes]
+        return list(map(vector_slots(self.project_id, self.embedder), hashes))
 
     # ---- past points -----------------------------------------------------------------------------
 

@@ -39,8 +39,8 @@ def find_changes(model: type[models.Model], branch: int, after: int, limit: int)
 
     Most commits change rows of another model: this one statement takes less than two that find nothing.
     """
-    some = f'EXISTS (SELECT 1 FROM "{model._meta.db_table}" WHERE branch_id = %s AND'
-    sql = f"SELECT {some} seq_from > %s AND seq_from <= %s), {some} seq_to > %s AND seq_to <= %s)"
+    exists = f'EXISTS (SELECT 1 FROM "{model._meta.db_table}" WHERE branch_id = %s AND'
+    sql = f"SELECT {exists} seq_from > %s AND seq_from <= %s), {exists} seq_to > %s AND seq_to <= %s)"
     with connection.cursor() as cursor:
         cursor.execute(sql, [branch, after, limit] * 2)
         begun, ended = cursor.fetchone()

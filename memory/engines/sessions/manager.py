@@ -16,12 +16,11 @@ from django.utils.module_loading import import_string
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.querysets import Lineage
-from memory.db.raw_select import fetch_one
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SessionFields
-from memory.engines.sessions.context import observation_counts, session_facts
+from memory.engines.sessions.context import find_session, observation_counts, session_facts
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
@@ -345,14 +344,6 @@ def filter_visible(actor: Actor) -> Any:
         names = Branch.objects.filter(project=actor.project_id).values_list("name", flat=True)
         sessions = sessions.filter(branch__name__in=[name for name in names if actor.may_use(name)])
     return sessions
-
-
-def find_session(project_id: UUID, key: str) -> Session | None:
-    """Return a session with its branch, or None."""
-    session = fetch_one(Session, project=project_id, key=key)
-    if session:
-        session.branch = fetch_one(Branch, id=session.branch_id)
-    return session
 
 
 def get_session(actor: Actor, session_id: str) -> Session:
