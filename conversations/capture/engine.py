@@ -19,6 +19,8 @@ from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
+from memory.db.bulk_sql import insert_all
+from memory.db.raw_select import fetch_one, select_equal
 from memory.db.retry import retry_transaction
 from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
@@ -117,7 +119,7 @@ def _record_new(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
     """
     keys = [(event, event.key(actor.project_id)) for event in events]
     requested = {key for _, key in keys if key}
-    known = set(IngestedEvent.objects.filter(pk__in=requested).values_list("pk", flat=True))
+    known = {key for (key,) in select_equal(IngestedEvent, ("id",), id=requested)}
     fresh: list[HookEvent] = []
     for event, key in keys:
         if not key or key not in known:
@@ -127,7 +129,7 @@ def _record_new(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
     now = timezone.now()
     rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in sorted(new)]
     try:
-        IngestedEvent.objects.bulk_create(rows)  # waits for a concurrent transaction
+        insert_all(rows)  # waits for a concurrent transaction
     except IntegrityError as error:
         raise ConcurrentRequest from error
     return fresh
@@ -246,7 +248,9 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
     """
     if question is None:
         return ""
-    session = Session.objects.get(project=actor.project_id, key=event.session)
+    session = fetch_one(Session, project=actor.project_id, key=event.session)
+    if session is None:
+        return ""
     key = event.key(actor.project_id) or str(len(session.recalled))
     others = [uid for prompt, ids in session.recalled.items() if prompt != key for uid in ids]
     lineage = find_branch(actor, branch_name).lineage()

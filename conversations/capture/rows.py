@@ -98,10 +98,11 @@ class EventRows:
                 project_path=get_project_path(event),
             )
             self.commit.touch_session(event.session)
-        if self._sessions[event.session].erased_at:
+        session = self._sessions[event.session]
+        if session.erased_at:
             return False
-        if event.name in self.begins:
-            manager.resume_session(session_id=event.session, actor=self.actor)
+        if event.name in self.begins and session.status != Session.Status.ACTIVE:
+            self._sessions[event.session] = manager.resume_session(session_id=event.session, actor=self.actor)
         return True
 
     def _open_conversation(self, event: HookEvent, who: Actor) -> Conversation:

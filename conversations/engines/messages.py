@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db.models import F
 
 from conversations.engines.conversations import ConversationEngine, open_conversation
 from conversations.engines.fields import MESSAGE, MESSAGE_FILTERS
@@ -38,7 +37,6 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Exists, Invalid, NotFound, TooLarge
-from memory.models import Branch
 from memory.ranking import count_tokens
 
 MAX_MESSAGES = 1000
@@ -127,9 +125,7 @@ class MessageEngine:
         commit.begin_sessions(rows)
         enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
-        turns = sum(row.role == Role.USER for row in rows)
-        if turns:
-            Branch.objects.filter(pk=commit.branch.pk).update(cycle=F("cycle") + turns)
+        commit.turns += sum(row.role == Role.USER for row in rows)
         return rows
 
     def make_room(self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Neighbour]) -> None:

@@ -5,22 +5,21 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, lru_cache, partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.engines.consolidation.sentences import sentences
+from conversations.engines.prompt_evidence import MIN_PROMPT_EVIDENCE, prompt_words, shared_words, weigh
+from conversations.engines.unknown_questions import POOR, UNKNOWN, is_unknown, mark_question
 from conversations.models import Message
-from memory.conf import conf
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.raw_select import read_cut
-from memory.db.segmentation import search_phrases
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
@@ -32,8 +31,7 @@ from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.ranking import count_tokens
-from memory.texts import BRIEFING_TAG, count_dense
-from memory.words import extract_keywords
+from memory.texts import BRIEFING_TAG
 
 MAX_TOKENS = 300
 MAX_READERS = 16  # threads that read prompts
@@ -44,11 +42,6 @@ MIN_SCORE = -2.0  # log-odds of a message's best sentence
 MAX_LINE = 300  # characters of a line
 OPENING_LENGTH = 60  # characters of a line
 MIN_PROMPT_WORDS = 2  # a prompt of one word ("continue") names nothing to look for
-# Evidence is the cosine plus half of the share of the prompt's words; bench/decisions.py measures both.
-MIN_EVIDENCE, SHARE_WEIGHT = 0.25, 0.5
-DENSE_WEIGHT = (
-    2.0  # of the share alone, in scripts without spaces: of their pairs of characters half are no word
-)
 Hits = Sequence[tuple[int, float]]  # ids of rows and their cosines, best first
 REFUTED = ""  # instead of the text of a fact
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -80,15 +73,19 @@ class Memory:
 
 @dataclass(frozen=True)
 class PromptRecall:
-    """The text for the program, "" for none, and the ids of what it holds."""
+    """The text for the program, "" for none, and the ids of what it holds.
+
+    ``question_ids`` are those of questions of which it says that nothing is known.
+    """
 
     text: str = ""
     fact_ids: Sequence[UUID] = ()
     message_ids: Sequence[UUID] = ()
+    question_ids: Sequence[UUID] = ()
 
     @property
     def ids(self) -> list[str]:
-        return [str(uid) for uid in (*self.fact_ids, *self.message_ids)]
+        return [str(uid) for uid in (*self.fact_ids, *self.message_ids, *self.question_ids)]
 
 
 def prepare_query(prompt: str) -> Future[PreparedQuery]:
@@ -121,11 +118,16 @@ def recall_for_prompt(
         # Expiry and verdicts are checked later: so the vectors are compared in a thread.
         shown = ask.narrow(Fact.objects.in_lineage(lineage).searchable())
         near = [find_nearest(rows, ask) for rows in shown]
-        messages = list(find_messages(ask))
-        facts = list(find_facts(ask, near))
+        spoken, stated = find_messages(ask), find_facts(ask, near)
+        messages, facts = list(describe_messages(ask, spoken)), list(describe_facts(ask, stated))
+        rows, cosines = [*spoken.rows, *stated.rows], {**spoken.cosines, **stated.cosines}
+        unknown = is_unknown(question, rows, cosines, session.project_id)
     found = sorted([*facts, *messages], key=lambda one: (-one.evidence, str(one.uid)))
     news = (one for one in found if str(one.uid) not in known and one.opening not in session.context)
     chosen = list(fit_lines(news))
+    if unknown:
+        mark = mark_question(question, session.project_id)
+        return build_unknown(chosen, {one.uid for one in facts}, mark, str(mark) in known)
     return build_recall(chosen, {one.uid for one in facts})
 
 
@@ -151,15 +153,27 @@ class Ask:
         return [rows, rows.filter_indexed(session_id=self.earlier)] if self.earlier else [rows]
 
 
-def find_facts(ask: Ask, near: Sequence[Hits]) -> Iterator[Memory]:
-    """Yield the facts of the repository, or of none, with good evidence; ``near`` are the nearest."""
+class Found(NamedTuple):
+    """Rows that may be needed, and the cosines of those that have a vector, by their row id."""
+
+    rows: Sequence[Any] = ()
+    cosines: Mapping[int, float] = {}
+
+
+def find_facts(ask: Ask, near: Sequence[Hits]) -> Found:
+    """Return facts of the repository, or of none; ``near`` are the nearest."""
     rows = searchable_rows(ask.lineage, ask.now)
     ranked = [rank(narrowed, hits, ask) for narrowed, hits in zip(ask.narrow(rows), near, strict=True)]
     cosines = {rid: cosine for found, _ in ranked for rid, cosine in found.items()}
-    batch = list(rows.rows().filter(pk__in={rid for _, rids in ranked for rid in rids}))
-    own = filter_own(batch, ask.session)
+    batch = rows.fetch_by_key("rid", {rid for _, rids in ranked for rid in rids})
+    return Found(filter_own(batch, ask.session), cosines)
+
+
+def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
+    """Yield those facts with good evidence, or what takes their place."""
+    own, cosines = found
     strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in own}
-    strong = {fact: strength for fact, strength in strengths.items() if strength >= MIN_EVIDENCE}
+    strong = {fact: strength for fact, strength in strengths.items() if strength >= MIN_PROMPT_EVIDENCE}
     edges = load_edges(strong, ask.lineage)
     utterances = hear_sources(strong, edges, ask.lineage)
     revised = find_revised(strong, edges, utterances, ask.point)
@@ -195,21 +209,25 @@ def replace_revised(strengths: Mapping[Fact, float], revised: Mapping[UUID, Fact
     return newest
 
 
-def find_messages(ask: Ask) -> Iterator[Memory]:
-    """Yield what persons said in earlier sessions of the repository, with good evidence.
-
-    Questions, and orders that lay nothing down, are no news, nor is what facts say already.
-    """
+def find_messages(ask: Ask) -> Found:
+    """Return what persons said in earlier sessions of the repository."""
     if not ask.earlier:
-        return
+        return Found()
     messages = Message.objects.in_lineage(ask.lineage)
     rows = messages.filter_indexed(role=Message.Role.USER.value, session_id=ask.earlier)
     cosines, found = rank(rows, find_nearest(rows, ask), ask)
-    visible = set(rows.rows().filter(pk__in=found).values_list("pk", flat=True))
-    batch = [row for row in read_cut(Message, "rid", visible, MAX_READ) if row.rid in visible]
+    return Found(rows.fetch_by_key("rid", found, MAX_READ), cosines)
+
+
+def describe_messages(ask: Ask, found: Found) -> Iterator[Memory]:
+    """Yield those messages with good evidence.
+
+    Questions, and orders that lay nothing down, are no news, nor is what facts say already.
+    """
+    batch, cosines = found
     texts = {row.rid: best_part(ask.question, row.content) for row in batch}
     strengths = {rid: weigh(ask.question, text, cosines.get(rid)) for rid, text in texts.items()}
-    strong = [row for row in batch if strengths[row.rid] >= MIN_EVIDENCE]
+    strong = [row for row in batch if strengths[row.rid] >= MIN_PROMPT_EVIDENCE]
     learned = learned_texts([row.uid for row in strong], ask)
     for row in strong:
         line, is_news = (
@@ -250,8 +268,8 @@ def list_earlier(session: Session) -> list[str]:
 def learned_texts(sources: Sequence[UUID], ask: Ask) -> dict[UUID, set[str]]:
     """Return the texts of the facts learned from each message; REFUTED for one that holds no more."""
     kinds = Q(link_type=FactLink.Type.CONSOLIDATED_FROM) | Q(link_type=FactLink.Type.DERIVED_FROM)
-    links = FactLink.objects.in_lineage(ask.lineage).filter(kinds, to_id__in=sources) if sources else None
-    known = [(link.to_id, link.from_id) for link in links.fetch_all()] if links is not None else []
+    links = FactLink.objects.in_lineage(ask.lineage).filter(kinds)
+    known = links.select_by_key(("to_id", "from_id"), "to_id", sources)
     believed = list_believed({uid for _, uid in known}, ask)
     texts: dict[UUID, set[str]] = defaultdict(set)
     for source, uid in known:
@@ -274,46 +292,7 @@ def list_believed(uids: Collection[UUID], ask: Ask) -> dict[UUID, str]:
     return {fact.uid: normalise_text(fact.fact_text) for fact in known}
 
 
-# ---- evidence ------------------------------------------------------------------------------------------
-
-
-def weigh(question: PreparedQuery, text: str, cosine: float | None) -> float:
-    """Return the evidence that a prompt needs a text: how near they are, and the words that they share."""
-    share = shared_words(question, text)
-    if is_dense(question.text) or is_dense(text):
-        return DENSE_WEIGHT * share
-    if cosine is None or not is_calibrated():
-        return share
-    return cosine + SHARE_WEIGHT * share
-
-
-def is_calibrated() -> bool:
-    """Return whether the least evidence was measured with this embedder: each has a scale of its own."""
-    return conf().embedder == "minilm"
-
-
-def is_dense(text: str) -> bool:
-    """Return whether a text is written without spaces, which the built-in model does not read."""
-    return count_dense(text) * 4 > len(text)
-
-
-def shared_words(question: PreparedQuery, text: str) -> float:
-    """Return the share of the prompt's words that the text has."""
-    requested = prompt_words(question)
-    return len(requested & split_words(extract_keywords(text))) / len(requested) if requested else 0.0
-
-
-def prompt_words(question: PreparedQuery) -> frozenset[str]:
-    return split_prompt(tuple(question.words))
-
-
-@lru_cache(maxsize=MAX_READERS)  # one prompt is compared with many texts
-def split_prompt(words: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(split_words(words))
-
-
-def split_words(words: Iterable[str]) -> set[str]:
-    return {phrase for word in words for phrase in search_phrases(word)}
+# ---- texts ---------------------------------------------------------------------------------------------
 
 
 def tells_more(text: str, learned: set[str]) -> bool:
@@ -342,8 +321,8 @@ def best_part(question: PreparedQuery, text: str) -> str:
 
 
 def fit_lines(found: Iterable[Memory]) -> Iterator[Memory]:
-    """Yield as many that are news as the budget allows."""
-    spent = count_tokens(frame([])) + 1
+    """Yield as many that are news as the budget allows, with either heading."""
+    spent = max(count_tokens(frame([], head)) for head in (HEAD, POOR)) + 1
     for one in found:
         cost = count_tokens(one.line) + 1
         if spent + cost <= MAX_TOKENS and one.is_news():
@@ -362,8 +341,19 @@ def build_recall(chosen: Sequence[Memory], facts: set[UUID]) -> PromptRecall:
     )
 
 
-def frame(lines: Sequence[str]) -> str:
-    return "\n".join([f"<{BRIEFING_TAG}>", HEAD, *lines, f"</{BRIEFING_TAG}>"])
+def build_unknown(
+    chosen: Sequence[Memory], facts: set[UUID], question_id: UUID, was_told: bool
+) -> PromptRecall:
+    """Return what is told of a question about which nothing is known: that, once, and what comes nearest."""
+    if was_told and not chosen:
+        return PromptRecall()
+    found = build_recall(chosen, facts)
+    text = frame([one.line for one in chosen], POOR if chosen else UNKNOWN)
+    return replace(found, text=text, question_ids=[question_id])
+
+
+def frame(lines: Sequence[str], head: str = HEAD) -> str:
+    return "\n".join([f"<{BRIEFING_TAG}>", head, *lines, f"</{BRIEFING_TAG}>"])
 
 
 def describe_message(row: Any) -> str:

@@ -30,7 +30,14 @@ from memory.db.expressions import (
     VisibleOrdered,
 )
 from memory.db.indexes import searchable_condition
-from memory.db.raw_select import by_key, exists_sql, next_in_group
+from memory.db.raw_select import (
+    all_fields,
+    build_instances,
+    by_key,
+    cut_rows,
+    exists_sql,
+    next_in_group,
+)
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery
 
 Lineage = Sequence[tuple[int, int]]
@@ -273,8 +280,13 @@ class VersionedQuerySet(QuerySet[Row]):
         except EmptyResultSet:  # filters that no row can pass
             return base.none()
 
-    def select_by_key(self, columns: Sequence[str], by: str, values: Iterable[Any]) -> list[tuple]:
-        """Return columns of the rows whose ``by`` is one of the values, unordered. Fast for few values."""
+    def select_by_key(
+        self, columns: Sequence[str], by: str, values: Iterable[Any], cut: int | None = None
+    ) -> list[tuple]:
+        """Return columns of the rows whose ``by`` is one of the values, unordered. Fast for few values.
+
+        With ``cut``, long fields are texts of at most so many characters.
+        """
         few = list(values)
         if not few:
             return []
@@ -282,7 +294,14 @@ class VersionedQuerySet(QuerySet[Row]):
             each = [self._where_conditions([visible]) for visible in self._visible_by(by)]
         except EmptyResultSet:
             return []
-        return [row for batch in each for row in by_key(self.db, self.model, columns, (by, few), batch)]
+        return [row for batch in each for row in by_key(self.db, self.model, columns, (by, few), batch, cut)]
+
+    def fetch_by_key(self, by: str, values: Iterable[Any], max_characters: int | None = None) -> list[Row]:
+        """Return the same rows as instances; with ``max_characters`` long fields are cut as by read_cut."""
+        cut = None if max_characters is None else max_characters + 1
+        found = self.select_by_key([field.name for field in all_fields(self.model)], by, values, cut)
+        rows = build_instances(self.model, self.db, found)
+        return rows if max_characters is None else cut_rows(rows, max_characters)
 
     def _visible_by(self, column: str) -> list[Visible]:
         """Return visibility conditions for statements that look rows up by a column."""

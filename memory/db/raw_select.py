@@ -138,11 +138,18 @@ def select_by_key(
 
 def fetch_instances(rows: models.QuerySet[Row], by: str, values: Iterable[Any]) -> list[Row]:
     """Return the same rows as instances of their model."""
-    model: Any = rows.model
-    fields = model._meta.concrete_fields
-    names = [field.attname for field in fields]
-    found = select_by_key(rows, [field.name for field in fields], by, values)
-    return [model.from_db(rows.db, names, values) for values in found]
+    names = [field.name for field in all_fields(rows.model)]
+    return build_instances(rows.model, rows.db, select_by_key(rows, names, by, values))
+
+
+def all_fields(model: type[models.Model]) -> Sequence[Any]:
+    return model._meta.concrete_fields
+
+
+def build_instances(model: type[Row], using: str, found: Iterable[tuple]) -> list[Row]:
+    """Return instances of a model, of which all columns were read."""
+    names = [field.attname for field in all_fields(model)]
+    return [model.from_db(using, names, values) for values in found]
 
 
 def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: int) -> list[Row]:
@@ -150,12 +157,15 @@ def read_cut(model: type[Row], by: str, values: Iterable[Any], max_characters: i
 
     A longer text ends in a mark, longer JSON is empty; ``row.truncated`` names these fields.
     """
-    fields: Any = model._meta.concrete_fields
-    names, long = [field.attname for field in fields], text_fields(model)
-    using = model._base_manager.db
-    found = by_key(using, model, [field.name for field in fields], (by, values), [], max_characters + 1)
-    rows = [model.from_db(using, names, values) for values in found]
+    using, names = model._base_manager.db, [field.name for field in all_fields(model)]
+    found = by_key(using, model, names, (by, values), [], max_characters + 1)
+    return cut_rows(build_instances(model, using, found), max_characters)
+
+
+def cut_rows(rows: list[Row], max_characters: int) -> list[Row]:
+    """Shorten the long fields of rows that were read cut, and return the rows."""
     for row in rows:
+        long = text_fields(type(row))
         cut = [field.name for field in long if complete_field(row, field, max_characters)]
         row.truncated = cut  # type: ignore[attr-defined]  # added to the row for its reader
     return rows
@@ -174,14 +184,22 @@ def complete_field(row: models.Model, field: Any, max_characters: int) -> bool:
     return not short
 
 
+def select_equal(model: type[models.Model], columns: Sequence[str], **equal: Iterable[Any]) -> list[tuple]:
+    """Return columns of the rows that have one of the values in each of these columns."""
+    using = model._base_manager.db
+    conditions = [ColumnIn(model, name, list(values)) for name, values in equal.items()]
+    if not all(condition.values for condition in conditions):
+        return []
+    return prepare_reading(using, model, columns).where(*render_conditions(conditions, using))
+
+
 def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | None:
     """Return a row with these values in these columns, or None; ``lock`` locks it until the commit."""
     using = model._base_manager.db
-    fields: Any = model._meta.concrete_fields
     equal = [ColumnIn(model, name, [value]) for name, value in columns.items()]
-    read = prepare_reading(using, model, [field.name for field in fields])
+    read = prepare_reading(using, model, [field.name for field in all_fields(model)])
     found = read.where(*render_conditions(equal, using), lock=lock)
-    return model.from_db(using, [field.attname for field in fields], found[0]) if found else None
+    return build_instances(model, using, found[:1])[0] if found else None
 
 
 def next_in_group(

@@ -6,7 +6,7 @@ import pytest
 
 from conversations.engines.prompt_recall import MAX_TOKENS
 from memory.engines.support.write_buffer import buffer
-from memory.models import RecallLog
+from memory.models import Project, RecallLog
 from memory.ranking import count_tokens
 from tests.memory.api.client import Api
 from tests.site.hook_events import CONSOLIDATOR, HOOK, event, learn, send
@@ -210,3 +210,61 @@ def test_what_others_know_takes_no_place(api):
     facts = [{"fact_text": f"The settlement webhook stops after {n} retries, why so."} for n in range(60)]
     api.post("/facts/bulk", {"facts": facts}, Day1_Repository="github.com/acme/shop")
     assert mine in say(api, ASKED, "s2", prompt_id="p2", day1=OTHER)
+
+
+def set_least(evidence: float | None) -> None:
+    Project.objects.update(least_evidence=evidence)
+
+
+@pytest.mark.parametrize("least", [None, 0.0])
+def test_without_a_least_evidence_nothing_is_called_unknown(api, least):
+    set_least(least)
+    say(api, SAID, "s1", prompt_id="p1")
+    assert say(api, "Who paints the shed green?", "s2", prompt_id="p2") == ""
+
+
+def test_a_question_below_the_least_evidence_is_said_to_be_unknown_once(api):
+    set_least(0.5)
+    say(api, SAID, "s1", prompt_id="p1")
+    told = "<day1-memory>\nDay1: nothing is known here on this question.\n</day1-memory>"
+    assert say(api, "Who paints the shed green?", "s2", prompt_id="p2") == told
+    assert say(api, "Who paints the shed green?", "s2", prompt_id="p2") == told  # the event again
+    assert say(api, "who  paints the shed green?", "s2", prompt_id="p3") == ""
+    assert say(api, "Who paints the fence red?", "s2", prompt_id="p4") == told
+    assert say(api, "Who paints the shed green?", "s3", prompt_id="p5") == told
+
+
+def test_only_questions_are_said_to_be_unknown(api):
+    set_least(0.5)
+    say(api, SAID, "s1", prompt_id="p1")
+    assert say(api, "Paint the shed green, please.", "s2", prompt_id="p2") == ""
+    assert say(api, "Why?", "s2", prompt_id="p3") == ""
+
+
+def test_what_reaches_the_least_evidence_comes_as_ever(api):
+    set_least(0.05)
+    say(api, SAID, "s1", prompt_id="p1")
+    assert "nothing is known" not in say(api, ASKED, "s2", prompt_id="p2")
+
+
+def test_poor_memories_come_with_the_word_that_nothing_is_known(api):
+    set_least(0.99)
+    say(api, SAID, "s1", prompt_id="p1")
+    found = say(api, ASKED, "s2", prompt_id="p2")
+    assert only_line(found).startswith(f"- {SAID}")
+    assert found.splitlines()[1].startswith(
+        "Day1: nothing is known here on this question; what is listed has"
+    )
+    assert count_tokens(found) <= MAX_TOKENS
+
+
+def test_who_asked_before_is_no_answer(api):
+    set_least(0.5)
+    say(api, "Who paints the shed green?", "s1", prompt_id="p1")
+    assert "nothing is known" in say(api, "Who paints the shed green?", "s2", prompt_id="p2")
+
+
+def test_what_another_project_has_set_does_not_count(api, other_project):
+    Project.objects.filter(pk=other_project.pk).update(least_evidence=0.9)
+    say(api, SAID, "s1", prompt_id="p1")
+    assert say(api, "Who paints the shed green?", "s2", prompt_id="p2") == ""

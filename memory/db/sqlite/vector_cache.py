@@ -25,7 +25,7 @@ from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.db.sqlite.coded_vectors import CodedVectors, Codes, inner_products
 from memory.db.sqlite.growable_arrays import Columns
-from memory.db.sqlite.vector_loader import build_matrix, load_vectors, load_versions
+from memory.db.sqlite.vector_loader import build_matrix, find_changes, load_vectors, load_versions
 from memory.db.sqlite.vector_match import BestRows
 from memory.db.sqlite.vector_scan import Scan, VisibleMask, sort_hits
 
@@ -180,9 +180,7 @@ class VectorCache:
         return True
 
     def _load_clock(self) -> tuple[int, int]:
-        notes = get_backend().notes
-        if notes is None:
-            notes = {}
+        notes = {} if get_backend().notes is None else get_backend().notes
         if ("clock", self.project_id) not in notes:
             clocks = apps.get_model("memory", "VectorClock").objects.all()
             (clock,) = select_by_key(clocks, ("n", "epoch"), "project", [self.project_id]) or [(0, 0)]
@@ -197,10 +195,12 @@ class VectorCache:
             return True
         low, high = self._loaded[branch]
         if limit > high:
-            before = (self.rows.size, self._dead)
-            self._close_rows(branch, high, limit)
-            self._add_rows(Q(seq_from__gt=high, seq_from__lte=limit), branch)
-            if before == (self.rows.size, self._dead):
+            begun, ended = find_changes(self.model, branch, high, limit)
+            if ended:
+                self._close_rows(branch, high, limit)
+            if begun:
+                self._add_rows(Q(seq_from__gt=high, seq_from__lte=limit), branch)
+            if not (begun or ended):
                 self._carry_masks(branch, high, limit)
             self._loaded[branch] = (low, limit)
         elif limit < low:
@@ -290,8 +290,7 @@ class VectorCache:
         return ready.filter(project=self.project_id, model=self.embedder, state="ready")
 
     def _hash_slots(self, hashes: Iterable[str]) -> list[str]:
-        slot = vector_slots(self.project_id, self.embedder)
-        return [slot(value) for value in hashes]
+        return list(map(vector_slots(self.project_id, self.embedder), hashes))
 
     # ---- past points -----------------------------------------------------------------------------
 

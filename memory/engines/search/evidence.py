@@ -1,15 +1,17 @@
 """Evidence of hits: whether the words and the meaning of a question stand in them at all."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from memory.db.raw_select import select_by_key
 from memory.db.segmentation import search_phrases
 from memory.engines.search.candidates import PreparedQuery
-from memory.engines.search.scoring import Scored
+from memory.engines.search.scoring import Scored, score_words
 from memory.evidence import MIN_EVIDENCE, Likeness, rate_evidence
 from memory.models import Project
+from memory.ranking import Recipe
 
 WORD = re.compile(r"\w+")
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
@@ -17,13 +19,28 @@ MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 
 def rate_hits(hits: Sequence[Scored], question: PreparedQuery) -> list[float]:
     """Return the evidence of each hit."""
-    requested = list_stems(question.words)
-    return [rate_evidence(measure_likeness(hit, requested)) for hit in hits]
+    return [rate_text(hit.row.text, question, hit.cosine, hit.words) for hit in hits]
 
 
-def measure_likeness(hit: Scored, requested: set[str]) -> Likeness:
-    own = list_stems(WORD.findall(hit.row.text.lower()))
-    return Likeness(len(requested & own) / len(requested) if requested else 0.0, hit.cosine, hit.words)
+def rate_rows(
+    rows: Sequence[Any],
+    cosines: Mapping[int, float],
+    question: PreparedQuery,
+    recipe: Recipe,
+    project_id: UUID,
+) -> list[float]:
+    """Return the evidence that each of these rows would have as a hit of a search."""
+    texts = {row.rid: getattr(row, row.TEXT) for row in rows}
+    lengths = {rid: len(text.split()) for rid, text in texts.items()}
+    hashes = {row.rid: row.content_hash for row in rows}
+    words, _ = score_words(hashes, lengths, question, recipe, project_id)
+    return [rate_text(text, question, cosines.get(rid), words.get(rid)) for rid, text in texts.items()]
+
+
+def rate_text(text: str, question: PreparedQuery, cosine: float | None, words: float | None) -> float:
+    requested, own = list_stems(question.words), list_stems(WORD.findall(text.lower()))
+    share = len(requested & own) / len(requested) if requested else 0.0
+    return rate_evidence(Likeness(share, cosine, words))
 
 
 def list_stems(words: Iterable[str]) -> set[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -234,16 +235,21 @@ def parse_options(
 def get_recipe(actor: Actor, name: str) -> ranking.Recipe:
     """Return the named recipe, else the project's, else the server's. Raises Invalid for an unknown name."""
     if not name:
-        ((stored,),) = select_by_key(Project.objects.all(), ("recipe",), "id", [actor.project_id])
-        stored = stored or conf().recipe
-        if stored in ranking.RECIPES:
-            return ranking.RECIPES[stored]
-        logger.warning("There is no recipe %s; the default is used.", stored)
-        return ranking.RECIPES["default"]
+        return read_recipe(actor.project_id)
     if name not in ranking.RECIPES:
         known = ", ".join(sorted(ranking.RECIPES))
         raise Invalid("There is no recipe {name}; there are {known}.", name=name, known=known, field="recipe")
     return ranking.RECIPES[name]
+
+
+def read_recipe(project_id: UUID) -> ranking.Recipe:
+    """Return the project's recipe, else the server's."""
+    ((stored,),) = select_by_key(Project.objects.all(), ("recipe",), "id", [project_id])
+    stored = stored or conf().recipe
+    if stored in ranking.RECIPES:
+        return ranking.RECIPES[stored]
+    logger.warning("There is no recipe %s; the default is used.", stored)
+    return ranking.RECIPES["default"]
 
 
 def visible_rows(rows: Any, options: SearchOptions, lineage: Any, archived: bool = False) -> tuple[Any, Any]:

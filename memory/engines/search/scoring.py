@@ -65,7 +65,8 @@ def score_parts(
     matches: dict[int, float] = {}
     least: dict[int, float] = {}
     if "vector" in raw.used and recipe.words:
-        matches, least = score_words(rows, lengths, question, recipe, project_id)
+        hashes = {rid: row.content_hash for rid, row in rows.items()}
+        matches, least = score_words(hashes, lengths, question, recipe, project_id)
     words = ranking.normalise_scores(matches)
     arms = {"keyword": bool(raw.keyword), "vector": bool(raw.vector), "words": bool(words)}
     parts: Parts = {}
@@ -80,14 +81,14 @@ def score_parts(
 
 
 def score_words(
-    rows: Mapping[int, Row],
+    hashes: Mapping[int, str],
     lengths: Mapping[int, int],
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the match of all words of the question, and that of the least matched one, by row id."""
-    best = match_words({rid: row.content_hash for rid, row in rows.items()}, question, project_id)
+    best = match_words(hashes, question, project_id)
     words, least = {}, {}
     for rid, matches in best.items():
         discount = ranking.length_discount(lengths[rid], recipe.length_allowance)

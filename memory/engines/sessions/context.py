@@ -1,15 +1,17 @@
-"""Parts of a session's context that memory itself stores: facts, and counts of observations."""
+"""A session by its key, and what memory itself stores of its context: facts, counts of observations."""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.raw_select import fetch_one
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
-from memory.models import Fact, Observation, Session
+from memory.models import Branch, Fact, Observation, Session
 
 
 def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
@@ -32,3 +34,11 @@ def observation_counts(session: Session) -> dict[str, Any]:
         if tool:
             tools[tool] += count
     return {"total": sum(types.values()), "by_type": dict(types), "tools_used": dict(tools.most_common(50))}
+
+
+def find_session(project_id: UUID, key: str) -> Session | None:
+    """Return a session with its branch, or None."""
+    session = fetch_one(Session, project=project_id, key=key)
+    if session:
+        session.branch = fetch_one(Branch, id=session.branch_id)
+    return session

@@ -20,7 +20,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SessionFields
-from memory.engines.sessions.context import observation_counts, session_facts
+from memory.engines.sessions.context import find_session, observation_counts, session_facts
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
@@ -204,8 +204,7 @@ class SessionManager:
 
         Raises BranchForbidden for a known session on a branch that the actor may not use.
         """
-        rows = Session.objects.filter(project=actor.project_id, key=session_id)
-        known = rows.select_related("branch").first()
+        known = find_session(actor.project_id, session_id)
         if known and (known.project_path or not project_path or known.erased_at):
             require_scope(actor, "write", known)
             return known  # nothing to add: the common case for events of a session
@@ -224,6 +223,7 @@ class SessionManager:
             require_scope(actor, "write", session)
             over = Session.objects.filter(pk=session.pk).exclude(status=Status.ACTIVE)
             if over.update(status=Status.ACTIVE, ended_at=None):
+                session.status, session.ended_at = Status.ACTIVE, None
                 record_entry(actor, "session.resume", session.key)
         return session
 
@@ -348,7 +348,7 @@ def filter_visible(actor: Actor) -> Any:
 
 def get_session(actor: Actor, session_id: str) -> Session:
     key = c.plain_text("session_id", session_id)
-    session = Session.objects.select_related("branch").filter(project=actor.project_id, key=key).first()
+    session = find_session(actor.project_id, key)
     if session is None:
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)

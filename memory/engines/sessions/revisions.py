@@ -134,7 +134,7 @@ def load_facts(uids: Iterable[UUID], point: ReadPoint) -> dict[UUID, Fact]:
     requested = sorted(uids)
     if not requested:
         return {}
-    found = searchable_rows(point.lineage, point.now).filter(uid__in=requested).fetch_all()
+    found = searchable_rows(point.lineage, point.now).fetch_by_key("uid", requested)
     return {fact.uid: fact for fact in found}
 
 

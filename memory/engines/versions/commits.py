@@ -105,6 +105,7 @@ class CommitWriter:
         self.at: datetime = max(actor.write_time(), branch.head_at + timedelta(microseconds=1))
         self.lineage = branch.lineage()
         self.added = self.changed = self.removed = 0
+        self.turns = 0  # of persons, in its messages: they advance the branch's cycle
         self.side_rows = 0  # rows outside the version tables that belong to this commit
         self.targets: list[str] = []
         self.detail: dict[str, Any] = {}  # what the audit entry says besides
@@ -349,7 +350,8 @@ class CommitWriter:
             who = (self.actor.task_id, self.actor.agent_id)
             begin_sessions(self.branch, self.at, {session: who}, find_named_repository(self.actor))
         self.branch.head_at = self.at
-        update_one(self.branch, "head", "head_at")
+        self.branch.cycle += self.turns  # the row is locked since it was read
+        update_one(self.branch, "head", "head_at", "cycle")
         self.store_commit()
 
     def _index_rows(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 from uuid import UUID, uuid5
 
+from memory.db.raw_select import select_equal
 from memory.engines.support.batches import batched
 from memory.exceptions import Conflict
 from memory.models import BranchedModel, ErasedMemory, Erasure, Fact, Session
@@ -56,8 +57,11 @@ def build_session_uid(project_id: UUID, key: str) -> UUID:
 
 def erased_sessions(project_id: UUID, keys: Iterable[str]) -> set[str]:
     """Return those of the sessions that were erased: what still arrives of them is not stored."""
-    rows = Session.objects.filter(project=project_id, key__in=set(keys)).exclude(erased_at=None)
-    return set(rows.values_list("key", flat=True))
+    found: set[str] = set()
+    for batch in batched(list(set(keys)), BATCH_SIZE):
+        rows = select_equal(Session, ("key", "erased_at"), project=[project_id], key=batch)
+        found |= {key for key, erased_at in rows if erased_at}
+    return found
 
 
 def refuse_erased(project_id: UUID, rows: Sequence[BranchedModel]) -> None:

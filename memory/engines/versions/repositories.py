@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from memory.actors import Actor
 from memory.db.expressions import IndexCondition
 from memory.db.querysets import VersionedQuerySet
+from memory.db.raw_select import select_equal
 from memory.engines.fields.types import Repository
 from memory.engines.support import validation as c
 from memory.models import Fact, Session
@@ -52,8 +53,8 @@ def list_repositories(project_id: UUID, session_ids: Iterable[str]) -> dict[str,
     keys = {key for key in session_ids if key}
     if not keys:
         return {}  # without a query to build: every write asks
-    rows = Session.objects.filter(project=project_id, key__in=keys).exclude(project_path="")
-    return dict(rows.values_list("key", "project_path"))
+    rows = select_equal(Session, ("key", "project_path"), project=[project_id], key=keys)
+    return {key: path for key, path in rows if path}
 
 
 def find_named_repository(actor: Actor) -> str:
