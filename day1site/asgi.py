@@ -1,4 +1,4 @@
-"""The ASGI application of the single process that `up` starts.
+"""The ASGI application of each process that `up` starts.
 
 Django's own ASGI handler runs each request in a new thread, and so opens a new database connection for each.
 Here Django runs as a WSGI application in a pool of permanent threads, and each thread keeps its connection
@@ -8,13 +8,17 @@ Here Django runs as a WSGI application in a pool of permanent threads, and each 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from a2wsgi import WSGIMiddleware
+from django.conf import settings
 from django.utils.module_loading import import_string
 
 from day1site.wsgi import application as wsgi_application
+from day1site.wsgi_bridge import WSGIBridge
+from memory.db.backend import get_features
+from memory.db.work_slots import SlotExecutor
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -23,8 +27,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Problem = tuple[int, str, str, str]  # status, title, code, detail
 
-THREADS = 16
-PIECES = 10_000  # pieces of a response queued for a slow reader, so that no thread blocks on it
+THREADS = max(4, 16 // settings.PROCESSES)  # each keeps a connection with a cache of its own
 MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
 DRAIN_LIMIT = 64 * MIB  # so much of a refused body is read and dropped
@@ -59,8 +62,9 @@ STOPPING: Problem = (
     "The server stopped before it could answer: look whether it was done before you try again.",
 )
 
-# Django's stubs promise less of a response than WSGI demands: it is iterable.
-django = WSGIMiddleware(wsgi_application, workers=THREADS, send_queue_size=PIECES)  # type: ignore[arg-type]
+# A database server works beside the threads, SQLite within them.
+pool = SlotExecutor if get_features().has_online_backup else ThreadPoolExecutor
+django = WSGIBridge(wsgi_application, pool(THREADS, thread_name_prefix="WSGI"))
 
 
 class LazyApp:
@@ -227,7 +231,7 @@ def app_for(path: str) -> App:
     for prefix, app in ASYNC_APPS:
         if path == prefix or path.startswith(f"{prefix}/"):
             return app
-    return django  # type: ignore[return-value]  # its scopes and messages are typed dictionaries
+    return django
 
 
 async def read_body(body: bytearray, declared: int | None, receive: Receive) -> bool:

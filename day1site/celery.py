@@ -14,7 +14,7 @@ from celery.worker import state
 from django.db import close_old_connections, connections
 
 from memory.queue.broker import in_database, register_transport
-from memory.queue.broker.wake import notify
+from memory.queue.broker.wake import listen_to_group, notify
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
 register_transport()
@@ -145,6 +145,7 @@ class Beat(Background):
 def start_worker() -> Worker:
     """Start a worker in threads of this process."""
     quiet()
+    listen_to_group()
     return Worker()
 
 

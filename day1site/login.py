@@ -19,6 +19,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.views.generic.edit import FormMixin
 
+from memory.db.work_slots import work_slots
 from memory.engines.support.rate_limits import count_request, forget_request
 from memory.exceptions import RateLimited
 from memory.views.error_text import error_sentence
@@ -32,7 +33,8 @@ def _(text: str) -> str:
 PAIR_RATE = 10  # wrong passwords a minute for one name from one address
 ADDRESS_RATE = 20  # from one address, for any name
 NAME_RATE = 60  # for one name, from any address: a low limit would let strangers lock a person out
-MAX_CHECKS = max(1, (os.cpu_count() or 1) // 2)  # concurrent, so that processors are left for others
+# Concurrent in each process, so that processors are left for others.
+MAX_CHECKS = max(1, (os.cpu_count() or 1) // (2 * settings.PROCESSES))
 MAX_WAITING = 4  # request threads that check a password or wait to
 RETRY_SECONDS = 2
 THROTTLED = "throttled"
@@ -110,7 +112,7 @@ def _hold_place() -> Iterator[None]:
     if not _waiting.acquire(blocking=False):
         raise RateLimited(BUSY, retry_after=RETRY_SECONDS)
     try:
-        with _checking:
+        with work_slots.leave_slot(), _checking:
             yield
     finally:
         _waiting.release()

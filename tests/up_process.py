@@ -140,6 +140,13 @@ class Up:
     def first(self) -> dict[str, Any]:
         return json.loads((self.folder / "first-key.json").read_text())
 
+    @property
+    def processes(self) -> list[int]:
+        """Return the processes that serve: those that `up` has forked, or itself. Needs /proc."""
+        main = self.process.pid
+        forked = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        return [int(text) for text in forked] or [main]
+
     def get(self, path: str, **headers: str) -> tuple[int, bytes]:
         with urlopen(Request(self.first["url"] + path, headers=headers), timeout=TIMEOUT_SECONDS) as answer:
             return answer.status, answer.read()

@@ -1,4 +1,4 @@
-"""The single process of `up`: the web server in the main thread, background work in others."""
+"""The processes of `up`: the web server in the main thread; in one of them, background work in others."""
 
 import asyncio
 import errno
@@ -11,13 +11,16 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import uvicorn
+from django.conf import settings
 from django.db import DatabaseError, connections
+from django.urls import get_resolver
 
 from day1site.connections import (
     ACCEPT_BATCH,
@@ -30,12 +33,16 @@ from day1site.connections import (
     connections as clients,
 )
 from day1site.running_servers import LOCK_NAME
+from day1site.server.supervisor import Supervisor
+from memory.db.process_group import end_group, get_group, start_group
 from memory.engines.support.write_buffer import buffer
+from memory.providers.embedding import load_for_children
 
 if TYPE_CHECKING:
     from day1site.asgi import App
 
 GRACE = 3  # seconds for running requests, and for each background thread, to finish
+KILLED_SECONDS = 5.0  # for the processes of a killed server to end
 
 
 class CannotStart(Exception):
@@ -66,8 +73,32 @@ def hold_lock(path: Path, target: Path) -> Iterator[IO[str]]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise CannotStart(f"Day1 is running already on {target}{who_holds(file)}.") from None
+            if not (is_abandoned(file) and wait_for_lock(file)):
+                raise CannotStart(f"Day1 is running already on {target}{who_holds(file)}.") from None
         yield file
+
+
+def is_abandoned(file: IO[str]) -> bool:
+    """Tell whether the server that holds a lock was killed; its processes end as soon as they see it."""
+    file.seek(0)
+    try:
+        os.kill(int(json.load(file)["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, KeyError, TypeError, OSError):
+        return False
+    return False
+
+
+def wait_for_lock(file: IO[str]) -> bool:
+    """Wait for the processes of a killed server; return whether the lock is free."""
+    until = monotonic() + KILLED_SECONDS
+    while monotonic() < until:
+        sleep(0.05)
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
 
 
 def open_lock(path: Path) -> IO[str]:
@@ -157,7 +188,8 @@ class Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            backlog=ACCEPT_BATCH,
+            # One at a time where processes share the socket, or one of them takes all that wait.
+            backlog=1 if get_group() else ACCEPT_BATCH,
             timeout_keep_alive=65,
             timeout_graceful_shutdown=GRACE,
         )
@@ -187,6 +219,38 @@ class Server(uvicorn.Server):
             os._exit(1)
         self.force_exit = self.should_exit
         self.should_exit = True
+
+
+def serve_all(listener: socket.socket, processes: int, worker: bool, announce: Callable[[], None]) -> None:
+    """Serve in so many processes until SIGINT or SIGTERM. Raises CannotStart when they end by themselves."""
+    if processes == 1:
+        serve(listener, worker, announce)
+        return
+
+    def work(number: int, first: bool) -> None:
+        serve(listener, worker and number == 0, announce if first and number == 0 else lambda: None)
+        sys.stdout.flush()
+
+    start_group(has_worker=worker)
+    prepare_to_fork()
+    # The socket stays open as long as anybody has it: new connections are to be refused at once.
+    kept_running = Supervisor(processes, work, before_stop=listener.close).run()
+    end_group()
+    checkpoint_wal(connections["default"])
+    connections.close_all()
+    if not kept_running:
+        raise CannotStart("The server's processes ended again and again, and were stopped: see the log.")
+
+
+def prepare_to_fork() -> None:
+    """Load once what every process needs, and leave no connection open."""
+    from day1site.asgi import application  # noqa: F401
+
+    get_resolver().url_patterns  # noqa: B018  # imports all views
+    str(settings.SECRET_KEY)  # one file, written by one process
+    load_for_children()
+    connections.close_all()
+    freeze_gc()
 
 
 def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -> None:

@@ -1,9 +1,11 @@
 """Settings shared by all modules. Values come from the environment; nothing in this file is secret."""
 
+import sys
+
 from django.utils.log import CallbackFilter
 
 from day1site.logs import without_traceback
-from day1site.settings.env import Env
+from day1site.settings.env import Env, count_cores
 from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
 from day1site.settings.unfold import UNFOLD  # noqa: F401
 from memory.conf import MERGE_GATES
@@ -85,10 +87,15 @@ DATABASES = {"default": database(env.str("DATABASE_URL", ""), DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SILENCED_SYSTEM_CHECKS = ["models.W037"]  # on MatrixOne an index with a condition covers all rows
 
-# For the rate limits of keys. In memory for one process; in Redis for several.
+# Processes that serve. Elsewhere than on Linux, system libraries may not be used after a fork.
+PROCESSES = env.whole(
+    "DAY1_PROCESSES", min(count_cores(), 4) if sys.platform == "linux" else 1, low=1, high=64
+)
+
+# For the rate limits of keys. In the memory of one server; in Redis for several.
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "BACKEND": "memory.cache.ServerCache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
 }

@@ -1,6 +1,7 @@
 """Choice of the embedding model: read from the settings, one instance for the whole process."""
 
 import os
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
@@ -10,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import setting_changed
 
 from memory.conf import Conf, conf
+from memory.exceptions import ProviderUnavailable
 from memory.providers.onnx_minilm import OnnxMiniLM
 from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.vectors import Vectors
@@ -71,6 +73,14 @@ def warm_up() -> None:
     provider = get_provider()
     if isinstance(provider, OnnxMiniLM):
         provider.load()
+
+
+def load_for_children() -> None:
+    """Load a model that runs in this process for those that it will fork; one that fails is left to them."""
+    with suppress(ProviderUnavailable, ImproperlyConfigured):
+        provider = get_provider()
+        if isinstance(provider, OnnxMiniLM):
+            provider.load_for_children()
 
 
 def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:

@@ -46,7 +46,8 @@ class OnnxMiniLM:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._lock = Lock()
-        # By process: in a forked child, freeing the session of its parent hangs, so it is kept unused.
+        # By process: in a forked child, freeing the session of its parent hangs, so it is kept unused. One
+        # without threads of its own, under 0, works in all of them.
         self._loaded: dict[int, tuple[WordPiece, InferenceSession]] = {}
         self.dimensions: int | None = None if path else DEFAULT_DIMENSIONS
 
@@ -98,14 +99,21 @@ class OnnxMiniLM:
 
     def load(self) -> tuple[WordPiece, "InferenceSession"]:
         """Return vocabulary and session, loaded once a process. Raises ProviderUnavailable."""
-        process = os.getpid()
         with self._lock:  # two threads must not read 20 MB of weights twice
-            if process not in self._loaded:
-                try:
-                    self._loaded[process] = load_vocabulary(self._path), create_session(self._path)
-                except Exception as error:  # onnxruntime's errors share no base class
-                    raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
-            return self._loaded[process]
+            return self._load_once(0 if 0 in self._loaded else os.getpid(), THREADS)
+
+    def load_for_children(self) -> None:
+        """Load the model for this process and those that it will fork, which share its memory."""
+        with self._lock:
+            self._load_once(0, 1)
+
+    def _load_once(self, process: int, threads: int) -> tuple[WordPiece, "InferenceSession"]:
+        if process not in self._loaded:
+            try:
+                self._loaded[process] = load_vocabulary(self._path), create_session(self._path, threads)
+            except Exception as error:  # onnxruntime's errors share no base class
+                raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
+        return self._loaded[process]
 
     def _run_all(self, session: "InferenceSession", rows: list[Row], pad: int, shape: Any) -> Any:
         order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
@@ -126,12 +134,12 @@ def load_vocabulary(path: Path | None) -> WordPiece:
     return WordPiece.load(vocabulary if vocabulary and vocabulary.is_file() else VOCABULARY)
 
 
-def create_session(path: Path | None) -> "InferenceSession":
+def create_session(path: Path | None, threads: int) -> "InferenceSession":
     import onnxruntime  # slow: a process that embeds nothing should not import it
 
     options = onnxruntime.SessionOptions()
     options.enable_cpu_mem_arena = False  # it grew to 1 GB and never returned any
-    options.intra_op_num_threads = THREADS
+    options.intra_op_num_threads = threads
     # Waiting threads that spin take the processor from the rest of the server.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memory.db.work_slots import work_slots
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.vectors import Vectors, unit_rows
 
@@ -104,7 +105,8 @@ class OpenAICompatible:
         asking = Thread(target=self._settle_future, args=(answer, texts, seconds), daemon=True)
         asking.start()
         try:
-            return answer.result(seconds)
+            with work_slots.leave_slot():
+                return answer.result(seconds)
         except TimeoutError:
             self._give_up(asking)
             raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.db.sqlite.coded_vectors import BLOCK, CodedVectors, Codes, Query
+from memory.db.sqlite.coded_vectors import BLOCK, ROUNDING, CodedVectors, Codes, Query
 from memory.db.sqlite.vector_scan import Scan, top_rows
 
 
@@ -87,9 +87,18 @@ def test_no_coarse_cosine_is_further_off_than_the_bound(spread: float) -> None:
     vectors = unit_vectors(5, 3000, 384, spread)
     stored, query = CodedVectors(), Query(vectors[:20])
     stored.append(vectors)
-    coarse = Codes.encode(vectors).estimate(query)
-    off = np.abs(coarse - query.vectors @ vectors.T)
-    assert off.max() <= query.bound_error(stored.error)
+    exact = query.vectors.astype("f8") @ vectors.T.astype("f8")
+    for codes in (Codes.encode(vectors), Codes.encode(vectors, vectors[-1]), stored._blocks[0][:3000]):
+        assert np.abs(codes.estimate(query) - exact).max() <= codes.bound_error(query)
+
+
+def test_vectors_around_one_direction_have_a_bound_as_narrow_as_they_are() -> None:
+    bounds = []
+    for spread in (1.0, 0.1):
+        vectors, stored = unit_vectors(5, 3000, 384, spread), CodedVectors()
+        stored.append(vectors)
+        bounds.append(stored.bound_error(Query(vectors[0])) - ROUNDING)
+    assert bounds[1] < bounds[0] / 40
 
 
 def test_blocks_fill_up_and_keep_positions() -> None:
@@ -102,14 +111,14 @@ def test_blocks_fill_up_and_keep_positions() -> None:
     assert np.allclose(
         stored.estimate(at, Query(vectors[7])),
         vectors[at] @ vectors[7],
-        atol=Query(vectors[7]).bound_error(stored.error),
+        atol=stored.bound_error(Query(vectors[7])),
     )
 
 
 def test_empty_and_zero_vectors_are_no_error() -> None:
     stored = CodedVectors()
     nothing = np.empty(0, dtype="i4")
-    assert (stored.dimensions, stored.error) == (0, 0.0)
+    assert (stored.dimensions, stored.bound_error(Query(np.ones(3)))) == (0, 0.0)
     assert Scan(nothing, nothing, nothing, stored, np.ones(3, dtype="f4")).best(5) == []
     stored.append(np.zeros((2, 3), dtype="f4"))
     assert stored.dot(np.array([0, 1]), np.ones(3, dtype="f4")).tolist() == [0.0, 0.0]

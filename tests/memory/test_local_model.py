@@ -70,7 +70,9 @@ class TestLocalModel:
 
     def test_threads_share_one_model(self, monkeypatch):
         loads, fresh, real = [], OnnxMiniLM(), onnx_minilm.create_session
-        monkeypatch.setattr(onnx_minilm, "create_session", lambda path: loads.append(path) or real(path))
+        monkeypatch.setattr(
+            onnx_minilm, "create_session", lambda path, threads: loads.append(path) or real(path, threads)
+        )
         threads = [threading.Thread(target=fresh.embed, args=(["hi"],)) for _ in range(4)]
         for thread in threads:
             thread.start()

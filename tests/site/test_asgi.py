@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from day1site import asgi
+from day1site.wsgi_bridge import WSGIBridge
 
 MIB = 1024 * 1024
 
@@ -123,3 +126,53 @@ def assert_refused(client: Client, seen: list) -> None:
         "too_large",
         "The request body is over the limit of 8 MiB.",
     )
+
+
+class Page(list):
+    """A WSGI response that notes in which thread it is closed."""
+
+    closed_in = ""
+
+    def close(self) -> None:
+        self.closed_in = threading.current_thread().name
+
+
+def test_a_wsgi_response_leaves_its_thread_in_one_piece() -> None:
+    page, seen = Page([b"one ", b"two"]), {}
+
+    def app(environ, start_response) -> Page:
+        seen.update(environ, body=environ["wsgi.input"].read())
+        start_response("201 Created", [("Location", " /there"), ("Set-Cookie", "a"), ("Set-Cookie", "b")])
+        return page
+
+    with ThreadPoolExecutor(thread_name_prefix="Django") as pool:
+        sent = call_bridge(WSGIBridge(app, pool), b"said")
+    headers = [(b"location", b"/there"), (b"set-cookie", b"a"), (b"set-cookie", b"b")]
+    assert sent == [
+        {"type": "http.response.start", "status": 201, "headers": headers},
+        {"type": "http.response.body", "body": b"one two"},
+    ]
+    assert page.closed_in.startswith("Django")
+    assert (seen["REQUEST_METHOD"], seen["PATH_INFO"], seen["body"]) == ("POST", "/here", b"said")
+
+
+def test_an_application_that_fails_sends_nothing() -> None:
+    def app(environ, start_response) -> list[bytes]:
+        raise ZeroDivisionError
+
+    with ThreadPoolExecutor() as pool, pytest.raises(ZeroDivisionError):
+        call_bridge(WSGIBridge(app, pool), b"")
+
+
+def call_bridge(bridge: WSGIBridge, body: bytes) -> list[dict[str, Any]]:
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/here", "query_string": b"", "http_version": "1.1"}
+    asyncio.run(bridge(scope | {"headers": [(b"host", b"here")]}, receive, send))
+    return sent

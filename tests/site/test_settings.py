@@ -33,6 +33,7 @@ def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, s
     ("name", "value", "wanted"),
     [
         ("DAY1_WORKER_THREADS", "abc", "a whole number from 1 to 64"),
+        ("DAY1_PROCESSES", "0", "a whole number from 1 to 64"),
         ("DAY1_QUEUE_LEASE", "nan", "seconds from 1 to 86400"),
         ("DAY1_EMBEDDING_DIMENSIONS", "1.5", "a whole number from 0 to 65536"),
         ("DAY1_DEBUG", "maybe", "true or false"),

@@ -22,7 +22,7 @@ from day1site.server.process import (
     database_file,
     exit_now,
     listening,
-    serve,
+    serve_all,
     write_lock_info,
 )
 from day1site.server.provisioning import FILE, prepare
@@ -112,7 +112,8 @@ class Command(BaseCommand):
             made = self.prepare(folder, url, options["admin_password"])
             text = announcement(folder, url, host, made, demo=loader.present())
             with announced(folder):
-                serve(listener, not options["no_worker"], lambda: self.say(text))
+                worker = not options["no_worker"]
+                serve_all(listener, settings.PROCESSES, worker, lambda: self.say(text))
 
     def prepare(self, folder: Path, url: str, password: str) -> FirstStart | None:
         made = prepare(folder, url, password or os.environ.get("DAY1_ADMIN_PASSWORD", ""))

@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from memory.db.work_slots import work_slots
+
 PAGES = 2048  # of the file, copied between two reports of progress
 HEALTHY = "ok"  # SQLite's answer for an intact file
 MAGIC = b"SQLite format 3\0"  # the first bytes of every database file
@@ -29,7 +31,11 @@ class OnlineCopy:
 
     def copy_to(self, target: Path, tell: Callable[[int, int], None]) -> str:
         """Copy the state of one moment to ``target``; return "" or the damage found in the copy."""
-        with closing(sqlite3.connect(self.path)) as store, closing(sqlite3.connect(target)) as copy:
+        with (
+            work_slots.leave_slot(),
+            closing(sqlite3.connect(self.path)) as store,
+            closing(sqlite3.connect(target)) as copy,
+        ):
             store.execute("BEGIN")  # one moment: without it, each write of others restarts the copy
             store.execute("SELECT count(*) FROM sqlite_master").fetchone()
             store.backup(copy, pages=PAGES, progress=lambda _, left, total: tell(total - left, total))

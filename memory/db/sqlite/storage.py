@@ -9,6 +9,7 @@ from typing import Any
 from django.db.utils import DatabaseErrorWrapper
 
 from memory.db.errors import StorageRefused
+from memory.db.process_group import get_group
 
 MIN_FREE_BYTES = 64 * 1024 * 1024  # for the log, and for what SQLite copies from it
 STATES = {
@@ -20,13 +21,31 @@ STATES = {
 
 HOLD_SECONDS = 10.0  # that a refusal is reported, though another connection may still write
 
-_refused: dict[str, tuple[str, float]] = {}  # by database file: the reason of a refused write, and its time
+NAMES = sorted(set(STATES.values()))
+MILLISECONDS, CODES = 1000, 16
+
+_refused: dict[str, int] = {}  # the last refusal by database file, where no group of processes shares it
+
+
+def note_refusal(path: str, state: str) -> None:
+    """Record a refused write, its reason and its time in one number, for all processes of the server."""
+    number = int(monotonic() * MILLISECONDS) * CODES + NAMES.index(state)
+    if group := get_group():
+        with group.hold_numbers() as numbers:
+            numbers.put_number(f"refused:{path}", number)
+    else:
+        _refused[path] = number
 
 
 def get_state(path: str) -> str:
     """Return ok, low, or the reason why the last write was refused."""
-    if refused := _refused.get(path):
-        return refused[0]
+    if group := get_group():
+        with group.hold_numbers() as numbers:
+            refused = numbers.get_number(f"refused:{path}")
+    else:
+        refused = _refused.get(path)
+    if refused is not None:
+        return NAMES[refused % CODES]
     try:
         return "ok" if shutil.disk_usage(Path(path).parent).free >= MIN_FREE_BYTES else "low"
     except OSError:
@@ -35,9 +54,17 @@ def get_state(path: str) -> str:
 
 def note_commit(path: str) -> None:
     """Record a successful write; it clears a refusal that is older than HOLD_SECONDS."""
-    refused = _refused.get(path)
-    if refused and monotonic() >= refused[1] + HOLD_SECONDS:
+    if group := get_group():
+        with group.hold_numbers() as numbers:
+            if is_over(numbers.get_number(f"refused:{path}")):
+                numbers.put_number(f"refused:{path}", 0, seconds=0)
+    elif is_over(_refused.get(path)):
         _refused.pop(path, None)
+
+
+def is_over(refused: int | None) -> bool:
+    """Tell whether a refusal is old enough for a success to clear it."""
+    return refused is not None and monotonic() >= refused // CODES / MILLISECONDS + HOLD_SECONDS
 
 
 class ErrorWrapper(DatabaseErrorWrapper):
@@ -49,7 +76,7 @@ class ErrorWrapper(DatabaseErrorWrapper):
         if isinstance(error, sqlite3.OperationalError) and (state := self._disk_state(error)):
             refusal = StorageRefused(*error.args)
             refusal.state = state
-            _refused[self._database_path()] = state, monotonic()
+            note_refusal(self._database_path(), state)
             self.wrapper.errors_occurred = True
             raise refusal.with_traceback(traceback) from error
         super().__exit__(kind, error, traceback)

@@ -36,7 +36,7 @@ class BestRows:
     def _find_near(self, codes: Codes, part: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the pairs of a vector and a position that reach the vector's floor, and their cosines."""
         query, floors = self.query[part], self._floors[part]
-        lowest = floors - query.bound_error(codes.error)
+        lowest = floors - codes.bound_error(query)
         # Two-dimensional nonzero takes fifty times as long where nearly everything is False.
         near = np.flatnonzero(codes.estimate(query) >= lowest[:, None])
         number, position = np.divmod(near, len(codes))

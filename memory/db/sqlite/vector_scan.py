@@ -55,7 +55,7 @@ class Scan(NamedTuple):
             # above its own coarse cosine.
             first = np.argpartition(coarse, len(coarse) - k)[len(coarse) - k :]
             edge = self.vectors.dot(vec[first], self.vector).min()
-            bound = Query(self.vector).bound_error(self.vectors.error)
+            bound = self.vectors.bound_error(Query(self.vector))
             near = np.flatnonzero(coarse >= edge - bound)
             at, vec = at[near], vec[near]
         return top_rows(self.rids, at, self.vectors.dot(vec, self.vector), k)

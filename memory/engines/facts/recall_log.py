@@ -49,11 +49,15 @@ def newest_recalls(actor: Actor, fact_id: UUID, limit: int) -> list[RecallLog]:
     return list(islice(usable, limit))
 
 
+def redact_queries(waiting: Mapping[UUID, RecallLog]) -> None:
+    """Redact the queries here, where no search and no writer waits for it."""
+    for log in waiting.values():
+        log.query = redact_text(log.query)
+
+
 def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
     """Write the recalls, and count them on their facts."""
     logs = list(waiting.values())
-    for log in logs:
-        log.query = redact_text(log.query)  # here, where no search waits for it
     projects = {log.project_id for log in logs}
     for project_id in projects:
         blank_queries(project_id, [log for log in logs if log.project_id == project_id])
@@ -86,4 +90,4 @@ def count_uses(project_id: UUID, counts: dict[UUID, int]) -> None:
         used.update(access_count=F("access_count") + times, last_accessed_at=now)
 
 
-buffer.register_kind("recalls", write_recalls)
+buffer.register_kind("recalls", write_recalls, prepare=redact_queries)

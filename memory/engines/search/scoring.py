@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import numpy as np
+
 from memory import ranking
 from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery
@@ -89,10 +91,15 @@ def score_words(
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the match of all words of the question, and that of the least matched one, by row id."""
     best = match_words(hashes, question, project_id)
+    if not best:
+        return {}, {}
+    matches = np.stack(list(best.values()))  # at once: numpy takes longer to be called than to compute
     words, least = {}, {}
-    for rid, matches in best.items():
+    for rid, mean, lowest in zip(
+        best, matches.mean(axis=1).tolist(), matches.min(axis=1).tolist(), strict=True
+    ):
         discount = ranking.length_discount(lengths[rid], recipe.length_allowance)
-        words[rid], least[rid] = float(matches.mean()) - discount, float(matches.min()) - discount
+        words[rid], least[rid] = mean - discount, lowest - discount
     return words, ranking.normalise_scores(least)
 
 

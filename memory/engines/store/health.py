@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.backend import get_backend
+from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
@@ -99,7 +100,8 @@ def ping_workers() -> bool:
 
 def check_worker(queue: HealthReport, answering: str) -> str:
     """Return running, stopped, or unknown: a worker in another process may simply have had nothing to do."""
-    if any(thread.name == WORKER for thread in threading.enumerate()):
+    group = get_group()
+    if (group and group.has_worker) or any(thread.name == WORKER for thread in threading.enumerate()):
         return "running"
     if queue["oldest_seconds"] is None:
         return "running" if answering == "ok" and ping_workers() else "stopped"

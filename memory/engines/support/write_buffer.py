@@ -30,10 +30,11 @@ def keep_latest(old: Any, new: Any) -> Any:
 
 @dataclass
 class Kind:
-    """Kind of values: how to write them, as {key: value}, and how to merge two of one key."""
+    """Kind of values: how to prepare and write them, as {key: value}, and how to merge two of one key."""
 
     write: Write
     merge: Merge = keep_latest
+    prepare: Write | None = None
     waiting: dict[Hashable, Any] = field(default_factory=dict)
 
     def put_value(self, key: Hashable, value: Any) -> None:
@@ -51,9 +52,13 @@ class WriteBehind:
         self._thread: threading.Thread | None = None
         self._stopping = threading.Event()
 
-    def register_kind(self, name: str, write: Write, merge: Merge = keep_latest) -> None:
-        """Register a kind. ``write`` runs in a transaction and may see a key again later."""
-        self._kinds[name] = Kind(write, merge)
+    def register_kind(
+        self, name: str, write: Write, merge: Merge = keep_latest, prepare: Write | None = None
+    ) -> None:
+        """Register a kind. ``write`` runs in a transaction and may see a key again later; ``prepare`` runs
+        before it, while others write.
+        """
+        self._kinds[name] = Kind(write, merge, prepare)
 
     def add_value(self, kind: str, key: Hashable, value: Any) -> None:
         """Add a value to be written soon."""
@@ -117,8 +122,11 @@ class WriteBehind:
 
     def _write_values(self, name: str, values: dict[Hashable, Any]) -> None:
         try:
+            kind = self._kinds[name]
+            if kind.prepare:
+                kind.prepare(values)
             with transaction.atomic(savepoint=False):
-                self._kinds[name].write(values)
+                kind.write(values)
         except OperationalError as error:
             logger.warning("%d values of %s wait for the next try: %s", len(values), name, error)
             self._put_back(name, values)
