@@ -52,9 +52,15 @@ class RequestHistoryEngine:
         return project_requests(actor).filter(state__in=MergeRequest.PENDING)[:maximum].count()
 
     def list_events(self, *, request_id: UUID | int, actor: Actor) -> list[RequestEvent]:
-        """Return what happened to a request, the oldest first. Raises NotFound."""
+        """Return what happened to a request, the oldest first. Raises NotFound.
+
+        Who may not read the target sees neither decisions, which tell of conflicts, nor its commits.
+        """
         actor.require_scope("read")
-        events = sorted(_collect_events(find_request(actor, request_id)), key=lambda event: event.at)
+        request = find_request(actor, request_id)
+        events = sorted(_collect_events(request), key=lambda event: event.at)
+        if not actor.may_use(request.target.name):
+            events = [replace(event, commit=None) for event in events if event.name != DECIDED]
         return list(_join_decisions(events))
 
     def describe_source(self, *, name: str, actor: Actor) -> SourceState:

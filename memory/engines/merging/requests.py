@@ -24,13 +24,13 @@ from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.checked_merge import (
     MergeResult,
     check_merge,
+    hide_check,
     merge_checked,
     renew_approvals,
 )
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
 from memory.engines.merging.plan_pages import plan_page
-from memory.engines.merging.recall_gate import hide_names
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
@@ -122,14 +122,14 @@ class MergeRequestEngine:
         """Return a request with its approvals and the results of its checks as both branches are now; for a
         closed request, or one of an archived branch, why there are none.
 
-        Needs the scope read on the source. Raises NotFound, scope and branch refusals.
+        Needs the scope read on the source; who may not read the target sees of its checks only what does
+        not depend on it. Raises NotFound, scope and branch refusals.
         """
         request = self._readable(request_id, actor)
         reason = explain_closed(request)
-        check = None if reason else check_merge(build_options(request))
         hidden = not actor.may_use(request.target.name)
-        if check and hidden:
-            check = replace(check, results=tuple(map(hide_names, check.results)))
+        work = hide_check if hidden else check_merge
+        check = None if reason else work(build_options(request))
         policy = find_policy(request.project_id, request.target.name)
         return RequestCheck(request, list_approvals(request, policy), check, reason, hidden)
 
@@ -155,8 +155,8 @@ class MergeRequestEngine:
             actor.require_scope("read", request.target.name)
         check_pending(request)
         check_live(request.source, request.target)
-        known = checked.check.plan if checked and checked.check else None
         hidden = not actor.may_use(request.target.name)
+        known = checked.check.plan if checked and checked.check and not hidden else None
         _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known, hidden)
         if hidden:
             return RequestPlan(request, plan, {})

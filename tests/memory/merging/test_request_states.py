@@ -204,6 +204,17 @@ class TestWho:
         ]
 
 
+    def test_who_may_not_read_the_target_sees_no_decision_and_no_commit_of_it(
+        self, mira, vera, person, conflict
+    ):
+        ENGINE.create_request(source=TASK, actor=mira)
+        ENGINE.decide_conflicts(request_id=1, choice="source", actor=vera)
+        ENGINE.merge_request(request_id=1, actor=vera)
+        robot = person("robot", "write", branch_patterns=("task/*",))
+        found = [(one.name, one.commit) for one in HISTORY.list_events(request_id=1, actor=robot)]
+        assert found == [("opened", None), ("merged", None)]
+
+
 class TestClosed:
     def test_says_why_it_is_not_checked(self, mira, vera, request_for):
         assert ENGINE.check_request(request_id=1, actor=vera).not_checked == ""
