@@ -44,6 +44,7 @@ from memory.engines.merging.request_rows import (
     mark_decided,
     project_requests,
     record_request,
+    record_withdrawal,
 )
 from memory.engines.merging.strategies import check_known
 from memory.engines.support import validation as c
@@ -52,10 +53,10 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
-from memory.models import Fact, MergeRequest
+from memory.models import Fact, MergeRequest, MergeWithdrawal
 from memory.models.nodes import next_rid
 
-State = MergeRequest.State
+State, Subject = MergeRequest.State, MergeWithdrawal.Subject
 REASON = MERGE_REQUEST["reason"]
 
 
@@ -218,7 +219,7 @@ class MergeRequestEngine:
             if not deleted:
                 raise NotFound("There is no decision on {kind} {id}.", kind=kind, id=uid)
             mark_decided(request, actor)
-            record_request(request, actor, "merge_request.decide", {"withdrawn": f"{kind} {uid}"})
+            record_withdrawal(request, actor, Subject.DECISION, deleted, f"{kind} {uid}")
         return request
 
     def approve_request(
@@ -276,7 +277,7 @@ class MergeRequestEngine:
                 raise NotFound("You have not approved merge request {number}.", number=request.number)
             refresh_states([request])
             request.save()
-            record_request(request, actor, "merge_request.approve", {"withdrawn": True})
+            record_withdrawal(request, actor, Subject.APPROVAL, 1)
         return request
 
     def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:

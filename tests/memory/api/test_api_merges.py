@@ -195,12 +195,13 @@ class TestMergeRequests:
     def test_the_checks_tell_it_nothing_either(self, project: Project, api: Api, main: Any) -> None:
         """Two branches, of which main has one's fact already and contradicts the other's."""
         agent = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+        for branch in ("task/1", "task/2"):
+            done(api.post("/branches", {"name": branch}), 201)
         verified(api, api.fact("Tokens live for a day."), "main")
         done(api.patch("/policies/main", {"approvals": 1}), 201)
         found = []
         for number, text in enumerate(["Tokens live for a day.", "Badges are blue."], start=1):
             branch = f"task/{number}"
-            done(api.post("/branches", {"name": branch}), 201)
             agent.fact(text, branch=branch)
             done(agent.post("/merge-requests", {"source": branch}), 201)
             row = done(agent.get(f"/merge-requests/{number}"))
