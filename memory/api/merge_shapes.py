@@ -14,7 +14,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.merges import CHOICE, IDS, MERGE_REQUEST, STRATEGY
 from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergePreview
-from memory.engines.merging.gates import FAILED, PASSED, WARNING, GateResult
+from memory.engines.merging.gates import FAILED, HIDDEN, PASSED, WARNING, GateResult
 from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_pages import MergePlan
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
@@ -108,7 +108,10 @@ class CheckShape(s.Serializer):
     """The result of a gate, or of the approvals."""
 
     name = s.CharField()
-    state = s.ChoiceField(choices=[(name, name) for name in (PASSED, WARNING, FAILED)])
+    state = s.ChoiceField(
+        choices=[(name, name) for name in (PASSED, WARNING, FAILED, HIDDEN)],
+        help_text="hidden from who may not read the target, where it depends on what that holds.",
+    )
     reason = s.CharField()
     count = s.IntegerField(help_text="How many memories it is about.")
     ids = s.ListField(child=s.UUIDField(), help_text="The first 20 of them.")
@@ -170,7 +173,9 @@ class MergePlanShape(s.Serializer):
     target_seq = s.IntegerField()
     strategy = s.ChoiceField(choices=MergeRequest.Strategy.choices)
     counts = count_field()
-    open_conflicts = s.IntegerField(help_text=OPEN_CONFLICTS)
+    open_conflicts = s.IntegerField(
+        allow_null=True, help_text=f"{OPEN_CONFLICTS} null for who may not read the target."
+    )
     unchecked = s.IntegerField(help_text="Facts without a vector: they were compared with no other.")
     unchecked_reason = s.CharField(help_text="Why: they wait for it, or there is no embedder.")
     results = PlanItemShape(many=True)
@@ -221,7 +226,10 @@ class MergeRequestDetailShape(MergeRequestShape):
     not_checked = s.CharField(
         help_text='Why there are no checks: it is closed, or a branch is archived; "" otherwise.'
     )
-    mergeable = s.BooleanField(help_text="Whether all checks pass; false without any.")
+    mergeable = s.BooleanField(
+        allow_null=True,
+        help_text="Whether all checks pass; false without any; null where no check fails and one is hidden.",
+    )
     counts = count_field()
 
 

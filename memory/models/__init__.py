@@ -13,7 +13,7 @@ from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
-from memory.models.merges import MergeApproval, MergeDecision, MergeRequest
+from memory.models.merges import MergeApproval, MergeDecision, MergeRequest, MergeWithdrawal
 from memory.models.nodes import Node
 from memory.models.observations import Observation
 from memory.models.policies import BranchPolicy
@@ -51,6 +51,7 @@ __all__ = [
     "MergeApproval",
     "MergeDecision",
     "MergeRequest",
+    "MergeWithdrawal",
     "NearCheck",
     "Node",
     "Observation",

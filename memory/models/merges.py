@@ -157,3 +157,22 @@ class MergeApproval(models.Model):
 
     def __str__(self) -> str:
         return f"{self.request_id} {self.actor_label}"
+
+
+class MergeWithdrawal(models.Model):
+    """An approval, or some decisions, that were taken back: their own rows are gone."""
+
+    class Subject(models.TextChoices):
+        APPROVAL = "approval"
+        DECISION = "decision"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    request = models.ForeignKey(MergeRequest, on_delete=models.CASCADE, related_name="withdrawals")
+    subject = models.CharField(max_length=10, choices=Subject.choices)
+    count = models.PositiveIntegerField(default=1)
+    by = models.CharField(max_length=200, blank=True)
+    by_kind = models.CharField(max_length=10, blank=True, default="")
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.request_id} {self.subject} {self.by}"

@@ -147,6 +147,7 @@ ACTION_LABELS: dict[str, Any] = {
     "merge_request.create": _("asked for a merge"),
     "merge_request.decide": _("decided conflicts"),
     "merge_request.approve": _("approved a merge"),
+    "merge_request.withdraw": _("took back what it said of a merge"),
     "merge_request.reject": _("rejected a merge"),
     "merge_request.merge": _("merged a request"),
     "merge_request.revert": _("reverted a merge"),

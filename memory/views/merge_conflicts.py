@@ -163,7 +163,14 @@ class RequestPart(ProjectPage):
             "mergeable": found.check is not None and found.check.mergeable,
             "undecided": len(undecided),
             **self.describe_rights(found.request),
+            **self.describe_approval(found),
         }
+
+    def describe_approval(self, found: RequestCheck) -> dict[str, bool]:
+        """Return whether the reader has approved the request, and whether that counts still."""
+        actor = self.reader.actor
+        own = [one for one in found.approvals if (one.row.actor_kind, one.row.actor_id) == (actor.kind, actor.id)]
+        return {"has_approved": bool(own), "has_live_approval": any(not one.outdated for one in own)}
 
     def describe_rights(self, request: MergeRequest) -> dict[str, bool]:
         """Return what the reader may do with a request as it is now."""
@@ -179,6 +186,7 @@ class RequestPart(ProjectPage):
             "may_merge": open_branches and can["merge"],
             "may_approve": open_branches and can["merge"] and not alone,
             "needs_another": open_branches and can["merge"] and alone,
+            "may_withdraw": live and can["merge"],
             "may_reject": live and (can["merge"] or (is_own and can["write"])),
             "may_revert": request.state == MergeRequest.State.MERGED and can["merge"],
         }

@@ -55,7 +55,7 @@ class MergeRequestPage(RequestPart):
         return super().get_context_data(title=str(found.request), found=found, **shown, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Do what the button says (do=approve, reject, merge, revert, settle); a refusal shows the page."""
+        """Do what the button says (do=approve, withdraw, reject, merge, revert, settle); a refusal shows the page."""
         self.reader.require_now()
         name = request.GET.get("do") or request.POST.get("do", "")
         action: Callable[[], str] | None = getattr(self, f"_do_{name}", None) if name.isalpha() else None
@@ -86,6 +86,10 @@ class MergeRequestPage(RequestPart):
             raise Invalid("source_seq must be a whole number.", field="source_seq")
         self._act(merge_request_engine.approve_request, source_seq=read)
         return _("Approved.")
+
+    def _do_withdraw(self) -> str:
+        self._act(merge_request_engine.withdraw_approval)
+        return _("Your approval is taken back.")
 
     def _do_reject(self) -> str:
         reason = self.request.POST.get("reason", "").strip()

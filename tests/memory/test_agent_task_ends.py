@@ -258,6 +258,17 @@ def test_durable_facts_are_offered_to_the_parent(actor: Actor, task: AgentTask) 
     unchanged(lambda: engine.join_task(task="fix", agent_id="bob", actor=actor), IllegalTransition)
 
 
+def test_what_the_parent_has_already_is_offered_all_the_same(
+    actor: Actor, project: Project, task: AgentTask
+) -> None:
+    """What is left out would tell a key of the task what its parent holds."""
+    texts = ("Known there.", "Known here alone.")
+    uids = [write(actor, TASK, text, confidence=1, category="decision").uid for text in texts]
+    write(actor, "main", texts[0], confidence=1, category="decision")
+    keyed = key_actor(project, scopes=["curate"], branch_patterns=["task/*"])
+    assert set(engine.complete_task(task="fix", actor=keyed).durable) == set(uids)
+
+
 def test_nothing_durable_needs_no_request(actor: Actor, task: AgentTask) -> None:
     write(actor, TASK, "A guess.", confidence=0.5, category="decision")
     done = engine.complete_task(task="fix", actor=actor)

@@ -15,7 +15,7 @@ from memory.engines.fields.merges import MAX_IDS
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.checked_merge import MergeCheck, check_plan, merge_checked
 from memory.engines.merging.options import MergeOptions, find_branches
-from memory.engines.merging.plan import APPLIED, CONFLICT, FullPlan, PlanItem
+from memory.engines.merging.plan import APPLIED, CONFLICT, IDENTICAL, FullPlan, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.strategies import CHERRY_PICK
 from memory.models import AgentTask, Branch, Fact, TaskAgent
@@ -141,12 +141,15 @@ def leave_parts(task: AgentTask) -> list[str]:
 
 
 def list_durable(task: AgentTask, actor: Actor) -> list[UUID]:
-    """Return the facts that the parent would get and that outlive the task: current, sure enough, and of a
-    category that the project keeps.
+    """Return the facts that the task changed and that outlive it: current, sure enough, and of a category
+    that the project keeps.
+
+    One that the parent has already is among them: a key of the task may not read the parent, and shall not
+    learn it from what is left out.
     """
     categories = durable_categories(task)
     plan = plan_return(task.branch, task.parent, actor)
-    changed = plan.select_items(Fact.KIND.name, (APPLIED, CONFLICT))
+    changed = plan.select_items(Fact.KIND.name, (APPLIED, CONFLICT, IDENTICAL))
     return [item.uid for item in changed if is_durable(item.theirs, categories)]
 
 

@@ -10,7 +10,14 @@ from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import APPROVALS, check_approvals
 from memory.engines.merging.arrivals import list_undecided
-from memory.engines.merging.gates import FAILED, MAX_NAMED_IDS, GateResult, run_gates
+from memory.engines.merging.gates import (
+    FAILED,
+    HIDDEN,
+    HIDDEN_REASON,
+    MAX_NAMED_IDS,
+    GateResult,
+    run_gates,
+)
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
 from memory.engines.merging.plan_pages import Counts
@@ -28,6 +35,7 @@ from memory.models.nodes import next_rid
 
 MAX_TRIES = 3  # checks of a merge whose branches go on moving; after the last one they stand still
 FORCED = "merge.force"
+CHANGES = "changes"  # the check that a request has something to merge
 NO_FAST_FORWARD = _("{name} has {count} commits of its own: it cannot be fast-forwarded.")
 
 
@@ -44,8 +52,11 @@ class MergeCheck:
         return [result for result in self.results if result.state == FAILED]
 
     @property
-    def mergeable(self) -> bool:
-        return not self.failed
+    def mergeable(self) -> bool | None:
+        """Return whether all checks pass; None where that is hidden."""
+        if self.failed:
+            return False
+        return None if any(result.state == HIDDEN for result in self.results) else True
 
 
 @dataclass(frozen=True)
@@ -77,10 +88,23 @@ def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
         results.append(check_approvals(options.request, policy))
     if options.request is not None and plan.is_empty and not list_undecided(plan):
         names = {"source": options.source.name, "target": options.target.name}
-        results.append(GateResult("changes", FAILED, NOTHING_TO_MERGE, names))
+        results.append(GateResult(CHANGES, FAILED, NOTHING_TO_MERGE, names))
     if plan.own_commits:
         results.append(refuse_fast_forward(plan))
     return MergeCheck(plan, tuple(results), policy)
+
+
+def hide_check(options: MergeOptions) -> MergeCheck:
+    """Return the checks of a merge for who may not read the target: approvals alone depend on nothing that it
+    holds. Each other one is listed, whatever it says, and nothing is planned.
+    """
+    policy, points = find_target_policy(options), options.points
+    own = (FAST_FORWARD,) if options.strategy == FAST_FORWARD else ()
+    data = {"target": options.target.name}
+    results = [GateResult(name, HIDDEN, HIDDEN_REASON, data) for name in (*policy.gates, CHANGES, *own)]
+    if policy.approvals:
+        results.append(check_approvals(options.request, policy))
+    return MergeCheck(FullPlan(points, options.strategy), tuple(results), policy)
 
 
 def refuse_fast_forward(plan: FullPlan) -> GateResult:

@@ -25,9 +25,12 @@ from memory.engines.versions.policies import Policy
 from memory.models import FactAssessment
 
 PASSED, WARNING, FAILED = "passed", "warning", "failed"
+HIDDEN = "hidden"  # from who may not read the target, whatever it is
 MAX_NAMED_IDS = 20  # memories that a result names
 HEURISTIC = FactAssessment.Method.HEURISTIC
 VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED
+
+HIDDEN_REASON = _("Known to those who may read {target}.")
 
 # Why near duplicates of some facts were not looked for.
 PENDING = _("No conflict is left. Facts without their vector yet were compared with none: {count}.")

@@ -35,7 +35,7 @@ class MergePlan:
     target_seq: int
     strategy: str
     counts: Counts
-    open_conflicts: int
+    open_conflicts: int | None  # hidden from who may not read the target
     unchecked: int
     unchecked_reason: str
     page: Page[PlanItem]
@@ -66,7 +66,7 @@ def plan_page(
     shown = _hide_target(items) if hidden else items
     page = _cut_page(shown, parse_count(position.get("key", "0")), limit, pin)
     found = _summarise_plan(plan, page)
-    return plan, replace(found, counts={}, unchecked=0, unchecked_reason="") if hidden else found
+    return plan, _hide_summary(found) if hidden else found
 
 
 def _find_points(options: MergeOptions, position: dict[str, Any]) -> MergePoints:
@@ -114,6 +114,10 @@ def _summarise_plan(plan: FullPlan, page: Page[PlanItem]) -> MergePlan:
         unchecked_reason=plan.unchecked_reason,
         page=page,
     )
+
+
+def _hide_summary(plan: MergePlan) -> MergePlan:
+    return replace(plan, counts={}, open_conflicts=None, unchecked=0, unchecked_reason="")
 
 
 def _hide_target(items: Sequence[PlanItem]) -> list[PlanItem]:

@@ -7,7 +7,7 @@ put outside of transactions, as providers are asked.
 
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from uuid import UUID
@@ -112,11 +112,6 @@ def name_questions(ids: Sequence[UUID], plan: FullPlan) -> str:
         Question.objects.filter(pk__in=ids, branch__in=branches).order_by("pk").values_list("text", flat=True)
     )
     return " · ".join(" ".join(text.split())[:NAMED_CHARACTERS] for text in texts[:MAX_NAMED])
-
-
-def hide_names(result: GateResult) -> GateResult:
-    """Return a result without the questions that it names, for who may not read the target."""
-    return replace(result, ids=(), data={**result.data, "names": ""}) if "names" in result.data else result
 
 
 def measure_recall(plan: FullPlan, options: MergeOptions) -> MergeRecall:

@@ -17,10 +17,12 @@ from memory.engines.merging.request_rows import find_request, project_requests
 from memory.engines.merging.requests import build_options
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import find_branch
-from memory.models import Commit, MergeRequest
+from memory.models import Commit, MergeRequest, MergeWithdrawal
 
 OPENED, DECIDED, APPROVED = "opened", "decided", "approved"
 MERGED, REVERTED, REJECTED = "merged", "reverted", "rejected"
+WITHDRAWN = {"approval": "approval_withdrawn", "decision": "decision_withdrawn"}
+TELLING = (DECIDED, WITHDRAWN["decision"])  # events that tell of conflicts, and so of the target
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,15 @@ class RequestHistoryEngine:
         return project_requests(actor).filter(state__in=MergeRequest.PENDING)[:maximum].count()
 
     def list_events(self, *, request_id: UUID | int, actor: Actor) -> list[RequestEvent]:
-        """Return what happened to a request, the oldest first. Raises NotFound."""
+        """Return what happened to a request, the oldest first. Raises NotFound.
+
+        Who may not read the target sees neither decisions, which tell of conflicts, nor its commits.
+        """
         actor.require_scope("read")
-        events = sorted(_collect_events(find_request(actor, request_id)), key=lambda event: event.at)
+        request = find_request(actor, request_id)
+        events = sorted(_collect_events(request), key=lambda event: event.at)
+        if not actor.may_use(request.target.name):
+            events = [replace(event, commit=None) for event in events if event.name not in TELLING]
         return list(_join_decisions(events))
 
     def describe_source(self, *, name: str, actor: Actor) -> SourceState:
@@ -116,6 +124,9 @@ def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
         yield RequestEvent(DECIDED, at, by, kind, count=1)
     for row in request.approvals.all():
         yield RequestEvent(APPROVED, row.at, row.actor_label, row.actor_kind)
+    for one in request.withdrawals.all():
+        count = one.count if one.subject == MergeWithdrawal.Subject.DECISION else 0
+        yield RequestEvent(WITHDRAWN[one.subject], one.at, one.by, one.by_kind, count=count)
     if request.closed_at is not None:
         name = REJECTED if request.state == MergeRequest.State.REJECTED else MERGED
         commit = request.merge_commit
@@ -127,10 +138,10 @@ def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
 
 
 def _join_decisions(events: Iterable[RequestEvent]) -> Iterator[RequestEvent]:
-    """Make one event of the decisions that one actor made in a row, at the time of the last."""
+    """Make one event of the decisions that one actor made, or took back, in a row, at the time of the last."""
     for (name, _by), group in groupby(events, key=lambda event: (event.name, event.by)):
         found = list(group)
-        if name == DECIDED:
-            yield replace(found[-1], count=len(found))
+        if name in TELLING:
+            yield replace(found[-1], count=sum(event.count for event in found))
         else:
             yield from found

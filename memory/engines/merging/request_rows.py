@@ -13,7 +13,7 @@ from memory.engines.merging.options import check_live
 from memory.engines.merging.plan import MergePoints
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchArchived, Conflict, Exists, IllegalTransition, NotFound
-from memory.models import Branch, Commit, MergeRequest, Project
+from memory.models import Branch, Commit, MergeRequest, MergeWithdrawal, Project
 from memory.models.merges import MergeRequestQuerySet
 
 State = MergeRequest.State
@@ -122,6 +122,15 @@ def mark_decided(request: MergeRequest, actor: Actor) -> None:
     now = actor.write_time()  # which may be in the past
     request.decided_at = max(now, request.decided_at or now)
     request.save()
+
+
+def record_withdrawal(request: MergeRequest, actor: Actor, subject: str, count: int, memory: str = "") -> None:
+    """Record that an approval, or decisions, were taken back; ``memory`` is what the only decision was on."""
+    MergeWithdrawal.objects.create(
+        request=request, subject=subject, count=count, by=actor.label, by_kind=actor.kind, at=actor.write_time()
+    )
+    named = {"memory": memory} if memory else {}
+    record_request(request, actor, "merge_request.withdraw", {"withdrawn": subject, "count": count, **named})
 
 
 def close_merged(request: MergeRequest, commit: Commit | None, points: MergePoints, actor: Actor) -> None:

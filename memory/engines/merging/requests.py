@@ -24,13 +24,13 @@ from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.checked_merge import (
     MergeResult,
     check_merge,
+    hide_check,
     merge_checked,
     renew_approvals,
 )
 from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision, MergePoints
 from memory.engines.merging.plan_pages import plan_page
-from memory.engines.merging.recall_gate import hide_names
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
@@ -44,6 +44,7 @@ from memory.engines.merging.request_rows import (
     mark_decided,
     project_requests,
     record_request,
+    record_withdrawal,
 )
 from memory.engines.merging.strategies import check_known
 from memory.engines.support import validation as c
@@ -52,10 +53,10 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
-from memory.models import Fact, MergeRequest
+from memory.models import Fact, MergeRequest, MergeWithdrawal
 from memory.models.nodes import next_rid
 
-State = MergeRequest.State
+State, Subject = MergeRequest.State, MergeWithdrawal.Subject
 REASON = MERGE_REQUEST["reason"]
 
 
@@ -122,14 +123,14 @@ class MergeRequestEngine:
         """Return a request with its approvals and the results of its checks as both branches are now; for a
         closed request, or one of an archived branch, why there are none.
 
-        Needs the scope read on the source. Raises NotFound, scope and branch refusals.
+        Needs the scope read on the source; who may not read the target sees of its checks only what does
+        not depend on it. Raises NotFound, scope and branch refusals.
         """
         request = self._readable(request_id, actor)
         reason = explain_closed(request)
-        check = None if reason else check_merge(build_options(request))
         hidden = not actor.may_use(request.target.name)
-        if check and hidden:
-            check = replace(check, results=tuple(map(hide_names, check.results)))
+        work = hide_check if hidden else check_merge
+        check = None if reason else work(build_options(request))
         policy = find_policy(request.project_id, request.target.name)
         return RequestCheck(request, list_approvals(request, policy), check, reason, hidden)
 
@@ -155,8 +156,8 @@ class MergeRequestEngine:
             actor.require_scope("read", request.target.name)
         check_pending(request)
         check_live(request.source, request.target)
-        known = checked.check.plan if checked and checked.check else None
         hidden = not actor.may_use(request.target.name)
+        known = checked.check.plan if checked and checked.check and not hidden else None
         _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known, hidden)
         if hidden:
             return RequestPlan(request, plan, {})
@@ -218,7 +219,7 @@ class MergeRequestEngine:
             if not deleted:
                 raise NotFound("There is no decision on {kind} {id}.", kind=kind, id=uid)
             mark_decided(request, actor)
-            record_request(request, actor, "merge_request.decide", {"withdrawn": f"{kind} {uid}"})
+            record_withdrawal(request, actor, Subject.DECISION, deleted, f"{kind} {uid}")
         return request
 
     def approve_request(
@@ -276,7 +277,7 @@ class MergeRequestEngine:
                 raise NotFound("You have not approved merge request {number}.", number=request.number)
             refresh_states([request])
             request.save()
-            record_request(request, actor, "merge_request.approve", {"withdrawn": True})
+            record_withdrawal(request, actor, Subject.APPROVAL, 1)
         return request
 
     def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:

@@ -66,6 +66,7 @@ LOCAL = {
         "MergeApproval",
         "MergeDecision",
         "MergeRequest",
+        "MergeWithdrawal",
         "NearCheck",
         "Node",
         "Project",

@@ -153,7 +153,7 @@ class TestMergeRequests:
         done(api.post("/merge-requests/1/decisions", {"choice": "target"}))
         assert [row["number"] for row in done(agent.get("/merge-requests"))["results"]] == [number]
         found = done(agent.get("/merge-requests/1"))
-        assert (found["title"], found["state"], found["mergeable"]) == ("Longer", "open", True)
+        assert (found["title"], found["state"], found["mergeable"]) == ("Longer", "open", None)
         (item,) = done(agent.get("/merge-requests/1/plan?type=fact"))["results"]
         assert (item["id"], item["class"], item["reason"]) == (conflict["id"], "", "")
         assert item["theirs"]["fact_text"] == "Tokens live for an hour."
@@ -191,6 +191,39 @@ class TestMergeRequests:
         ]
         for name in ("identical", "applied"):
             refused(agent.get(f"/merge-requests/1/plan?class={name}"), 403, "branch_forbidden")
+
+    def test_the_checks_tell_it_nothing_either(self, project: Project, api: Api, main: Any) -> None:
+        """Two branches, of which main has one's fact already and contradicts the other's."""
+        agent = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+        for branch in ("task/1", "task/2"):
+            done(api.post("/branches", {"name": branch}), 201)
+        verified(api, api.fact("Tokens live for a day."), "main")
+        done(api.patch("/policies/main", {"approvals": 1}), 201)
+        found = []
+        for number, text in enumerate(["Tokens live for a day.", "Badges are blue."], start=1):
+            branch = f"task/{number}"
+            agent.fact(text, branch=branch)
+            done(agent.post("/merge-requests", {"source": branch}), 201)
+            row = done(agent.get(f"/merge-requests/{number}"))
+            plan = done(agent.get(f"/merge-requests/{number}/plan"))
+            found.append((row["checks"], row["mergeable"], plan["open_conflicts"], plan["unchecked"]))
+        assert found[0] == found[1]
+        checks, *rest = found[0]
+        assert [(one["name"], one["state"]) for one in checks] == [
+            ("conflicts", "hidden"),
+            ("require_verified", "hidden"),
+            ("secrets", "hidden"),
+            ("recall", "hidden"),
+            ("changes", "hidden"),
+            ("approvals", "failed"),
+        ]
+        assert {(one["reason"], one["count"], tuple(one["ids"]), one["link"]) for one in checks[:-1]} == {
+            ("Known to those who may read main.", 0, (), "")
+        }
+        assert checks[-1]["reason"] == "Approvals: 0 of 1."
+        assert rest == [False, None, 0]
+        states = [one["state"] for one in done(api.get("/merge-requests/1"))["checks"]]
+        assert "hidden" not in states
 
     def test_a_closed_request_says_why_it_is_not_checked(self, api: Api, reviewer: Api, learned: Any) -> None:
         done(api.post("/merge-requests", {"source": TASK}), 201)

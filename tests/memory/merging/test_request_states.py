@@ -11,6 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from memory.actors import Actor
 from memory.conf import conf
 from memory.engines.access.policies import PolicyEngine
+from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
@@ -87,6 +88,17 @@ class TestWithdrawn:
         assert {one.name for one in found.check.failed} == {"conflicts", "approvals"}
         assert ENGINE.approve_request(request_id=1, actor=vera).request.state == "approved"
 
+    def test_a_decision_that_is_taken_back_is_told(self, mira, vera, person, project, approved):
+        ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=vera)
+        told = [(one.name, one.by, one.count) for one in HISTORY.list_events(request_id=1, actor=mira)]
+        assert told[-1] == ("decision_withdrawn", "vera", 1)
+        last = AuditEntry.objects.order_by("id").last()
+        assert (last.action, last.detail["memory"]) == ("merge_request.withdraw", f"fact {approved.uid}")
+        events, _ = EventEngine().read_events(project_id=project.pk, after=0)
+        assert (events[-1].kind, events[-1].branch) == ("merge_request.withdraw", "main")
+        robot = person("robot", "write", branch_patterns=("task/*",))
+        assert [one.name for one in HISTORY.list_events(request_id=1, actor=robot)] == ["opened", "approved"]
+
     def test_what_was_not_decided_is_refused(self, mira, approved):
         ENGINE.withdraw_decision(request_id=1, uid=approved.uid, actor=mira)
         with nothing_left(), pytest.raises(NotFound, match="There is no decision on fact"):
@@ -105,7 +117,10 @@ class TestWithdrawn:
         assert ENGINE.withdraw_approval(request_id=1, actor=vera).state == "open"
         assert list(ENGINE.check_request(request_id=1, actor=mira).approvals) == []
         last = AuditEntry.objects.order_by("id").last()
-        assert (last.action, last.detail["withdrawn"]) == ("merge_request.approve", True)
+        assert (last.action, last.actor_label) == ("merge_request.withdraw", "vera")
+        assert (last.detail["withdrawn"], last.detail["count"]) == ("approval", 1)
+        told = [(one.name, one.by, one.count) for one in HISTORY.list_events(request_id=1, actor=mira)]
+        assert told == [("opened", "mira", 0), ("approval_withdrawn", "vera", 0)]
 
     def test_nothing_is_taken_back_of_a_closed_one(self, mira, vera, request_for):
         ENGINE.approve_request(request_id=1, actor=vera)
@@ -202,6 +217,17 @@ class TestWho:
             ("decided", "robot", "key"),
             ("rejected", "robot", "key"),
         ]
+
+
+    def test_who_may_not_read_the_target_sees_no_decision_and_no_commit_of_it(
+        self, mira, vera, person, conflict
+    ):
+        ENGINE.create_request(source=TASK, actor=mira)
+        ENGINE.decide_conflicts(request_id=1, choice="source", actor=vera)
+        ENGINE.merge_request(request_id=1, actor=vera)
+        robot = person("robot", "write", branch_patterns=("task/*",))
+        found = [(one.name, one.commit) for one in HISTORY.list_events(request_id=1, actor=robot)]
+        assert found == [("opened", None), ("merged", None)]
 
 
 class TestClosed:

@@ -404,6 +404,26 @@ def test_who_opened_it_approves_it_not_and_may_withdraw_it(
     assert (late.status_code, "is rejected already" in text(late)) == (409, True)
 
 
+def test_who_approved_it_takes_the_approval_back(
+    maintainer: Client, curator: Client, actor: Actor, project: Project
+) -> None:
+    conflicting(actor, 0)
+    assert 'value="withdraw"' not in text(maintainer.get(PAGE))
+    maintainer.post(PAGE, {"do": "approve"})
+    page = text(maintainer.get(PAGE))
+    assert ('value="withdraw"' in page, 'value="approve"' in page) == (True, False)
+    assert 'value="withdraw"' not in text(curator.get(PAGE))
+    assert curator.post(PAGE, {"do": "withdraw"}).status_code == 403
+    FACTS.write_fact(fact_text="One more.", branch_name=TASK, actor=actor)  # the approval counts no more
+    page = text(maintainer.get(PAGE))
+    assert ('value="withdraw"' in page, 'value="approve"' in page) == (True, True)
+    assert maintainer.post(PAGE, {"do": "withdraw"}).status_code == 302
+    assert not MergeRequest.objects.get().approvals.exists()
+    page = text(maintainer.get(PAGE))
+    assert ('value="withdraw"' in page, "took the approval back" in page) == (False, True)
+    assert maintainer.post(PAGE, {"do": "withdraw"}).status_code == 404
+
+
 def test_an_approval_of_what_has_moved_is_refused(maintainer: Client, actor: Actor, project: Project) -> None:
     conflicting(actor, 0)
     read = Branch.objects.get(project=project, name=TASK).head
