@@ -12,6 +12,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from day1site.failures import (
     BAD_REQUEST,
+    BUSY,
     FORBIDDEN,
     FORM_OUTDATED,
     NOT_FOUND,
@@ -20,7 +21,7 @@ from day1site.failures import (
 )
 from day1site.failures import BROKEN as BROKEN_PAGE
 from memory.api.problems import BROKEN, RETRY_SECONDS, render_problem, unknown_route
-from memory.db.errors import StorageRefused
+from memory.db.errors import StorageRefused, is_busy
 from memory.views.base import safe_referer
 from memory.views.flash import AGAIN
 
@@ -66,14 +67,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         return render_problem(*BROKEN)
     error = sys.exc_info()[1]  # the session may have been what failed to store
-    return storage_refused(error) if isinstance(error, StorageRefused) else render_failure(BROKEN_PAGE)
+    return nothing_stored(error) or render_failure(BROKEN_PAGE)
 
 
-def storage_refused(error: StorageRefused) -> HttpResponse:
-    """Return a page that explains why nothing can be stored now."""
-    response = render_failure(storage_failure(error.state == "full"))
-    response["Retry-After"] = str(RETRY_SECONDS)
-    return response
+def nothing_stored(error: BaseException | None) -> HttpResponse | None:
+    """Return a page that explains why nothing can be stored now, where it is the disk or other writers."""
+    if isinstance(error, StorageRefused):
+        response = render_failure(storage_failure(error.state == "full"))
+        response["Retry-After"] = str(RETRY_SECONDS)
+        return response
+    return render_failure(BUSY) if is_busy(error) else None
 
 
 def render_failure(failure: Failure, request: HttpRequest | None = None) -> HttpResponse:

@@ -55,6 +55,14 @@ BROKEN = Failure(
 )
 
 
+BUSY = Failure(
+    503,
+    _("The database is busy"),
+    _("Others held it for too long. What was stored before is safe; this was not stored."),
+    _("Try again in a moment."),
+)
+
+
 def database_away(is_unknown: bool) -> Failure:
     """Return the failure of a lost database; ``is_unknown``: whether this was stored cannot be told."""
     return Failure(503, _("The database cannot be reached"), UNKNOWN if is_unknown else SAFE)

@@ -11,9 +11,9 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
-from day1site.error_views import render_failure, storage_refused
+from day1site.error_views import nothing_stored, render_failure
 from day1site.failures import database_away
-from memory.db.errors import CommitLost, DatabaseAway, StorageRefused
+from memory.db.errors import CommitLost, DatabaseAway
 
 logger = logging.getLogger(__name__)
 
@@ -52,12 +52,12 @@ class SmallFiles(GZipMiddleware):
 
 
 class DatabaseTrouble(MiddlewareMixin):
-    """Error page for a lost database or a full disk. REST has responses of its own."""
+    """Error page for a lost or busy database or a full disk. REST has responses of its own."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if isinstance(error, StorageRefused):
+        if page := nothing_stored(error):
             logger.warning("%s %s: %s", request.method, request.path, error)
-            return storage_refused(error)
+            return page
         if not isinstance(error, DatabaseAway | CommitLost):
             return None
         logger.warning("%s %s: %r", request.method, request.path, error)

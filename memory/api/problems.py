@@ -5,7 +5,6 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions as drf
@@ -13,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api.wire import Renderer
-from memory.db.errors import CommitLost, DatabaseAway, StorageRefused
+from memory.db.errors import CommitLost, DatabaseAway, StorageRefused, is_busy
 from memory.exceptions import Day1Error
 
 logger = logging.getLogger(__name__)
@@ -67,7 +66,7 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
         return build_problem(
             503, "unavailable", error.text, {"storage": error.state, "retry_after": RETRY_SECONDS}
         )
-    if isinstance(error, OperationalError) and "lock" in str(error).lower():
+    if is_busy(error):
         logger.warning("%s %s: %s", method, path, error)
         return build_problem(*BUSY)
     logger.error("%s %s failed", method, path, exc_info=error)

@@ -24,3 +24,8 @@ class StorageRefused(OperationalError):
     @property
     def text(self) -> str:
         return self.texts[self.state]
+
+
+def is_busy(error: BaseException | None) -> bool:
+    """Return whether others held the database for too long, so that nothing was stored."""
+    return isinstance(error, OperationalError) and "lock" in str(error).lower()

@@ -1,9 +1,13 @@
 """Refusals on every page of the URL conf, over HTTP: each answers with a helpful page."""
 
 import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -13,6 +17,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Fact, Project
+from tests.databases import only_on_sqlite
 from tests.memory.api.client import UNKNOWN
 from tests.site.test_pages_queries import CHILD, Scene, person
 
@@ -148,3 +153,30 @@ def test_a_form_of_an_archived_branch_is_not_offered(person: Client, closed: Fac
     html = helps(person.get(f"/p/test/facts/{closed.uid}/edit?branch=task/a"), 409)
     assert ARCHIVED in html
     assert 'href="/p/test/branches/task/a"' in html
+
+
+@pytest.fixture
+def other_writer(actor: Actor) -> Iterator[None]:
+    """Hold the database as another program would, for longer than a request waits here."""
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout = 50")
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+    connection.close()  # the next one waits as long as ever
+
+
+@only_on_sqlite
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [("/p/test/facts/{fact}/edit", FORM | {"version": "1"}), ("/admin/p/test/facts/{fact}/act", VERDICT)],
+)
+def test_a_database_that_others_hold_for_too_long(
+    person: Client, actor: Actor, path: str, form: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    fact = FACTS.write_fact(fact_text="One", actor=actor).fact
+    request.getfixturevalue("other_writer")
+    html = helps(person.post(path.format(fact=fact.uid), form), 503)
+    assert "The database is busy" in html
+    assert "this was not stored" in html
+    assert Fact.objects.on(Branch.objects.get(name="main")).get().version == 1
