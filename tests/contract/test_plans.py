@@ -255,7 +255,8 @@ def test_what_is_new_for_the_resident_copy() -> None:
     nearest(store)
     write(store.actor, "one more")
     assert facts(lambda: nearest(store)) == [
-        "SEARCH fact USING INDEX fact_bopen (branch_id=? AND seq_to>? AND seq_to<?)",
+        "SEARCH fact USING COVERING INDEX fact_bseq (branch_id=? AND seq_from>? AND seq_from<?)",
+        "SEARCH fact USING COVERING INDEX fact_bopen (branch_id=? AND seq_to>? AND seq_to<?)",
         "SEARCH fact USING INDEX fact_bseq (branch_id=? AND seq_from>? AND seq_from<?)",
     ]
 

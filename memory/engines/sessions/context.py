@@ -39,6 +39,6 @@ def observation_counts(session: Session) -> dict[str, Any]:
 def find_session(project_id: UUID, key: str) -> Session | None:
     """Return a session with its branch, or None."""
     session = fetch_one(Session, project=project_id, key=key)
-    if session:
-        session.branch = fetch_one(Branch, id=session.branch_id)
+    if session and (branch := fetch_one(Branch, id=session.branch_id)):
+        session.branch = branch
     return session

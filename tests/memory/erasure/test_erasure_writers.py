@@ -148,7 +148,7 @@ class TestAfterwards:
 
     def test_events_that_were_read_before(self, actor, main) -> None:
         write_everything(actor)
-        between = RunOnce('"erased_at" IS NULL', lambda: self.erase_session(actor), after=True)
+        between = RunOnce('t."key", t."erased_at"', lambda: self.erase_session(actor), after=True)
         with connection.execute_wrapper(between):
             send(actor, make_event(LATE), make_event("Of another session.", "another"))
         assert (between.done, tables_with(WORD)) == (True, set())
