@@ -1,13 +1,15 @@
 """A merge request with many conflicts: its page, further pages, and decisions by rule.
 
-  .venv/bin/python -m bench.many_conflicts [--conflicts 5000,20000] [--data-dir DIR] [--keep]
+  .venv/bin/python -m bench.many_conflicts [--conflicts 5000,20000] [--cpu] [--data-dir DIR] [--keep]
 
-On a target of a fifth more facts both sides edit as many facts as there shall be conflicts, without an embedder.
+Both sides edit as many facts as there shall be conflicts, of a target of a fifth more, without an embedder.
 Each size is measured in a process of its own.
 """
 
 import argparse
+import gc
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from typing import Any
 
 from bench import local_engine, store_builder
 from bench.corpus import Vocabulary
-from bench.memory_usage import resident_mib
+from bench.memory_usage import kib
 from bench.merge_sources import content
 from bench.store_builder import SEED, Size
 
@@ -43,6 +45,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A merge request with many conflicts.")
     parser.add_argument("--conflicts", default="5000,20000", help="how many, with commas")
     parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
+    parser.add_argument("--cpu", action="store_true", help="measure processor time: others use the machine")
     parser.add_argument("--keep", action="store_true", help="leave the stores for the next run")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -53,7 +56,8 @@ def arguments() -> argparse.Namespace:
 def measure_apart(count: int, options: argparse.Namespace) -> dict[str, float]:
     """Measure in another process, since Django takes one data folder per process."""
     command = [sys.executable, "-m", "bench.many_conflicts", "--child", str(count)]
-    command += ["--data-dir", str(options.data_dir), *(["--keep"] if options.keep else [])]
+    command += ["--data-dir", str(options.data_dir)]
+    command += [f"--{flag}" for flag in ("keep", "cpu") if getattr(options, flag)]
     done = subprocess.run(command, cwd=local_engine.ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -65,13 +69,13 @@ def measure(count: int, options: argparse.Namespace) -> dict[str, float]:
         local_engine.set_up(work, "off")
         local_engine.optimize()
         local_engine.freeze_gc()
-        found = measure_request(count)
+        found = measure_request(count, time.process_time if options.cpu else time.perf_counter)
     if not options.keep:
         shutil.rmtree(made)
     return found
 
 
-def measure_request(count: int) -> dict[str, float]:
+def measure_request(count: int, clock: Callable[[], float]) -> dict[str, float]:
     from memory.engines.merging.requests import MergeRequestEngine
 
     engine, actor = MergeRequestEngine(), local_engine.local()
@@ -80,9 +84,9 @@ def measure_request(count: int) -> dict[str, float]:
     before, found = resident_mib(), dict[str, float]()
 
     def timed(name: str, work: Callable[[], Any]) -> Any:
-        started = time.perf_counter()
+        started = clock()
         done = work()
-        found[f"{name}, s"] = time.perf_counter() - started
+        found[f"{name}, s"] = clock() - started
         return done
 
     def plan(cursor: str) -> Any:
@@ -91,10 +95,10 @@ def measure_request(count: int) -> dict[str, float]:
     first = timed("first page of the plan", lambda: plan(""))
     assert first.open_conflicts == count, first.open_conflicts
     cursor = first.page.next
-    started = time.perf_counter()
+    started = clock()
     for _ in range(FURTHER_PAGES):
         cursor = plan(cursor).page.next
-    found["a further page, s"] = (time.perf_counter() - started) / FURTHER_PAGES
+    found["a further page, s"] = (clock() - started) / FURTHER_PAGES
     check = timed("its checks", lambda: engine.check_request(request_id=request, actor=actor))
     assert not check.check.mergeable
     timed("its checks again", lambda: engine.check_request(request_id=request, actor=actor))
@@ -106,6 +110,11 @@ def measure_request(count: int) -> dict[str, float]:
     assert timed("first page after that", lambda: plan("")).open_conflicts == 0
     found["memory that is kept, MiB"] = resident_mib() - before
     return found
+
+
+def resident_mib() -> float:
+    gc.collect()
+    return kib(os.getpid(), "status", "VmRSS") / 1024
 
 
 def write_conflicts(actor: Any, count: int) -> None:

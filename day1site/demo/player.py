@@ -8,11 +8,13 @@ from uuid import UUID
 from day1site.demo.conversations import replay_conversation
 from day1site.demo.script import Step
 from memory.actors import Actor
+from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.review.near_duplicates import NearDuplicateEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.models import Fact
@@ -39,6 +41,7 @@ class Player:
         self.branches, self.sessions = BranchManager(), SessionManager()
         self.near, self.relations = NearDuplicateEngine(), RelationEngine()
         self.questions = QuestionEngine()
+        self.requests, self.tasks = MergeRequestEngine(), TaskEngine()
         self.edges: dict[tuple[str, ...], UUID] = {}
 
     def play_step(self, step: Step) -> None:
@@ -133,6 +136,15 @@ class Player:
 
     def _fork(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
         self.branches.create_branch(actor=where["actor"], **payload)
+
+    def _merge_request(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        self.requests.create_request(actor=where["actor"], **payload)
+
+    def _agent_task(self, where: Mapping[str, Any], payload: dict[str, Any]) -> None:
+        agents, fields = payload["agents"], {key: one for key, one in payload.items() if key != "agents"}
+        made = self.tasks.create_task(actor=where["actor"], **fields).task
+        for agent in agents:
+            self.tasks.join_task(task=made.slug, agent_id=agent, actor=where["actor"])
 
     def _close_branch(self, where: Mapping[str, Any], name: str) -> None:
         self.branches.archive_branch(name=name, actor=where["actor"])

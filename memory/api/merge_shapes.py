@@ -145,6 +145,10 @@ class PlanItemShape(s.Serializer):
     theirs = s.DictField(allow_null=True, help_text="As the source shows it.")
     other = s.DictField(allow_null=True, help_text="The target's fact that it is nearly equal to.")
     score = s.FloatField(allow_null=True, help_text="How near: the cosine of both texts.")
+    left_half = s.UUIDField(
+        allow_null=True,
+        help_text="The fact that it replaces, or that replaces it, where a cherry_pick leaves that one out.",
+    )
     decision = MadeDecisionShape(allow_null=True)
 
     def get_fields(self) -> dict[str, s.Field]:
@@ -253,7 +257,9 @@ _request = shapes.build_renderer(MergeRequestShape, "source", "target")
 _approval = shapes.build_renderer(ApprovalShape)
 _check = shapes.build_renderer(CheckShape, "ids")
 _decision = shapes.build_renderer(MadeDecisionShape, "counts")
-_item = shapes.build_renderer(PlanItemShape, "base", "ours", "theirs", "fields", "other", "token", "decision")
+_item = shapes.build_renderer(
+    PlanItemShape, "base", "ours", "theirs", "fields", "other", "token", "left_half", "decision"
+)
 
 
 def request_shape(row: MergeRequest) -> dict[str, Any]:
@@ -266,7 +272,7 @@ def check_shape(result: GateResult) -> dict[str, Any]:
 
 def detail_shape(found: RequestCheck) -> dict[str, Any]:
     check = found.check
-    points = check.plan.points if check else found.request
+    points = found.view.points if found.view else found.request
     seqs = {name: getattr(points, name) for name in ("source_seq", "target_seq")}
     return {
         **request_shape(found.request),
@@ -275,7 +281,7 @@ def detail_shape(found: RequestCheck) -> dict[str, Any]:
         "checks": [check_shape(one) for one in check.results] if check else [],
         "not_checked": found.not_checked,
         "mergeable": check.mergeable if check else False,
-        "counts": check.plan.count_items() if check and not found.hidden else {},
+        "counts": found.view.counts if found.view else {},
     }
 
 
@@ -303,7 +309,8 @@ def item_shape(item: PlanItem, decision: MergeDecision | None = None) -> dict[st
     fields = {name: [side_value(value) for value in sides] for name, sides in item.fields.items()}
     versions = {name: version_fields(getattr(item, name)) for name in ("base", "ours", "theirs", "other")}
     token = item.token if item.outcome == CONFLICT else ""
-    return _item(item, **versions, fields=fields, token=token, decision=decision_shape(item, decision))
+    computed = {"left_half": str(item.left_half[0]) if item.left_half else None, "token": token}
+    return _item(item, **versions, **computed, fields=fields, decision=decision_shape(item, decision))
 
 
 def decision_shape(item: PlanItem, row: MergeDecision | None) -> dict[str, Any] | None:

@@ -97,6 +97,10 @@ class MergeRequest(models.Model):
     def __str__(self) -> str:
         return f"#{self.number} {self.title}"
 
+    def get_ids(self) -> tuple[UUID, ...]:
+        """Return the memories that cherry_pick takes."""
+        return tuple(UUID(uid) for uid in self.ids)
+
     @property
     def pending(self) -> bool:
         return self.state in self.PENDING

@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy
 
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.approvals import is_author
-from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.plan import BOTH, CONFLICT, EDIT, SIMILAR, SKIP, Decision, PlanItem
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.merging.request_results import RequestCheck
@@ -155,13 +154,13 @@ class RequestPart(ProjectPage):
 
     def describe_check(self, found: RequestCheck) -> dict[str, Any]:
         """Return the context of the gates and the foot."""
-        undecided = list_undecided(found.check.plan) if found.check else []
+        undecided = sum(found.view.undecided.values()) if found.view else 0
         return {
             "merge": found.request,
             "address": self.address,
             "gates": build_gates(found, self.address),
-            "mergeable": found.check is not None and found.check.mergeable,
-            "undecided": len(undecided),
+            "mergeable": bool(found.check and found.check.mergeable),
+            "undecided": undecided,
             **self.describe_rights(found.request),
             **self.describe_approval(found),
         }
@@ -169,7 +168,8 @@ class RequestPart(ProjectPage):
     def describe_approval(self, found: RequestCheck) -> dict[str, bool]:
         """Return whether the reader has approved the request, and whether that counts still."""
         actor = self.reader.actor
-        own = [one for one in found.approvals if (one.row.actor_kind, one.row.actor_id) == (actor.kind, actor.id)]
+        rows = [one for one in found.approvals if one.row.actor_id == actor.id]
+        own = [one for one in rows if one.row.actor_kind == actor.kind]
         return {"has_approved": bool(own), "has_live_approval": any(not one.outdated for one in own)}
 
     def describe_rights(self, request: MergeRequest) -> dict[str, bool]:
@@ -239,8 +239,7 @@ class ConflictPage(RequestPart):
         return redirect(with_query(self.address, {"tab": "changes"}))
 
     def _find_item(self, found: RequestCheck) -> PlanItem | None:
-        items = found.check.plan.index_items() if found.check else {}
-        item = items.get((self.kwargs["kind"], self.kwargs["uid"]))
+        item = found.view.find_item(self.kwargs["kind"], self.kwargs["uid"]) if found.view else None
         return item if item is not None and item.outcome == CONFLICT else None
 
     def _render_refused(self, error: Day1Error) -> HttpResponse:

@@ -8,13 +8,15 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.gates import GateResult
-from memory.engines.merging.plan import CLASSES, CONFLICT, FullPlan, PlanItem
+from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
+from memory.engines.merging.plan_views import PlanView
 from memory.engines.merging.recall_gate import measure_recall
 from memory.engines.merging.request_results import RequestCheck
-from memory.engines.merging.requests import build_options
+from memory.engines.merging.settling import load_plan
+from memory.engines.merging.shown_requests import build_options
 from memory.engines.support.pagination import Page
+from memory.engines.support.validation import parse_time
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
@@ -45,6 +47,7 @@ REFUSALS = (BranchArchived, Conflict, IllegalTransition, Invalid)
 @add_page("merge-requests/<int:number>", "merge-request")
 class MergeRequestPage(RequestPart):
     template_name = "merge_request.html"
+    undo = ""  # the address that takes back what a button did
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         found = self.load_check()
@@ -55,7 +58,7 @@ class MergeRequestPage(RequestPart):
         return super().get_context_data(title=str(found.request), found=found, **shown, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Do what the button says (do=approve, withdraw, reject, merge, revert, settle); a refusal shows the page."""
+        """Do what the button says: do=approve, withdraw, reject, merge, revert, settle."""
         self.reader.require_now()
         name = request.GET.get("do") or request.POST.get("do", "")
         action: Callable[[], str] | None = getattr(self, f"_do_{name}", None) if name.isalpha() else None
@@ -65,8 +68,7 @@ class MergeRequestPage(RequestPart):
             sentence = action()
         except REFUSALS as error:
             return self._render_refused(error)
-        undo = with_query(self.address, {"do": "revert"}) if name == "merge" else ""
-        flash_success(request, sentence, undo=undo)
+        flash_success(request, sentence, undo=self.undo)
         if getattr(request, "htmx", False):
             return HttpResponse(status=204)
         return redirect(with_query(self.address, {"tab": "changes" if name == "settle" else ""}))
@@ -98,6 +100,7 @@ class MergeRequestPage(RequestPart):
 
     def _do_merge(self) -> str:
         done = self._act(merge_request_engine.merge_request)
+        self.undo = with_query(self.address, {"do": "revert"})
         return _("Merged into %(target)s.") % {"target": done.request.target.name}
 
     def _do_revert(self) -> str:
@@ -110,7 +113,15 @@ class MergeRequestPage(RequestPart):
         choice, reason = post.get("choice", ""), post.get("reason", "")
         rule = {"choice": choice, "reasons": [reason] if reason else [], "only_open": True}
         done = self._act(merge_request_engine.decide_conflicts, **rule)
+        if done.made_at:
+            self.undo = with_query(self.address, {"do": "unsettle", "made_at": done.made_at.isoformat()})
         return _("Conflicts decided: %(count)d.") % {"count": done.decided}
+
+    def _do_unsettle(self) -> str:
+        """Make undecided again what one answer for many has decided."""
+        made_at = parse_time("made_at", self.request.GET.get("made_at", ""))
+        self._act(merge_request_engine.withdraw_decisions, made_at=made_at)
+        return _("The conflicts are undecided again.")
 
     # ---- tabs ----------------------------------------------------------------------------------
 
@@ -124,7 +135,8 @@ class MergeRequestPage(RequestPart):
         """Return the ranks before and after of the questions that the reader may read."""
         if found.check is None or not self.reader.actor.may_use(found.request.target.name):
             return {}
-        recall = measure_recall(found.check.plan, build_options(found.request))
+        options = build_options(found.request)
+        recall = measure_recall(load_plan(options, options.points), options)
         return {
             "recall": recall,
             "rows": build_rows(self.reader.actor, describe_results(recall)),
@@ -132,16 +144,16 @@ class MergeRequestPage(RequestPart):
         }
 
     def _changes_context(self, found: RequestCheck) -> dict[str, Any]:
-        if found.check is None:
+        if found.view is None:
             return {}
-        plan, get = found.check.plan, self.request.GET
+        view, get = found.view, self.request.GET
         kind, gate, outcome = (get.get(name, "") for name in ("type", "gate", "class"))
-        shown = {"figures": list_figures(plan), "gate": gate}
+        shown = {"figures": list_figures(view), "gate": gate}
         if gate:
             return {**shown, **self._list_failing(found, gate)}
         if outcome and outcome != CONFLICT:
             return {**shown, **self._list_class(found, kind, [outcome])}
-        return {**shown, **self._list_conflicts(found, plan, kind)}
+        return {**shown, **self._list_conflicts(found, view, kind)}
 
     def _list_class(self, found: RequestCheck, kind: str, classes: Sequence[str]) -> dict[str, Any]:
         page = self._list_plan(found, kind=kind, classes=classes, **self.paging())
@@ -152,45 +164,40 @@ class MergeRequestPage(RequestPart):
 
     def _list_failing(self, found: RequestCheck, gate: str) -> dict[str, Any]:
         result = find_result(found, gate)
-        items = [item for item in found.check.plan.items if item.uid in result.ids] if found.check else []
+        items = found.view.find_items(result.ids) if found.view else []
         return {**self._group_items(items), "gate_count": result.count, "named": len(result.ids)}
 
     def _group_items(self, items: Sequence[PlanItem]) -> dict[str, Any]:
         lines = self.load_lines(items)
         return {"groups": group_items(items, lines), "ends": lines}
 
-    def _list_conflicts(self, found: RequestCheck, plan: FullPlan, kind: str) -> dict[str, Any]:
+    def _list_conflicts(self, found: RequestCheck, view: PlanView, kind: str) -> dict[str, Any]:
         """Return a page of conflicts, and below the first page what else the merge brings."""
         options = {"kind": kind, "classes": [CONFLICT], **self.paging(CONFLICTS)}
         page = self._list_plan(found, **options)
-        others = plan.select_items("", OTHERS) if not options["cursor"] else []
-        lines = self.load_lines([*page.results, *others[:PREVIEW]])
+        others = view.list_positions("", OTHERS) if not options["cursor"] else []
+        preview = view.items.load(others[:PREVIEW])
+        lines = self.load_lines([*page.results, *preview])
         return {
             "conflicts": [ConflictView.from_item(item, lines) for item in page.results],
             "page": page,
-            "groups": group_items(others[:PREVIEW], lines),
+            "groups": group_items(preview, lines),
             "ends": lines,
             "others": len(others),
             "more": max(len(others) - PREVIEW, 0),
-            "reasons": count_undecided(plan),
+            "reasons": list(view.undecided.items()),
         }
 
 
-def list_figures(plan: FullPlan) -> list[tuple[str, str, int]]:
+def list_figures(view: PlanView) -> list[tuple[str, str, int]]:
     """Return the counts of a plan, conflicts first: class, kind, number. Confirmations have no list."""
-    counts = plan.count_items()
+    counts = view.counts
     return [
         (outcome, kind, by_class[outcome])
         for outcome in CLASSES
         for kind, by_class in counts.items()
         if outcome in by_class and kind != "confirmation"
     ]
-
-
-def count_undecided(plan: FullPlan) -> list[tuple[str, int]]:
-    """Return how many conflicts of each reason are undecided."""
-    reasons = [item.reason for item in list_undecided(plan)]
-    return [(reason, reasons.count(reason)) for reason in dict.fromkeys(reasons)]
 
 
 def find_result(found: RequestCheck, name: str) -> GateResult:

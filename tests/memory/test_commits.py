@@ -153,43 +153,18 @@ def test_a_memory_is_open_once_on_a_branch(actor: Actor) -> None:
     assert shown(actor, "main") == ["a"]
 
 
-def test_put_over_a_version_of_the_branch_follows_it(actor: Actor) -> None:
-    old = write(actor, "a")[0]
-    with open_commit(actor, "main", "put") as commit:
-        new = commit.copy_version(fact("b", uid=old.uid, created_at=old.created_at))
-    assert (new.prev_vid, new.version, new.created_at) == (old.vid, 2, old.created_at)
-    assert shown(actor, "main") == ["b"]
-
-
-def test_put_over_an_inherited_version_follows_it(actor: Actor, manager: BranchManager) -> None:
-    old = write(actor, "a")[0]
-    manager.create_branch(name="task/a", actor=actor)
-    with open_commit(actor, "task/a", "put") as commit:
-        new = commit.copy_version(fact("b", uid=old.uid))
-    assert (new.prev_vid, new.version) == (old.vid, 2)
-
-
 def test_a_copy_that_is_changed_in_the_same_commit_is_another_version(
     actor: Actor, manager: BranchManager
 ) -> None:
     """Give changed content a new vid: a merge takes equal vids for equal versions."""
     manager.create_branch(name="task/a", actor=actor)
     source = write(actor, "a", branch="task/a")[0]
+    vid = source.vid
     with open_commit(actor, "main", "merge") as commit:
-        copy = commit.copy_version(source, vid=source.vid, prev_vid=None)
+        (copy,) = commit.merge_versions([(None, source)])
         changed = commit.change_row(copy, **content_of("b"))
-    assert changed.vid != source.vid
-    assert changed.prev_vid == source.vid
-
-
-def test_put_over_a_version_of_the_same_commit_keeps_its_graph(actor: Actor, manager: BranchManager) -> None:
-    manager.create_branch(name="task/a", actor=actor)
-    source = write(actor, "a", branch="task/a")[0]
-    with open_commit(actor, "main", "merge") as commit:
-        commit.add_rows([fact("b", uid=source.uid)])
-        commit.copy_version(source, vid=source.vid)
-    (held,) = Fact.objects.on(find_branch(actor, "main"))
-    assert (held.fact_text, held.vid) == ("a", source.vid)
+    assert changed.vid != vid
+    assert changed.prev_vid == vid
 
 
 def test_an_empty_commit_around_another_gives_nothing_back(actor: Actor) -> None:

@@ -49,7 +49,7 @@ def merge(actor: Actor, source: str, target: str) -> Commit:
     origin = Branch.objects.get(project=actor.project_id, name=source)
     with open_commit(actor, target, "branch.merge") as commit:
         for row in Fact.objects.on(origin).filter(branch=origin.pk).fetch_all():
-            commit.copy_version(row, vid=row.vid, prev_vid=row.prev_vid)
+            commit.merge_versions([(None, row)])
     assert commit.commit is not None
     Commit.objects.filter(pk=commit.commit.pk).update(source_branch=origin, source_seq=origin.head)
     return commit.commit

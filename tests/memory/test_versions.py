@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.versions.commits import CommitWriter, open_commit
-from memory.engines.versions.lookup import find_branch, resolve_point
+from memory.engines.versions.lookup import find_branch, nearest_versions, resolve_point
 from memory.engines.versions.pinned_versions import pin_versions
 from memory.models import OPEN, Branch, Fact, Project, Vector, VectorClock
 from memory.models.vectors import vector_slot
@@ -72,14 +72,6 @@ def vector_of(text: str) -> np.ndarray:
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     vector = np.random.default_rng(seed).normal(size=DIMENSIONS)
     return (vector / np.linalg.norm(vector)).astype("f4")
-
-
-def revived(row: Fact, text: str) -> Fact:
-    """Return an old version as it would be restored with another text."""
-    row.deleted = False
-    for name, value in content_of(text).items():
-        setattr(row, name, value)
-    return row
 
 
 class Undone(Exception):
@@ -214,9 +206,8 @@ class World:
         elif kind == "remove":
             commit.remove_row(commit.get_version(Fact, uid))
         else:
-            old = Fact.objects.all_versions().filter(uid=uid).order_by("rid").first()
-            assert old is not None
-            commit.copy_version(revived(old, text or ""))
+            tombstone = nearest_versions(commit.lineage, Fact, [uid])[uid]
+            commit.change_row(tombstone, **content_of(text or ""))
         touched[uid] = text
 
 

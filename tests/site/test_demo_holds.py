@@ -16,11 +16,13 @@ from conversations.models import Conversation, Message
 from day1site.demo import loader as loading
 from day1site.demo.script import monday
 from memory.actors import Actor, local_actor
+from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import create_main
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.versions.lookup import find_branch
 from memory.models import (
@@ -181,6 +183,22 @@ def test_it_looks_half_a_year_old(demo: Actor) -> None:
     assert not Session.objects.exclude(status="active").filter(ended_at=None).exists()
     recorded_early = AuditEntry.objects.filter(project=demo.project_id, at__lt=now - timedelta(hours=1))
     assert not recorded_early.exists()
+
+
+def test_it_has_a_merge_request_with_a_conflict_and_a_task(demo: Actor) -> None:
+    (request,) = MergeRequestEngine().list_requests(actor=demo).results
+    assert (request.state, request.source.name, request.target.name) == (
+        "open",
+        "task/webhook-window",
+        "main",
+    )
+    found = MergeRequestEngine().check_request(request_id=request.number, actor=demo)
+    assert found.view is not None
+    assert found.view.undecided == {"edited": 1}
+    assert len(found.view.list_positions("fact")) == 2
+    (task,) = TaskEngine().list_tasks(actor=demo).results
+    assert (task.slug, task.state, len(task.objectives.all())) == ("ledger-close", "active", 3)
+    assert [part.agent_id for part in task.agents.all()] == ["ledger-agent", "ops-scribe"]
 
 
 def test_time_travel_has_something_to_show(demo: Actor) -> None:

@@ -40,6 +40,10 @@ ITEM = b.row(
         "token": {"type": "string"},
         "source": {"type": "string", "description": "As the branch has it."},
         "target": {"type": "string", "description": "As the other branch has it, or its near duplicate."},
+        "left_half": {
+            "type": ["string", "null"],
+            "description": "What it replaces, or what replaces it, where `ids` leave that out: name both.",
+        },
     }
 )
 
@@ -122,7 +126,7 @@ def describe_merge(answer: dict[str, Any]) -> b.Answer:
 
 
 def describe_item(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("id", "type", "class", "reason", "token")
+    names = ("id", "type", "class", "reason", "token", "left_half")
     sides = {"source": row["theirs"], "target": row["other"] or row["ours"]}
     return {**{name: row[name] for name in names}, **{side: line(version) for side, version in sides.items()}}
 

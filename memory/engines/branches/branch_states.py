@@ -1,6 +1,6 @@
 """The state of a branch: live, expired, merged or archived."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -27,6 +27,16 @@ class KnownBranches:
     by_id: dict[int, Branch]
     merges: Merges
     now: datetime
+
+    @cached_property
+    def states(self) -> dict[int, tuple[BranchState, datetime | None]]:
+        """Return what ``find_state`` says of each branch."""
+        return {pk: self.find_state(branch) for pk, branch in self.by_id.items()}
+
+    def measure_distances(self, branches: Iterable[Branch]) -> None:
+        """Set ``ahead`` and ``behind`` of some of the branches."""
+        for branch in branches:
+            self.merges.annotate(branch, self.by_id[branch.parent_id] if branch.parent_id else None)
 
     def find_state(self, branch: Branch) -> tuple[BranchState, datetime | None]:
         """Return the state of a branch, and since when it holds; nobody knows when a live one began to be."""
@@ -64,12 +74,10 @@ class KnownBranches:
 
 
 def load_branches(project_id: UUID) -> KnownBranches:
-    """Return all branches of a project, with ``ahead`` and ``behind``."""
-    branches = list(Branch.objects.filter(project=project_id).defer("ancestors"))
-    by_id, merges = {branch.pk: branch for branch in branches}, load_project_merges(project_id)
-    for branch in branches:
-        merges.annotate(branch, by_id[branch.parent_id] if branch.parent_id else None)
-    return KnownBranches(by_id, merges, timezone.now())
+    """Return all branches of a project."""
+    branches = Branch.objects.filter(project=project_id).defer("ancestors")
+    by_id = {branch.pk: branch for branch in branches}
+    return KnownBranches(by_id, load_project_merges(project_id), timezone.now())
 
 
 def find_expiry(branch: Branch) -> datetime | None:

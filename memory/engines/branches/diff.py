@@ -27,6 +27,7 @@ from memory.engines.support.pagination import (
     parse_cursor_id,
     read_cursor,
 )
+from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.kinds import compared_fields, models_by_kind
 from memory.models import Branch, BranchedModel, Commit, Fact, FactAssessment
 
@@ -166,17 +167,18 @@ class DiffRange:
             return {}
         before, after = self._load_vids(kind, self.before), self._load_vids(kind, self.after)
         both = before.keys() & after.keys()
+        new_texts = {uid for uid in both if before[uid][1:] != after[uid][1:]}
+        new_texts -= set(erased_uids(self.project_id, new_texts))  # both texts are blank
         rest = {uid for uid in both if before[uid] != after[uid]} | (both & self._list_judged(kind))
         found = dict.fromkeys(after.keys() - both, "added") | dict.fromkeys(before.keys() - both, "removed")
-        return found | dict.fromkeys(self._filter_changed(kind, sorted(rest)), "changed")
+        changed = new_texts | set(self._filter_changed(kind, sorted(rest - new_texts)))
+        return found | dict.fromkeys(changed, "changed")
 
-    def _load_vids(self, kind: Kind, lineage: Lineage) -> dict[UUID, int]:
-        """Return the version of each touched memory that a point shows."""
-        return dict(
-            kind.model.objects.in_lineage(lineage)
-            .filter(self._touched_uids(kind))
-            .gather_values("uid", "vid")
-        )
+    def _load_vids(self, kind: Kind, lineage: Lineage) -> dict[UUID, list[Any]]:
+        """Return the version of each touched memory that a point shows, with the hash of its text."""
+        columns = ("uid", "vid", "content_hash") if kind.model.TEXT else ("uid", "vid")
+        shown = kind.model.objects.in_lineage(lineage).filter(self._touched_uids(kind))
+        return {uid: rest for uid, *rest in shown.gather_values(*columns)}
 
     def _list_judged(self, kind: Kind) -> set[UUID]:
         """Return the facts whose verdict was touched."""
@@ -186,20 +188,10 @@ class DiffRange:
         return {uid for rows in self._list_touched(verdicts) for uid in rows.values_list("uid", flat=True)}
 
     def _filter_changed(self, kind: Kind, uids: Sequence[UUID]) -> Iterator[UUID]:
+        """Yield the memories, of equal texts, of which any compared field differs."""
         for batch in batched(uids, BATCH_SIZE):
-            changed = self._list_new_texts(kind, batch)
-            rest = [uid for uid in batch if uid not in changed]
-            before, after = (self._load_values(kind, side, rest) for side in (self.before, self.after))
-            changed |= {uid for uid in rest if not all(map(is_same, before[uid], after[uid]))}
-            yield from (uid for uid in batch if uid in changed)
-
-    def _list_new_texts(self, kind: Kind, uids: Sequence[UUID]) -> set[UUID]:
-        """Return the memories whose texts differ, of which the other fields need not be read."""
-        if not (text := kind.model.TEXT):
-            return set()
-        sides = (kind.model.objects.in_lineage(side) for side in (self.before, self.after))
-        before, after = (dict(shown.select_by_key(("uid", text), "uid", uids)) for shown in sides)
-        return {uid for uid in uids if before[uid] != after[uid]}
+            before, after = (self._load_values(kind, side, batch) for side in (self.before, self.after))
+            yield from (uid for uid in batch if not all(map(is_same, before[uid], after[uid])))
 
     @staticmethod
     def _load_values(kind: Kind, lineage: Lineage, uids: Sequence[UUID]) -> dict[UUID, list[Any]]:

@@ -71,6 +71,7 @@ class ArchiveReport:
 def find_expired(actor: Actor, known: KnownBranches) -> list[ExpiredBranch]:
     """Return the branches that are done with, by name, each with the reason why it would be left."""
     ended = list(_list_ended(actor, known))
+    known.measure_distances(branch for branch, _state, _since in ended)
     needed = load_reasons([branch for branch, _state, _since in ended])
     found, gone = [], set[int]()
     # Children first: a branch whose children all go can go with them.

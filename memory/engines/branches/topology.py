@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.db import transaction
@@ -115,14 +115,15 @@ class BranchTopologyEngine:
             )
         states = [c.one_of(BranchState.values)("state", state) for state in states]
         known = load_branches(actor.project_id)
-        nodes = list_nodes(actor, known, TreeFilter(name, states, owner, tag))
+        lines = list_lines(actor, known, TreeFilter(name, states, owner, tag))
         mark = mark_from(repr(("topology", actor.project_id, name, states, owner, tag)))
-        page = cut_page(known, nodes, limit, cursor, mark)
-        return replace(
-            page,
-            results=count_nodes(page.results),
+        page = cut_page(known, lines, limit, cursor, mark)
+        return BranchTree(
+            build_nodes(known, page.results),
+            page.next,
+            page.previous,
             counts=None if cursor else count_states(actor, known),
-            matching=sum(node.matches for node in nodes),
+            matching=sum(line.matches for line in lines),
         )
 
     def enrich_branch(self, *, name: str, actor: Actor, **details: Any) -> Branch:
@@ -164,28 +165,49 @@ class BranchTopologyEngine:
 # ---- the tree ----------------------------------------------------------------------------------------
 
 
-def list_nodes(actor: Actor, known: KnownBranches, filters: TreeFilter) -> list[BranchNode]:
+class TreeLine(NamedTuple):
+    """A branch in the order of the tree, of which no more is known than its place."""
+
+    branch: Branch
+    level: int
+    matches: bool
+
+
+def list_lines(actor: Actor, known: KnownBranches, filters: TreeFilter) -> list[TreeLine]:
     """Return the branches that match, and their ancestors, in the order of the tree."""
-    nodes, shown_ids = [], set()
+    lines, shown_ids = [], set[int]()
     for branch, level in known.list_in_order():
         if not actor.may_use(branch.name):
             continue
-        state, since = known.find_state(branch)
-        matches = filters.matches(branch, state)
-        children = len(known.children.get(branch.pk, []))
-        nodes.append(BranchNode(branch, level, state, since, children, matches))
+        matches = filters.matches(branch, known.states[branch.pk][0])
+        lines.append(TreeLine(branch, level, matches))
         if matches:
-            shown_ids |= set(list_line(known, branch))
-    return [node for node in nodes if node.branch.pk in shown_ids]
+            add_ancestry(known, branch, shown_ids)
+    return [line for line in lines if line.branch.pk in shown_ids]
 
 
-def list_line(known: KnownBranches, branch: Branch) -> list[int]:
-    """Return the ids of a branch and its ancestors."""
-    line = [branch.pk]
-    while branch.parent_id is not None:
-        branch = known.by_id[branch.parent_id]
-        line.append(branch.pk)
-    return line
+def add_ancestry(known: KnownBranches, branch: Branch, ids: set[int]) -> None:
+    """Add the ids of a branch and its ancestors; where one is known, so are those above it."""
+    pk: int | None = branch.pk
+    while pk is not None and pk not in ids:
+        ids.add(pk)
+        pk = known.by_id[pk].parent_id
+
+
+def build_nodes(known: KnownBranches, lines: Sequence[TreeLine]) -> list[BranchNode]:
+    """Return the nodes of a page, with all that is known of their branches."""
+    known.measure_distances(line.branch for line in lines)
+    nodes = [
+        BranchNode(
+            line.branch,
+            line.level,
+            *known.states[line.branch.pk],
+            len(known.children.get(line.branch.pk, [])),
+            line.matches,
+        )
+        for line in lines
+    ]
+    return count_nodes(nodes)
 
 
 def count_states(actor: Actor, known: KnownBranches) -> dict[str, int]:
@@ -193,14 +215,16 @@ def count_states(actor: Actor, known: KnownBranches) -> dict[str, int]:
     counts = dict.fromkeys(BranchState.values, 0)
     for branch in known.by_id.values():
         if actor.may_use(branch.name):
-            counts[known.find_state(branch)[0].value] += 1
+            counts[known.states[branch.pk][0].value] += 1
     return counts
 
 
 # ---- pages -------------------------------------------------------------------------------------------
 
 
-def cut_page(known: KnownBranches, nodes: list[BranchNode], limit: int, cursor: str, mark: str) -> BranchTree:
+def cut_page(
+    known: KnownBranches, lines: Sequence[TreeLine], limit: int, cursor: str, mark: str
+) -> Page[TreeLine]:
     """Return the page that begins at the branch which the cursor names, or at the next one in the order.
 
     Branches are never deleted, so its place in the order is known even where it does not match any more.
@@ -211,14 +235,14 @@ def cut_page(known: KnownBranches, nodes: list[BranchNode], limit: int, cursor: 
         order = {branch.pk: index for index, (branch, _level) in enumerate(known.list_in_order())}
         if (first := order.get(parse_count(position["key"]))) is None:
             raise Invalid(NOT_OURS, field="cursor")
-        start = sum(1 for node in nodes if order[node.branch.pk] < first)
-    batch = nodes[start : start + limit]
+        start = sum(1 for line in lines if order[line.branch.pk] < first)
+    batch = lines[start : start + limit]
 
     def cursor_at(index: int) -> str:
-        return write_cursor({"key": str(nodes[index].branch.pk), "list": mark})
+        return write_cursor({"key": str(lines[index].branch.pk), "list": mark})
 
-    after = cursor_at(start + limit) if start + limit < len(nodes) else None
-    return BranchTree(batch, after, cursor_at(max(0, start - limit)) if start else None)
+    after = cursor_at(start + limit) if start + limit < len(lines) else None
+    return Page(batch, after, cursor_at(max(0, start - limit)) if start else None)
 
 
 def count_nodes(nodes: Sequence[BranchNode]) -> list[BranchNode]:

@@ -1,6 +1,8 @@
 """Building of a plan, step by step: what changed, what is there already, what is decided, what it writes."""
 
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from uuid import UUID
 
 from memory.engines.merging.absorbed import find_stand_ins
@@ -16,9 +18,10 @@ from memory.engines.merging.owners import (
     reject_orphans,
     settle_parts,
 )
-from memory.engines.merging.plan import ERASED, REJECTED, SOURCE, TARGET, Decision, FullPlan, MergePoints
+from memory.engines.merging.plan import ERASED, SOURCE, TARGET, Decision, FullPlan, MergePoints
 from memory.engines.merging.similar import Compared, compare_items, mark_similar
 from memory.engines.merging.strategies import (
+    AUTO,
     CHERRY_PICK,
     FAST_FORWARD,
     OURS,
@@ -27,6 +30,7 @@ from memory.engines.merging.strategies import (
     apply_decisions,
     count_own_commits,
     decide_all,
+    name_left_halves,
     pick_items,
     squash_facts,
 )
@@ -49,9 +53,12 @@ def build_plan(
     Raises Invalid (a decision that does not fit, an unknown id) and Conflict (a decision on a conflict that
     has changed since).
     """
-    picked = frozenset(ids) if strategy == CHERRY_PICK else None
-    plan = FullPlan(points, strategy, list_changes(points), picked=picked)
-    plan.own_commits = count_own_commits(points) if strategy == FAST_FORWARD else 0
+    return finish_plan(draft_plan(points, compared), strategy, ids, decisions)
+
+
+def draft_plan(points: MergePoints, compared: Compared | None = None) -> FullPlan:
+    """Return what the source changed and what conflicts, whatever the strategy and the decisions are."""
+    plan = FullPlan(points, AUTO, list_changes(points))
     reject_erased(plan)
     plan.compared = compared = compared or compare_items(points, list(plan.of_model(Fact)))
     keep_extended(plan)
@@ -60,6 +67,17 @@ def build_plan(
     mark_similar(plan, compared)
     ask_about_withdrawn(plan)
     reject_orphans(plan)
+    return plan
+
+
+def finish_plan(
+    draft: FullPlan, strategy: str, ids: Sequence[UUID] = (), decisions: Sequence[Decision] = ()
+) -> FullPlan:
+    """Return the plan that a strategy and decisions make of a draft, which stays as it is."""
+    plan = replace(draft, strategy=strategy, items=[copy(item) for item in draft.items])
+    plan.written, plan.moved_verdicts, plan.arrivals = [], [], None
+    plan.picked = frozenset(ids) if strategy == CHERRY_PICK else None
+    plan.own_commits = count_own_commits(plan.points) if strategy == FAST_FORWARD else 0
     apply_strategy(plan, ids, decisions)
     match_edges(plan)
     reject_taken_places(plan)
@@ -69,6 +87,7 @@ def build_plan(
     fit_verdicts(plan)
     copy_verdicts(plan)
     plan.confirmations = list_missing_confirmations(plan)
+    name_left_halves(plan)
     return plan
 
 
@@ -77,7 +96,7 @@ def reject_erased(plan: FullPlan) -> None:
     plan.erased = frozenset(erased_uids(plan.points.project_id, {item.uid for item in plan.items}))
     for item in plan.items:
         if item.uid in plan.erased:
-            item.outcome, item.reason = REJECTED, ERASED
+            item.reject(ERASED)
 
 
 def apply_strategy(plan: FullPlan, ids: Sequence[UUID], decisions: Sequence[Decision]) -> None:

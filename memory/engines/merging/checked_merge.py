@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from django.db import transaction
 from django.utils.translation import gettext_noop as _
@@ -40,10 +41,9 @@ NO_FAST_FORWARD = _("{name} has {count} commits of its own: it cannot be fast-fo
 
 
 @dataclass(frozen=True)
-class MergeCheck:
-    """A whole plan, and the results of the checks that the policy of the target wants."""
+class Checked:
+    """The results of the checks that the policy of a target wants."""
 
-    plan: FullPlan
     results: tuple[GateResult, ...]
     policy: Policy
 
@@ -60,6 +60,13 @@ class MergeCheck:
 
 
 @dataclass(frozen=True)
+class MergeCheck(Checked):
+    """The same with the whole plan that was checked."""
+
+    plan: FullPlan
+
+
+@dataclass(frozen=True)
 class MergeResult:
     """What a merge did. Without a ``commit`` there was nothing to do; ``open_conflicts`` are left."""
 
@@ -70,6 +77,7 @@ class MergeResult:
 
 
 Check = Callable[[FullPlan, MergeOptions], MergeCheck]
+AnyCheck = TypeVar("AnyCheck", bound=Checked)
 
 
 # ---- checks --------------------------------------------------------------------------------------------
@@ -91,20 +99,20 @@ def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
         results.append(GateResult(CHANGES, FAILED, NOTHING_TO_MERGE, names))
     if plan.own_commits:
         results.append(refuse_fast_forward(plan))
-    return MergeCheck(plan, tuple(results), policy)
+    return MergeCheck(tuple(results), policy, plan)
 
 
-def hide_check(options: MergeOptions) -> MergeCheck:
+def hide_check(options: MergeOptions) -> Checked:
     """Return the checks of a merge for who may not read the target: approvals alone depend on nothing that it
     holds. Each other one is listed, whatever it says, and nothing is planned.
     """
-    policy, points = find_target_policy(options), options.points
+    policy = find_target_policy(options)
     own = (FAST_FORWARD,) if options.strategy == FAST_FORWARD else ()
     data = {"target": options.target.name}
     results = [GateResult(name, HIDDEN, HIDDEN_REASON, data) for name in (*policy.gates, CHANGES, *own)]
     if policy.approvals:
         results.append(check_approvals(options.request, policy))
-    return MergeCheck(FullPlan(points, options.strategy), tuple(results), policy)
+    return Checked(tuple(results), policy)
 
 
 def refuse_fast_forward(plan: FullPlan) -> GateResult:
@@ -113,7 +121,7 @@ def refuse_fast_forward(plan: FullPlan) -> GateResult:
     return GateResult(FAST_FORWARD, FAILED, NO_FAST_FORWARD, data)
 
 
-def renew_approvals(check: MergeCheck, request: MergeRequest) -> MergeCheck:
+def renew_approvals(check: AnyCheck, request: MergeRequest) -> AnyCheck:
     """Return a check with the approvals of a request as they are now."""
     approvals = check_approvals(request, check.policy)
     results = (approvals if one.name == APPROVALS else one for one in check.results)

@@ -19,9 +19,9 @@ def reject_taken_places(plan: FullPlan) -> None:
         while taken := _find_taken(plan, model):
             for item in taken:
                 if item.outcome == CONFLICT:
-                    item.decision = None
+                    item.undecide()
                 else:
-                    item.outcome, item.reason = REJECTED, CONFLICT_FIRST
+                    item.reject(CONFLICT_FIRST)
 
 
 def _find_taken(plan: FullPlan, model: type[BranchedModel]) -> list[PlanItem]:

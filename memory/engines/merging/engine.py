@@ -9,8 +9,9 @@ from memory.db.retry import retry_methods
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
 from memory.engines.merging.options import MergeOptions, find_branches, parse_strategy
 from memory.engines.merging.plan import Decision
-from memory.engines.merging.plan_pages import MergePlan, plan_page
-from memory.engines.merging.settling import check_decisions, keep_latest
+from memory.engines.merging.plan_pages import MergePlan, PlanQuery, cut_plan, find_points
+from memory.engines.merging.plan_views import PlanView
+from memory.engines.merging.settling import check_decisions, keep_latest, load_plan
 from memory.engines.merging.strategies import AUTO
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.versions.lookup import MAIN
@@ -46,8 +47,9 @@ class MergeEngine:
         ``merge_branch``, except for checks that fail.
         """
         options = build_options(actor, source, target, strategy, ids, decisions)
-        plan, page = plan_page(options, kind, classes, limit, cursor)
-        return MergePreview(page, check_plan(plan, options))
+        query = PlanQuery(kind, classes, limit, cursor)
+        plan = load_plan(options, find_points(options, query))
+        return MergePreview(cut_plan(PlanView.from_plan(plan), options, query), check_plan(plan, options))
 
     def merge_branch(
         self,

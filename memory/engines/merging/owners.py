@@ -107,7 +107,7 @@ def _reject_joined(plan: FullPlan) -> None:
     """Reject each edge with the one in whose place it was to arrive."""
     for item in plan.items:
         if item.joined is not None and item.joined.outcome == REJECTED:
-            item.outcome, item.reason, item.removes = REJECTED, item.joined.reason, False
+            item.reject(item.joined.reason)
 
 
 def reject_orphans(plan: FullPlan) -> None:
@@ -135,7 +135,7 @@ def _reject_unowned(
     missing = [key for key in owners if not _is_shown(key, items, shown)]
     if missing:
         waits = any(_may_arrive(items.get(key)) for key in missing)
-        item.outcome, item.reason = REJECTED, OWNER_MISSING if waits else OWNER_REMOVED
+        item.reject(OWNER_MISSING if waits else OWNER_REMOVED)
 
 
 def _may_arrive(item: PlanItem | None) -> bool:
@@ -162,7 +162,7 @@ def _is_shown(key: Key, items: Mapping[Key, PlanItem], shown: set[Key]) -> bool:
 def _follow_owner(item: PlanItem, owners: Sequence[PlanItem]) -> None:
     """Settle what a revert took with its owner as the owner is settled."""
     if any(owner.is_open for owner in owners):
-        item.outcome, item.reason = REJECTED, OWNER_MISSING
+        item.reject(OWNER_MISSING)
     elif all(owner.arrives for owner in owners if _is_conflict(owner)):
         item.outcome, item.reason, item.removes = APPLIED, COMBINED, item.theirs.deleted
         item.merged = item.theirs.content_values()

@@ -67,6 +67,8 @@ class PlanItem:
     score: float | None = None
     decision: Decision | None = None
     joined: "PlanItem | None" = None  # the edge that arrives in the place of this one
+    left_half: tuple[UUID, str] | None = None  # of a replacement whose other fact was not picked: id, essence
+    undecided: tuple[dict[str, Any] | None, bool] = (None, False)  # content and removal before the decision
 
     @property
     def kind(self) -> str:
@@ -75,6 +77,20 @@ class PlanItem:
     @property
     def key(self) -> tuple[str, UUID]:
         return self.kind, self.uid
+
+    def reject(self, reason: str) -> None:
+        """Leave a memory out: nothing of it is written, and nothing was decided about it."""
+        self.outcome, self.reason, self.decision = REJECTED, reason, None
+        self.merged, self.removes, self.conflicting = None, False, ()
+        self.other, self.other_content, self.joined, self.left_half = None, {}, None, None
+
+    def decide(self, decision: "Decision") -> None:
+        """Note a decision on a conflict; what it writes is worked out by the strategies."""
+        self.undecided, self.decision = (self.merged, self.removes), decision
+
+    def undecide(self) -> None:
+        """Take a decision back, with what it would have written."""
+        (self.merged, self.removes), self.decision = self.undecided, None
 
     @property
     def token(self) -> str:

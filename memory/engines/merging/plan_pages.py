@@ -6,8 +6,8 @@ from typing import Any
 
 from memory.db.budget import count_fitting, count_row_bytes
 from memory.engines.merging.options import MergeOptions
-from memory.engines.merging.plan import CLASSES, FullPlan, MergePoints, PlanItem
-from memory.engines.merging.settling import load_plan
+from memory.engines.merging.plan import CLASSES, MergePoints, PlanItem
+from memory.engines.merging.plan_views import PlanView
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     PAGE_BYTES,
@@ -41,36 +41,21 @@ class MergePlan:
     page: Page[PlanItem]
 
 
-def plan_page(
-    options: MergeOptions,
-    kind: str,
-    classes: Sequence[str],
-    limit: int,
-    cursor: str,
-    known: FullPlan | None = None,
-    hidden: bool = False,
-) -> tuple[FullPlan, MergePlan]:
-    """Return a plan and a page of it. A ``known`` plan at the same points is not made again.
+@dataclass(frozen=True)
+class PlanQuery:
+    """Which page of a plan is asked for."""
 
-    What is ``hidden`` is all that the target has: what becomes of a memory tells that too. Raises Invalid.
-    """
-    check_limit(limit)
-    strategy = str(options.strategy)  # the default is a choice, whose repr is another than its text's
-    key = (options.source.pk, options.target.pk, strategy, options.ids, kind, list(classes))
-    mark = mark_from(repr(key))
-    position = read_cursor(cursor, mark)
-    points = _find_points(options, position)
-    plan = known if known and known.points == points else load_plan(options, points)
-    pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
-    items = plan.select_items(*_check_filter(kind, classes))
-    shown = _hide_target(items) if hidden else items
-    page = _cut_page(shown, parse_count(position.get("key", "0")), limit, pin)
-    found = _summarise_plan(plan, page)
-    return plan, _hide_summary(found) if hidden else found
+    kind: str = ""
+    classes: Sequence[str] = ()
+    limit: int = 50
+    cursor: str = ""
 
 
-def _find_points(options: MergeOptions, position: dict[str, Any]) -> MergePoints:
-    """Return the points of the first page, which a cursor has, else the present heads."""
+def find_points(options: MergeOptions, query: PlanQuery) -> MergePoints:
+    """Return the points of the first page, which a cursor has, else the present heads. Raises Invalid."""
+    check_limit(query.limit)
+    _check_filter(query.kind, query.classes)
+    position = read_cursor(query.cursor, _mark_list(options, query))
     return replace(
         options.points,
         source_seq=resolve_own_point(options.source, position.get("source")),
@@ -78,19 +63,51 @@ def _find_points(options: MergeOptions, position: dict[str, Any]) -> MergePoints
     )
 
 
-def _check_filter(kind: str, classes: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the checked kind and classes of a plan's page. Raises Invalid."""
+def cut_plan(view: PlanView, options: MergeOptions, query: PlanQuery, hidden: bool = False) -> MergePlan:
+    """Return a page of a plan at the points of its query.
+
+    What is ``hidden`` is all that the target has: what becomes of a memory tells that too.
+    """
+    mark, points = _mark_list(options, query), view.points
+    position = read_cursor(query.cursor, mark)
+    pin = {"list": mark, "source": points.source_seq, "target": points.target_seq}
+    positions = view.list_positions(query.kind, query.classes)
+    if hidden:
+        positions.sort(key=view.get_neutral_order)
+    page = _cut_page(view, positions, parse_count(position.get("key", "0")), query.limit, pin)
+    found = _summarise_plan(view, replace(page, results=_hide_target(page.results)) if hidden else page)
+    return _hide_summary(found) if hidden else found
+
+
+def _mark_list(options: MergeOptions, query: PlanQuery) -> str:
+    strategy = str(options.strategy)  # the default is a choice, whose repr is another than its text's
+    key = (
+        options.source.pk,
+        options.target.pk,
+        strategy,
+        options.ids,
+        query.kind,
+        list(query.classes),
+    )
+    return mark_from(repr(key))
+
+
+def _check_filter(kind: str, classes: Sequence[str]) -> None:
+    """Check the kind and classes of a plan's page. Raises Invalid."""
     if kind:
         c.one_of(models_by_kind())("type", kind)
-    return kind, [c.one_of(CLASSES)("class", one) for one in classes]
+    for one in classes:
+        c.one_of(CLASSES)("class", one)
 
 
-def _cut_page(items: Sequence[PlanItem], start: int, limit: int, pin: dict[str, Any]) -> Page[PlanItem]:
+def _cut_page(
+    view: PlanView, positions: Sequence[int], start: int, limit: int, pin: dict[str, Any]
+) -> Page[PlanItem]:
     """Return a page of a plan's items, within the bytes of a page."""
-    batch = items[start : start + limit]
+    batch = view.items.load(positions[start : start + limit])
     fitting = count_fitting([_count_bytes(item) for item in batch], PAGE_BYTES)
     end = start + fitting
-    after = write_cursor({"key": str(end), **pin}) if end < len(items) else None
+    after = write_cursor({"key": str(end), **pin}) if end < len(positions) else None
     before = write_cursor({"key": str(max(0, start - limit)), **pin}) if start else None
     return Page(batch[:fitting], after, before)
 
@@ -100,18 +117,18 @@ def _count_bytes(item: PlanItem) -> int:
     return sum(count_row_bytes(row) for row in rows if row is not None)
 
 
-def _summarise_plan(plan: FullPlan, page: Page[PlanItem]) -> MergePlan:
-    points = plan.points
+def _summarise_plan(view: PlanView, page: Page[PlanItem]) -> MergePlan:
+    points = view.points
     return MergePlan(
         source=points.source,
         source_seq=points.source_seq,
         target=points.target,
         target_seq=points.target_seq,
-        strategy=plan.strategy,
-        counts=plan.count_items(),
-        open_conflicts=len(plan.open_conflicts),
-        unchecked=len(plan.unchecked),
-        unchecked_reason=plan.unchecked_reason,
+        strategy=view.strategy,
+        counts=view.counts,
+        open_conflicts=view.open_conflicts,
+        unchecked=view.unchecked,
+        unchecked_reason=view.unchecked_reason,
         page=page,
     )
 
@@ -121,6 +138,5 @@ def _hide_summary(plan: MergePlan) -> MergePlan:
 
 
 def _hide_target(items: Sequence[PlanItem]) -> list[PlanItem]:
-    """Return what the source has of these memories, in an order that does not tell their classes."""
-    shown = [PlanItem(item.model, item.uid, "", "", theirs=item.theirs) for item in items]
-    return sorted(shown, key=lambda item: (item.model.KIND.rank, item.uid))
+    """Return what the source has of these memories."""
+    return [PlanItem(item.model, item.uid, "", "", theirs=item.theirs) for item in items]

@@ -5,14 +5,12 @@ Under the locks of a merge whose branches moved meanwhile, those of the check be
 put outside of transactions, as providers are asked.
 """
 
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from threading import Lock
-from time import monotonic
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Count, Max
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
@@ -27,6 +25,7 @@ from memory.engines.merging.plan import FullPlan
 from memory.engines.merging.similar import build_key
 from memory.engines.search.overlay import Overlay
 from memory.engines.search.ranked import get_recipe
+from memory.engines.support.timed_cache import TimedCache
 from memory.engines.versions.policies import Policy
 from memory.models.questions import Question
 
@@ -62,27 +61,7 @@ class MergeRecall:
         return summarise(self.results, self.k)
 
 
-class RecallCache:
-    """What this process measured of late, by what it depends on."""
-
-    def __init__(self) -> None:
-        self._found: OrderedDict[Key, tuple[float, MergeRecall]] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: Key) -> MergeRecall | None:
-        with self._lock:
-            at, recall = self._found.get(key, (0.0, None))
-        return recall if monotonic() - at < CACHE_SECONDS else None
-
-    def put(self, key: Key, recall: MergeRecall) -> None:
-        with self._lock:
-            self._found[key] = monotonic(), recall
-            self._found.move_to_end(key)
-            while len(self._found) > CACHE_SIZE:
-                self._found.popitem(last=False)
-
-
-recalls = RecallCache()
+recalls: TimedCache[MergeRecall] = TimedCache(CACHE_SIZE, CACHE_SECONDS)
 
 
 def check_recall(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
@@ -139,6 +118,12 @@ def build_recall_key(plan: FullPlan, options: MergeOptions, questions: Sequence[
     """Return what the ranks depend on."""
     stamps = tuple((one.pk, one.updated_at) for one in questions)
     return (*build_key(plan.points), options.strategy, options.ids, options.decisions, stamps)
+
+
+def stamp_questions(project_id: UUID) -> Hashable:
+    """Return what changes with each question that is saved, changed or removed."""
+    rows = Question.objects.filter(project=project_id)
+    return tuple(rows.aggregate(Count("pk"), Max("updated_at")).values())
 
 
 def _measure(plan: FullPlan, questions: Sequence[Question], left: int) -> MergeRecall:

@@ -14,7 +14,7 @@ from memory.engines.branches.reverted_requests import list_turns
 from memory.engines.facts.links import describe_memories
 from memory.engines.merging.plan import MergePoints, PlanItem
 from memory.engines.merging.request_rows import find_request, project_requests
-from memory.engines.merging.requests import build_options
+from memory.engines.merging.shown_requests import request_options
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import find_branch
 from memory.models import Commit, MergeRequest, MergeWithdrawal
@@ -110,7 +110,7 @@ class RequestHistoryEngine:
 def find_points(request: MergeRequest) -> MergePoints:
     """Return the points of a request: the heads, or those of its merge; else where it was checked last."""
     if request.pending:
-        return build_options(request).points
+        return request_options(request).points
     source_seq, target_seq = request.source_seq, request.target_seq
     if (commit := request.merge_commit) is not None:
         source_seq, target_seq = commit.source_seq or source_seq, commit.seq - 1
@@ -138,7 +138,7 @@ def _collect_events(request: MergeRequest) -> Iterator[RequestEvent]:
 
 
 def _join_decisions(events: Iterable[RequestEvent]) -> Iterator[RequestEvent]:
-    """Make one event of the decisions that one actor made, or took back, in a row, at the time of the last."""
+    """Make one event of the decisions that one actor made, or took back, in a row; it has the last time."""
     for (name, _by), group in groupby(events, key=lambda event: (event.name, event.by)):
         found = list(group)
         if name in TELLING:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from memory.engines.merging.approvals import Approval
-from memory.engines.merging.checked_merge import MergeCheck, MergeResult
+from memory.engines.merging.checked_merge import Checked, MergeResult
 from memory.engines.merging.plan_pages import MergePlan
+from memory.engines.merging.plan_views import PlanView
 from memory.models import MergeDecision, MergeRequest
 
 
@@ -16,9 +18,9 @@ class RequestCheck:
 
     request: MergeRequest
     approvals: Sequence[Approval]
-    check: MergeCheck | None
+    check: Checked | None
     not_checked: str = ""
-    hidden: bool = False  # what becomes of each memory, to who may not read the target
+    view: PlanView | None = None  # none for who may not read the target
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Settled:
     request: MergeRequest
     decided: int
     undecided: int
+    made_at: datetime | None = None  # of these decisions
 
 
 @dataclass(frozen=True)

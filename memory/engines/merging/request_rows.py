@@ -1,8 +1,10 @@
 """Rows of merge requests: found by who may see them, locked before they change, closed once."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext_noop as _
 
@@ -15,8 +17,10 @@ from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchArchived, Conflict, Exists, IllegalTransition, NotFound
 from memory.models import Branch, Commit, MergeRequest, MergeWithdrawal, Project
 from memory.models.merges import MergeRequestQuerySet
+from memory.models.nodes import next_rid
 
 State = MergeRequest.State
+TICK = timedelta(microseconds=1)
 NOTHING_TO_MERGE = _("There is nothing to merge: {target} has all of {source} that is to arrive.")
 
 
@@ -117,17 +121,37 @@ def mark_checked(request: MergeRequest, points: MergePoints) -> None:
 
 
 def mark_decided(request: MergeRequest, actor: Actor) -> None:
-    """Store that decisions on a request changed, which ends its approvals."""
+    """Store that decisions on a request changed, which ends its approvals. Each change has a later time."""
     request.state, request.approved_seq = State.OPEN, None
     now = actor.write_time()  # which may be in the past
-    request.decided_at = max(now, request.decided_at or now)
+    request.decided_at = max(now, request.decided_at + TICK) if request.decided_at else now
     request.save()
 
 
-def record_withdrawal(request: MergeRequest, actor: Actor, subject: str, count: int, memory: str = "") -> None:
+def delete_decisions(request: MergeRequest, actor: Actor, memory: str = "", **filters: Any) -> MergeRequest:
+    """Delete decisions on a request, and tell of it; return the request. Raises NotFound without any."""
+    next_rid.ensure_lease()
+    with transaction.atomic(savepoint=False):
+        request = lock_request(request)
+        deleted, _ = request.decisions.filter(**filters).delete()
+        if not deleted:
+            raise NotFound("There is no decision on {memory}.", memory=memory or "them")
+        mark_decided(request, actor)
+        record_withdrawal(request, actor, MergeWithdrawal.Subject.DECISION, deleted, memory)
+    return request
+
+
+def record_withdrawal(
+    request: MergeRequest, actor: Actor, subject: str, count: int, memory: str = ""
+) -> None:
     """Record that an approval, or decisions, were taken back; ``memory`` is what the only decision was on."""
     MergeWithdrawal.objects.create(
-        request=request, subject=subject, count=count, by=actor.label, by_kind=actor.kind, at=actor.write_time()
+        request=request,
+        subject=subject,
+        count=count,
+        by=actor.label,
+        by_kind=actor.kind,
+        at=actor.write_time(),
     )
     named = {"memory": memory} if memory else {}
     record_request(request, actor, "merge_request.withdraw", {"withdrawn": subject, "count": count, **named})

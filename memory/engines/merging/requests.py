@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -10,7 +11,7 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
-from memory.engines.fields.merges import CHOICE, MERGE_REQUEST
+from memory.engines.fields.merges import MERGE_REQUEST
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import (
     delete_approval,
@@ -21,21 +22,21 @@ from memory.engines.merging.approvals import (
     refresh_states,
 )
 from memory.engines.merging.arrivals import list_undecided
+from memory.engines.merging.builder import draft_plan
 from memory.engines.merging.checked_merge import (
     MergeResult,
-    check_merge,
-    hide_check,
     merge_checked,
     renew_approvals,
 )
-from memory.engines.merging.options import MergeOptions, check_live, find_branches, parse_strategy
-from memory.engines.merging.plan import Decision, MergePoints
-from memory.engines.merging.plan_pages import plan_page
+from memory.engines.merging.options import check_live, find_branches, parse_strategy
+from memory.engines.merging.plan import Decision, FullPlan
+from memory.engines.merging.plan_pages import PlanQuery, cut_plan, find_points
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
     check_pending,
     check_unmoved,
     close_request,
+    delete_decisions,
     explain_closed,
     find_request,
     insert_request,
@@ -46,17 +47,26 @@ from memory.engines.merging.request_rows import (
     record_request,
     record_withdrawal,
 )
+from memory.engines.merging.shown_requests import (
+    build_options,
+    build_shown_key,
+    hide_request,
+    keep_plan,
+    request_options,
+    show_check,
+    show_plan,
+)
 from memory.engines.merging.strategies import check_known
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
-from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
+from memory.exceptions import Conflict, IllegalTransition, NotFound
 from memory.models import Fact, MergeRequest, MergeWithdrawal
 from memory.models.nodes import next_rid
 
-State, Subject = MergeRequest.State, MergeWithdrawal.Subject
+State = MergeRequest.State
 REASON = MERGE_REQUEST["reason"]
 
 
@@ -129,10 +139,9 @@ class MergeRequestEngine:
         request = self._readable(request_id, actor)
         reason = explain_closed(request)
         hidden = not actor.may_use(request.target.name)
-        work = hide_check if hidden else check_merge
-        check = None if reason else work(build_options(request))
+        check, view = (None, None) if reason else (hide_request if hidden else show_check)(request)
         policy = find_policy(request.project_id, request.target.name)
-        return RequestCheck(request, list_approvals(request, policy), check, reason, hidden)
+        return RequestCheck(request, list_approvals(request, policy), check, reason, view)
 
     def plan_request(
         self,
@@ -157,8 +166,11 @@ class MergeRequestEngine:
         check_pending(request)
         check_live(request.source, request.target)
         hidden = not actor.may_use(request.target.name)
-        known = checked.check.plan if checked and checked.check and not hidden else None
-        _, plan = plan_page(build_options(request), kind, classes, limit, cursor, known, hidden)
+        options, query = request_options(request), PlanQuery(kind, classes, limit, cursor)
+        points, view = find_points(options, query), checked.view if checked else None
+        if view is None or view.points != points:
+            view = show_plan(request, points)
+        plan = cut_plan(view, options, query, hidden)
         if hidden:
             return RequestPlan(request, plan, {})
         rows = request.decisions.filter(uid__in=[item.uid for item in plan.page.results])
@@ -188,10 +200,11 @@ class MergeRequestEngine:
         """
         request = self._writable(request_id, actor, "curate")
         actor.require_scope("read", request.source.name)
-        parsed = _check_decisions(decisions, choice)
+        parsed = settling.check_given(decisions, choice)
         options = build_options(request)
         points = options.points
-        bare = settling.load_plan(replace(options, decisions=()), points)
+        draft = draft_plan(points)
+        bare = settling.settle_plan(replace(options, decisions=()), draft)
         if choice:
             earlier = settling.select_current(bare, options.decisions)
             bound = settling.apply_rule(bare, choice, reasons, kind, earlier, only_open)
@@ -200,9 +213,9 @@ class MergeRequestEngine:
         joined = settling.join_decisions(bare, options.decisions, bound)
         settling.refuse_rivals(bare, joined)
         options = replace(options, decisions=joined)
-        left = len(list_undecided(settling.load_plan(options, points, bare.compared)))
-        settled = Settled(request, len(bound), left)
-        return _store_decisions(settled, bound, points, actor, keep) if bound else settled
+        plan = settling.settle_plan(options, draft)
+        settled = Settled(request, len(bound), len(list_undecided(plan)))
+        return _store_decisions(settled, bound, plan, actor, keep) if bound else settled
 
     def withdraw_decision(
         self, *, request_id: UUID | int, uid: UUID, actor: Actor, kind: str = Fact.KIND.name
@@ -212,15 +225,14 @@ class MergeRequestEngine:
         Raises NotFound without a decision on it, IllegalTransition for a closed request, BranchArchived.
         """
         request = self._writable(request_id, actor, "curate")
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
-            request = lock_request(request)
-            deleted, _ = request.decisions.filter(kind=kind, uid=uid).delete()
-            if not deleted:
-                raise NotFound("There is no decision on {kind} {id}.", kind=kind, id=uid)
-            mark_decided(request, actor)
-            record_withdrawal(request, actor, Subject.DECISION, deleted, f"{kind} {uid}")
-        return request
+        return delete_decisions(request, actor, f"{kind} {uid}", kind=kind, uid=uid)
+
+    def withdraw_decisions(self, *, request_id: UUID | int, made_at: datetime, actor: Actor) -> MergeRequest:
+        """Make undecided again what the actor decided in one call, at this time; what was decided anew since
+        stays. Needs the scope curate on the target. Raises as ``withdraw_decision``.
+        """
+        request = self._writable(request_id, actor, "curate")
+        return delete_decisions(request, actor, at=made_at, by=actor.label, by_kind=actor.kind)
 
     def approve_request(
         self,
@@ -246,20 +258,20 @@ class MergeRequestEngine:
             )
         actor.require_scope("read", request.source.name)
         next_rid.ensure_lease()
-        options = build_options(request)
-        check = check_merge(options)  # it takes long: before the lock
-        points = check.plan.points
+        decisions = settling.load_decisions(request)
+        check, view = show_check(request)  # it takes long: before the lock
+        points = view.points
         with transaction.atomic(savepoint=False):
             request = lock_request(request)
             check_unmoved(request.source, source_seq)
-            settling.check_decided(request, options.decisions)
+            settling.check_decided(request, decisions)
             insert_approval(request, actor, points.source_seq)
             refresh_states([request])
             mark_checked(request, points)
             request.save()
             record_request(request, actor, "merge_request.approve", {"at_seq": points.source_seq})
             check = renew_approvals(check, request)
-            found = RequestCheck(request, list_approvals(request, check.policy), check)
+            found = RequestCheck(request, list_approvals(request, check.policy), check, view=view)
             keep(found)
         return found
 
@@ -277,7 +289,7 @@ class MergeRequestEngine:
                 raise NotFound("You have not approved merge request {number}.", number=request.number)
             refresh_states([request])
             request.save()
-            record_withdrawal(request, actor, Subject.APPROVAL, 1)
+            record_withdrawal(request, actor, MergeWithdrawal.Subject.APPROVAL, 1)
         return request
 
     def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:
@@ -361,36 +373,22 @@ class MergeRequestEngine:
         return request
 
 
-def build_options(request: MergeRequest) -> MergeOptions:
-    return MergeOptions(
-        request.source,
-        request.target,
-        request.strategy,
-        tuple(UUID(uid) for uid in request.ids),
-        settling.load_decisions(request),
-        request,
-    )
-
-
 def _store_decisions(
-    settled: Settled, decisions: Sequence[Decision], points: MergePoints, actor: Actor, keep: Keep
+    settled: Settled, decisions: Sequence[Decision], plan: FullPlan, actor: Actor, keep: Keep
 ) -> Settled:
+    """Store decisions; the plan with them and all earlier ones is shown next."""
+    read_at = settled.request.decided_at
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         request = lock_request(settled.request)
-        settling.store_decisions(request, decisions, actor)
-        mark_checked(request, points)
+        is_current = request.decided_at == read_at
+        made_at = actor.write_time()
+        settling.store_decisions(request, decisions, actor, made_at)
+        mark_checked(request, plan.points)
         mark_decided(request, actor)
         record_request(request, actor, "merge_request.decide", {"decided": len(decisions)})
-        settled = replace(settled, request=request)
+        settled = replace(settled, request=request, made_at=made_at)
         keep(settled)
+    if is_current:
+        keep_plan(build_shown_key(request, plan.points), plan)
     return settled
-
-
-def _check_decisions(decisions: Sequence[Decision], choice: str) -> list[Decision]:
-    """Return checked decisions; there are some, or else a rule. Raises Invalid."""
-    if bool(decisions) == bool(choice):
-        raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
-    if choice:
-        CHOICE.build_check()("choice", choice)
-    return settling.check_decisions(decisions)

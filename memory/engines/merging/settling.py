@@ -1,11 +1,12 @@
 """Decisions on the conflicts of a merge request: checked against the plan, stored, and given to the merge."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from memory.actors import Actor
 from memory.engines.fields.merges import CHOICE, TEXT
-from memory.engines.merging.builder import build_plan
+from memory.engines.merging.builder import draft_plan, finish_plan
 from memory.engines.merging.changes import is_touched
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import CONFLICT, CONFLICT_REASONS, Decision, FullPlan, MergePoints, PlanItem
@@ -25,23 +26,29 @@ BATCH_SIZE = 500
 
 
 def load_plan(options: MergeOptions, points: MergePoints, compared: Compared | None = None) -> FullPlan:
-    """Return the whole plan at some points, with the decisions that still hold.
+    """Return the whole plan at some points, with the decisions that still hold. What was ``compared`` at
+    these points need not be compared again. Raises Conflict as ``settle_plan``.
+    """
+    return settle_plan(options, draft_plan(points, compared))
+
+
+def settle_plan(options: MergeOptions, draft: FullPlan) -> FullPlan:
+    """Return the plan that the strategy and the decisions that still hold make of a draft.
 
     Decisions that came with the merge are refused when a conflict has changed since; those of a request are
-    left out, so that the conflict is undecided again. What was ``compared`` at these points need not be
-    compared again. Raises Conflict.
+    left out, so that the conflict is undecided again. Raises Conflict.
     """
     strategy, ids = options.strategy, options.ids
     try:
-        return build_plan(points, strategy, ids, options.decisions, compared)
+        return finish_plan(draft, strategy, ids, options.decisions)
     except Conflict as error:
         if "changed" not in error.data:
             raise
-    bare = build_plan(points, strategy, ids, (), compared)
+    bare = finish_plan(draft, strategy, ids)
     if options.request is None:
         refuse_outdated(bare, options.decisions)
         refuse_rivals(bare, options.decisions)
-    return build_plan(points, strategy, ids, select_current(bare, options.decisions), bare.compared)
+    return finish_plan(draft, strategy, ids, select_current(bare, options.decisions))
 
 
 def index_conflicts(plan: FullPlan) -> dict[Key, PlanItem]:
@@ -80,6 +87,15 @@ def check_decision(decision: Decision, index: int) -> Decision:
             "A text belongs to the choice edited, and to no other.", field=f"decisions[{index}].text"
         )
     return Decision(decision.uid, choice, decision.token, text, decision.kind)
+
+
+def check_given(decisions: Sequence[Decision], choice: str) -> list[Decision]:
+    """Return checked decisions; there are some, or else a rule. Raises Invalid."""
+    if bool(decisions) == bool(choice):
+        raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
+    if choice:
+        CHOICE.build_check()("choice", choice)
+    return check_decisions(decisions)
 
 
 def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decision]:
@@ -209,9 +225,8 @@ def apply_rule(
     return leave_out(found, [later for _, later, _ in rivals])
 
 
-def store_decisions(request: MergeRequest, decisions: Sequence[Decision], actor: Actor) -> None:
+def store_decisions(request: MergeRequest, decisions: Sequence[Decision], actor: Actor, at: datetime) -> None:
     """Store decisions; the latest on a conflict replaces an earlier one."""
-    at = actor.write_time()
     for batch in batched(decisions, BATCH_SIZE):
         keys = {(one.kind, one.uid) for one in batch}
         earlier = request.decisions.filter(uid__in=[one.uid for one in batch])

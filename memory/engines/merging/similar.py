@@ -1,15 +1,13 @@
 """New facts that nearly equal or contradict a fact of the target: conflicts of two memories."""
 
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
-from time import monotonic
 from uuid import UUID
 
 from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.pairs import Pairs, find_pairs
 from memory.engines.merging.plan import APPLIED, CONFLICT, NEW, FullPlan, MergePoints, PlanItem
+from memory.engines.support.timed_cache import TimedCache
 from memory.engines.versions.erased import count_erasures
 from memory.models import Commit, Fact
 
@@ -26,34 +24,9 @@ class Compared:
     uids: frozenset[UUID] = frozenset()
 
 
-class ComparisonCache:
-    """Comparisons of this process by the points of their plans, which pages, decisions and the merge share.
-
-    Versions do not change, but by an erasure, so a comparison stays true; one that lacks vectors is not kept.
-    """
-
-    def __init__(self) -> None:
-        self._found: OrderedDict[Key, tuple[float, Compared]] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: Key) -> Compared | None:
-        """Return a comparison that was made within the last minute."""
-        with self._lock:
-            at, compared = self._found.get(key, (0.0, None))
-        return compared if monotonic() - at < CACHE_SECONDS else None
-
-    def put(self, key: Key, compared: Compared) -> None:
-        """Keep a comparison of all facts; the oldest goes."""
-        if compared.pairs.unchecked:
-            return
-        with self._lock:
-            self._found[key] = monotonic(), compared
-            self._found.move_to_end(key)
-            while len(self._found) > CACHE_SIZE:
-                self._found.popitem(last=False)
-
-
-comparisons = ComparisonCache()
+# Comparisons of this process by the points of their plans, which pages, decisions and the merge share.
+# Versions do not change, but by an erasure, so one stays true; one that lacks vectors is not kept.
+comparisons: TimedCache[Compared] = TimedCache(CACHE_SIZE, CACHE_SECONDS)
 
 
 def build_key(points: MergePoints) -> Key:
@@ -73,7 +46,8 @@ def compare_items(points: MergePoints, items: Sequence[PlanItem]) -> Compared:
     key = build_key(points)
     if (compared := comparisons.get(key)) is None:
         compared = _compare(points, items)
-        comparisons.put(key, compared)
+        if not compared.pairs.unchecked:
+            comparisons.put(key, compared)
     return compared
 
 

@@ -19,7 +19,6 @@ from memory.engines.merging.plan import (
     EDIT,
     NEW,
     NOT_PICKED,
-    REJECTED,
     SIMILAR,
     SOURCE,
     SQUASHED,
@@ -51,7 +50,21 @@ def pick_items(plan: FullPlan, ids: Collection[UUID]) -> None:
     check_known(plan.points.source_lineage, [uid for uid in ids if uid not in known])
     for item in plan.items:
         if not is_picked(plan, item):
-            item.outcome, item.reason, item.decision = REJECTED, NOT_PICKED, None
+            item.reject(NOT_PICKED)
+
+
+def name_left_halves(plan: FullPlan) -> None:
+    """Note at each fact that replaces another one, or is replaced, that the other one was not picked: the
+    target then states both, or neither.
+    """
+    facts = {item.uid: item for item in plan.of_model(Fact)} if plan.picked is not None else {}
+    for new in facts.values():
+        old = facts.get(new.theirs.parent_id)
+        if old is None or old.theirs.status != Fact.Status.SUPERSEDED:
+            continue
+        for taken, left in ((new, old), (old, new)):
+            if taken.is_written and left.reason == NOT_PICKED:
+                taken.left_half = left.uid, left.theirs.essence
 
 
 def is_picked(plan: FullPlan, item: PlanItem) -> bool:
@@ -142,7 +155,7 @@ def settle_item(plan: FullPlan, item: PlanItem, decision: Decision) -> None:
         raise Invalid("{field} is one of {choices}.", field="choice", choices=", ".join(CHOICES))
     if decision.choice in (BOTH, EDIT) and item.model is not Fact:
         raise Invalid("Only facts can be kept both or edited: choose source, target or skip.", field="choice")
-    item.decision = decision
+    item.decide(decision)
     settle = (_SIMILAR if item.reason in SIMILAR else _VERSIONS).get(decision.choice)
     if settle:
         settle(plan, item)

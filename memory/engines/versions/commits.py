@@ -186,18 +186,6 @@ class CommitWriter:
         self.removed += 1
         return self._add_version(old, {}, deleted=True)
 
-    def copy_version(self, row: Row, **graph: Any) -> Row:
-        """Replace what this branch has of a memory by a copy of a version (merge, restore, undelete).
-
-        ``graph`` may set vid, prev_vid, merged_vid and version.
-        """
-        own = self.own_version(type(row), row.uid)
-        before = own or nearest_versions(self.lineage, type(row), [row.uid]).get(row.uid)
-        new = type(row)(uid=row.uid, **row.content_values())
-        self._stamp_row(new, prev=before, deleted=row.deleted, **graph)
-        self.changed += 1
-        return self._replace_version(own, new, graph)
-
     def restore_versions(self, pairs: Sequence[tuple[Row, Row]]) -> None:
         """Restore versions of one model, each over the open one of this branch: (open, former).
 
@@ -254,24 +242,22 @@ class CommitWriter:
             raise RuntimeError(f"{old.uid} has a version of its own on {self.branch.name}: change that")
         new = type(old)(uid=old.uid, **{**old.content_values(), **content})
         self._stamp_row(new, prev=old, deleted=deleted)
-        return self._replace_version(old if own else None, new, {})
+        return self._replace_version(old if own else None, new)
 
-    def _replace_version(self, own: Row | None, new: Row, graph: dict[str, Any]) -> Row:
+    def _replace_version(self, own: Row | None, new: Row) -> Row:
         """Close the branch's own version, if any, and add the new one."""
         if own is not None and own.seq_from == self.seq:
-            return self._overwrite_version(own, new, graph)
+            return self._overwrite_version(own, new)
         if own is not None:
             self._close_version(own)
         self._insert_rows([new])
         return new
 
-    def _overwrite_version(self, own: Row, new: Row, graph: dict[str, Any]) -> Row:
+    def _overwrite_version(self, own: Row, new: Row) -> Row:
         """Overwrite a version of this commit; its content is new, so no old vid applies."""
         new.rid = new.vid = own.rid
         new.prev_vid = own.prev_vid if own.vid == own.rid else own.vid
         new.merged_vid, new.version = own.merged_vid, own.version
-        for name, value in graph.items():
-            setattr(new, name, value)
         new.save(force_update=True)
         self._fresh[new.rid] = new
         return new

@@ -512,6 +512,29 @@ class TestStrategies:
             merge(strategy="fast_forward")
 
 
+class TestHalves:
+    @pytest.fixture
+    def halves(self, actor, write, fork):
+        """Replace a fact on a branch; return the ids of the old one and of the new one."""
+        old = write("The port is 8080.")
+        fork()
+        new = FACTS.supersede_fact(
+            old_fact_id=old.uid, new_fact_text="The door is 443.", branch_name="task/x", actor=actor
+        )
+        return old.uid, new.uid
+
+    def test_each_half_names_the_other(self, plan, halves):
+        essences = {halves[0]: "The port is 8080.", halves[1]: "The door is 443."}
+        for taken, left in (halves, halves[::-1]):
+            items = {one.uid: one for one in plan(strategy="cherry_pick", ids=[taken]).page.results}
+            assert items[taken].left_half == (left, essences[left])
+            assert items[left].left_half is None
+
+    def test_a_whole_one_has_none_left(self, plan, halves):
+        for options in ({}, {"strategy": "cherry_pick", "ids": halves}):
+            assert {one.left_half for one in plan(**options).page.results} == {None}
+
+
 class TestRefusals:
     def test_of_branches(self, actor, fork, merge):
         fork()
@@ -673,6 +696,9 @@ class TestEdges:
         with pytest.raises(Conflict) as caught:
             merge(decisions=decisions)
         assert caught.value.data["ids"] == [str(second.uid)]
+        (item,) = [one for one in plan(decisions=decisions).page.results if one.uid == second.uid]
+        (bare,) = [one for one in plan().page.results if one.uid == second.uid]
+        assert (item.decision, item.merged, item.removes) == (None, bare.merged, bare.removes)
         done = merge(decisions=decisions, force=True)
         assert (done.open_conflicts, done.commit.source_seq) == (2, None)
 
@@ -687,6 +713,7 @@ class TestEdges:
         decisions = [Decision(first.uid, "target", kind="relation")]
         (item,) = [one for one in plan(decisions=decisions).page.results if one.uid == second.uid]
         assert (item.outcome, item.reason) == ("rejected", "conflict_first")
+        assert (item.merged, item.removes, item.decision, item.other) == (None, False, None, None)
         done = merge(decisions=decisions)
         assert (done.open_conflicts, done.commit.source_seq) == (0, None)
         assert BranchTopologyEngine().auto_archive(actor=actor).results == []

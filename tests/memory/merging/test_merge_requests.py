@@ -16,7 +16,6 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision
@@ -311,8 +310,7 @@ class TestDecisions:
         request = engine.create_request(source=TASK, actor=mira)
         options = {"request_id": request.pk, "actor": mira, "kind": "fact"}
         assert engine.decide_conflicts(choice="target", reasons=["deleted"], **options).decided == 1
-        (open_one,) = list_undecided(engine.check_request(request_id=1, actor=mira).check.plan)
-        assert (open_one.uid, open_one.reason) == (conflict.uid, "edited")
+        assert engine.check_request(request_id=1, actor=mira).view.undecided == {"edited": 1}
         assert engine.decide_conflicts(choice="source", reasons=["edited"], **options).undecided == 0
         engine.merge_request(request_id=1, actor=vera)
         assert texts("main", project) == {"Builds run at noon.", "Tokens live for an hour."}

@@ -12,7 +12,9 @@ from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.recall_gate import measure_recall, recalls
-from memory.engines.merging.requests import MergeRequestEngine, build_options
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.merging.settling import load_plan
+from memory.engines.merging.shown_requests import build_options
 from memory.exceptions import Conflict
 from memory.models import Fact, Question
 from tests.memory.api.client import nothing_left
@@ -110,8 +112,9 @@ def test_force_overrules_it(mira, ada, fact, question) -> None:
 def test_ranks_are_measured_once_for_page_and_merge(mira, fact, question) -> None:
     write_verified(mira, "Ledgers are kept for ten years.")
     request = MergeRequestEngine().create_request(source=TASK, actor=mira)
-    found = MergeRequestEngine().check_request(request_id=request.pk, actor=mira)
-    plan, options = found.check.plan, build_options(request)
+    MergeRequestEngine().check_request(request_id=request.pk, actor=mira)
+    options = build_options(request)
+    plan = load_plan(options, options.points)
     first = measure_recall(plan, options)
     assert measure_recall(plan, options) is first
     QuestionEngine().update_question(question_id=question.pk, note="why", actor=mira)

@@ -20,7 +20,8 @@ from memory.engines.merging.gates import GateResult
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.request_history import RequestHistoryEngine
-from memory.engines.merging.requests import MergeRequestEngine, build_options
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.merging.shown_requests import build_options
 from memory.exceptions import Conflict, IllegalTransition, NotFound, ScopeMissing
 from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
 from tests.memory.api.client import nothing_left
@@ -217,7 +218,6 @@ class TestWho:
             ("decided", "robot", "key"),
             ("rejected", "robot", "key"),
         ]
-
 
     def test_who_may_not_read_the_target_sees_no_decision_and_no_commit_of_it(
         self, mira, vera, person, conflict

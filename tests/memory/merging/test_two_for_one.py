@@ -12,7 +12,6 @@ from memory.engines.embedding.engine import EmbeddingEngine, get_embedding_state
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
-from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.requests import MergeRequestEngine
@@ -159,8 +158,9 @@ class TestNearTexts:
         ]
         key = {"kind": "fact", "uid": two.uid, "token": item.token}
         MergeDecision.objects.create(request=request, choice="edited", text="Two.", at=now(), **key)
-        (left,) = list_undecided(REQUESTS.check_request(request_id=request.pk, actor=actor).check.plan)
-        assert left.uid == two.uid
+        view = REQUESTS.check_request(request_id=request.pk, actor=actor).view
+        conflicts = view.load_items("fact", ["conflict"])
+        assert [item.uid for item in conflicts if item.decision is None] == [two.uid]
         REQUESTS.decide_conflicts(request_id=request.pk, decisions=[Decision(two.uid, "both")], actor=actor)
         REQUESTS.merge_request(request_id=request.pk, actor=actor)
         assert [(row.fact_text, row.tags) for row in show(project)] == [(NEAR[2], []), ("One.", ["old"])]

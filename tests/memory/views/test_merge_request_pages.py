@@ -52,7 +52,7 @@ def diverge(actor: Actor, count: int, branch: str = TASK) -> list[Fact]:
     return found
 
 
-def ask(branch: str, actor: Actor, **more: str) -> MergeRequest:
+def ask(branch: str, actor: Actor, **more: Any) -> MergeRequest:
     return ENGINE.create_request(source=branch, actor=actor, **more)
 
 
@@ -328,6 +328,32 @@ def test_all_conflicts_of_a_reason_are_settled_at_once(curator: Client, actor: A
     assert choices.pop(first.uid) == "target"
     assert list(choices.values()) == ["source", "source"]
     assert "Ready to merge." in text(curator.get(PAGE))
+
+
+def test_what_was_settled_at_once_is_undecided_at_once(curator: Client, actor: Actor) -> None:
+    first, second, _third = conflicting(actor, 3)
+    curator.post(conflict_url(first), {"choice": "target"})
+    page = text(curator.post(f"{PAGE}?do=settle", {"reason": "edited", "choice": "source"}, follow=True))
+    (undo,) = re.findall(r'action="([^"]*do=unsettle[^"]*)"', page)
+    curator.post(conflict_url(second), {"choice": "skip"})  # decided anew, so that it stays
+    assert curator.post(undo.replace("&amp;", "&")).status_code == 302
+    choices = {row.uid: row.choice for row in MergeDecision.objects.all()}
+    assert choices == {first.uid: "target", second.uid: "skip"}
+    assert curator.post(undo.replace("&amp;", "&")).status_code == 404
+    assert curator.post(f"{PAGE}?do=unsettle&made_at=x").status_code == 400
+    assert "made conflicts undecided again: 1" in text(curator.get(PAGE))
+
+
+def test_a_pick_of_half_a_replacement_is_warned_of(curator: Client, actor: Actor) -> None:
+    old = FACTS.write_fact(fact_text="Tokens live for a day.", actor=actor).fact
+    BranchManager().create_branch(name=TASK, actor=actor)
+    new = FACTS.supersede_fact(
+        old_fact_id=old.uid, new_fact_text="Tokens live for an hour.", branch_name=TASK, actor=actor
+    )
+    ask(TASK, actor, strategy="cherry_pick", ids=[new.uid])
+    page = text(curator.get(f"{PAGE}?tab=changes"))
+    assert "The other half of this change is not picked, so both facts or neither will stand:" in page
+    assert "<bdi>Tokens live for a day.</bdi>" in page
 
 
 def test_conflicts_are_paged(curator: Client, actor: Actor) -> None:
