@@ -6,7 +6,7 @@ So event loop and thread meet twice for a request, not at each part of its respo
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import Any
@@ -17,7 +17,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Environ = MutableMapping[str, Any]
-WSGIApp = Callable[..., Iterable[bytes]]
+WSGIApp = Callable[..., Any]  # stubs of Django promise less of a response than WSGI: it is iterable
 
 
 class WSGIBridge:
@@ -28,8 +28,9 @@ class WSGIBridge:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         body = (await receive()).get("body", b"")
-        environ = build_environ(scope, BytesIO(body))  # type: ignore[arg-type]  # it only passes both on
-        environ["wsgi.errors"] = sys.stderr
+        # Its types are those of its own body and scope, which it only passes on.
+        made: dict[str, Any] = dict(build_environ(scope, BytesIO(body)))  # type: ignore[arg-type]
+        environ: Environ = made | {"wsgi.errors": sys.stderr}
         loop = asyncio.get_running_loop()
         start, content = await loop.run_in_executor(self.executor, self.run, environ)
         await send(start)

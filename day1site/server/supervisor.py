@@ -35,8 +35,8 @@ class Supervisor:
 
     def run(self) -> bool:
         """Run until a signal; return False when the processes cannot keep running."""
-        for number in SIGNALS:
-            signal.signal(number, self.pass_on)
+        for one in SIGNALS:
+            signal.signal(one, self.pass_on)
         for number in range(self.count):
             self.start(number, True)
         while self.children:
