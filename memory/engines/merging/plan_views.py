@@ -20,7 +20,7 @@ LARGE = 1000  # memories; the rows of fewer are kept with them
 BLOCK_SIZE = 500
 UID_BYTES = 16
 SIDES = ("base", "ours", "theirs", "other")
-KEPT = (
+ITEM_FIELDS = (
     "uid",
     "outcome",
     "reason",
@@ -165,7 +165,7 @@ def _list_runs(items: Sequence[PlanItem]) -> Iterator[tuple[tuple[str, str], ran
 def _freeze_item(item: PlanItem) -> tuple:
     rows = [getattr(item, side) for side in SIDES]
     keys = [None if row is None else (row.rid, getattr(row, "repository", None)) for row in rows]
-    return item.kind, keys, _freeze_content(item), {name: getattr(item, name) for name in KEPT}
+    return item.kind, keys, _freeze_content(item), {name: getattr(item, name) for name in ITEM_FIELDS}
 
 
 def _freeze_content(item: PlanItem) -> tuple[str, dict[str, Any]] | None:

@@ -20,7 +20,7 @@ from memory.engines.support.timed_cache import TimedCache
 from memory.engines.versions.policies import find_policy
 from memory.models import MergeRequest
 
-CACHE_SIZE = 4  # large plans: about 12 MB for each 100,000 conflicts
+CACHE_SIZE = 4  # large plans, of which keys alone are kept
 CACHE_SECONDS = 600.0
 
 

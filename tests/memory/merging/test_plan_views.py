@@ -11,7 +11,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.plan import Decision, PlanItem
-from memory.engines.merging.plan_views import KEPT, LARGE, SIDES, FrozenItems, PlanView
+from memory.engines.merging.plan_views import ITEM_FIELDS, LARGE, SIDES, FrozenItems, PlanView
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.settling import load_plan
 from memory.engines.merging.shown_requests import build_options
@@ -27,7 +27,7 @@ def describe(item: PlanItem) -> tuple[Any, ...]:
     """Return all that is shown of a memory of a plan."""
     rows = [getattr(item, side) for side in SIDES]
     shown = [row and (row.rid, row.uid, row.content_values()) for row in rows]
-    values = [getattr(item, name) for name in KEPT]
+    values = [getattr(item, name) for name in ITEM_FIELDS]
     return item.model, item.merged, item.fields, item.token, shown, values
 
 
