@@ -25,6 +25,7 @@ from memory.db.matrixone import errors  # noqa: E402
 from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
 from memory.db.matrixone.boolean_patterns import build_pattern  # noqa: E402
 from memory.db.matrixone.match_filters import split_plain  # noqa: E402
+from memory.db.matrixone.search_index import _Ranking  # noqa: E402
 from memory.db.matrixone.vector_sql import Match, Matches, vector_literal  # noqa: E402
 from memory.engines.facts.assessment import has_verdict  # noqa: E402
 
@@ -142,6 +143,27 @@ def test_match_stands_beside_plain_conditions(mo: DatabaseWrapper) -> None:
     )
 
 
+def test_lengths_are_compared_with_the_mean_whatever_the_filters(
+    mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two searches of a page, all kinds and all but reflections, must score a text alike."""
+    ranking = _Ranking(Fact.objects.in_lineage(MAIN).filter_indexed(kind=["NOTE"]), "amber*")
+    match = "MATCH(`memory_fact`.`fact_text`) AGAINST (amber* IN BOOLEAN MODE)"
+    shown = (
+        f" FROM `memory_fact` WHERE ({match} AND `memory_fact`.`branch_id` = 1"
+        " AND `memory_fact`.`seq_from` <= 9 AND `memory_fact`.`seq_to` > 9 AND NOT `memory_fact`.`deleted`"
+    )
+    lengths = sql(mo, ranking.unfiltered.order_by("pk").values_list("length", flat=True)[:2])
+    assert lengths.endswith(f"{shown}) ORDER BY `memory_fact`.`rid` ASC LIMIT 2")
+    assert f"{shown} AND `memory_fact`.`kind` IN (NOTE))" in sql(mo, ranking.matching.values("pk"))
+    monkeypatch.setattr(
+        _Ranking, "_order_hits", lambda self, value, *_: [(1, 0.0 if value == "score" else 10)]
+    )
+    for mean, score in ((10, 1 / 2.2), (20, 1 / 1.75)):
+        monkeypatch.setattr(_Ranking, "_read_mean_length", lambda self, mean=mean: mean)
+        assert ranking.best_rows(1, ()) == [(1, pytest.approx(score * 1e-6))]
+
+
 @pytest.mark.parametrize(
     ("words", "pattern"),
     [
@@ -227,6 +249,28 @@ def test_matching_vectors_reads_on_until_a_text_is_below_the_floor(
         nearest.format("[0.0,1.0]", 60),
         nearest.format("[0.0,1.0]", 240),
     ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_damaged_vector_scores_is_left_out_and_read_past(
+    mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    actor = some_actor()
+    a, b = write(actor, "a", "b")
+    damaged = [(f"{number:064}", float("nan")) for number in range(59)]
+    cursor = Answers(
+        [(5, 5)],
+        [],  # no index
+        [*damaged, (a.content_hash, 0.97)],
+        [*damaged, (a.content_hash, 0.97), (b.content_hash, -0.5)],
+        [(a.content_hash, float("nan")), (b.content_hash, 0.5)],
+    )
+    monkeypatch.setattr(mo, "cursor", lambda: cursor)
+    monkeypatch.setattr("memory.db.matrixone.vectors._probed", {})
+    rows, ask = Fact.objects.on(find_branch(actor, "main")), (np.eye(2, dtype="f4")[0], "m", UUID(int=7))
+    assert mo.index.search_vectors(rows, ask[0], 2, *ask[1:]) == [(a.pk, 0.97), (b.pk, -0.5)]
+    assert [sql.split()[-1] for sql in cursor.told if "cosine" in sql] == ["60", "240"]
+    assert list(mo.index.score_cosines([a.pk, b.pk], rows, *ask)) == [(b.pk, 0.5)]
 
 
 # ---- lookups, types, DDL ---------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from memory.db.raw_select import select_by_key
 
 GROWTH_FACTOR = 4  # growth of a portion when too few hits are visible
 MIN_CANDIDATES = 60  # rows of the first portion
+MEASURED = 1_000  # texts of which the mean length is taken, where length alone ranks
 BATCH_SIZE = DatabaseFeatures.keys_at_once
 HASHES = "hashes"  # key of the content hashes noted during a search
 LOWEST, LITTLE = 1e-9, 1e-6  # scores of hits whose words rank nothing
@@ -173,6 +174,7 @@ class _Ranking:
         matching = rows.model._base_manager.using(rows.db).filter(
             Matches(column, pattern), open_, deleted=False
         )
+        self.unfiltered = matching.annotate(length=Length(column))
         for negate, args, kwargs in plain:
             matching = matching.exclude(*args, **kwargs) if negate else matching.filter(*args, **kwargs)
         self.matching = matching.annotate(score=Match(column, pattern), length=Length(column))
@@ -181,8 +183,13 @@ class _Ranking:
         """Return the best ``take`` rows and those of ``also`` that match, by score, then by row."""
         found = self._order_hits("score", "-score", take, also)
         if not any(score > 0 for _, score in found):
-            found = _by_length(self._order_hits("length", "length", take, also))
+            found = _by_length(self._order_hits("length", "length", take, also), self._read_mean_length())
         return sorted(((pk, max(score, LOWEST)) for pk, score in found), key=lambda hit: (-hit[1], hit[0]))
+
+    def _read_mean_length(self) -> float:
+        """Return the mean length whatever the filters are: scores of several searches are compared."""
+        lengths = self.unfiltered.order_by("pk").values_list("length", flat=True)[:MEASURED]
+        return sum(lengths) / max(len(lengths), 1) or 1.0
 
     def _order_hits(self, value: str, by: str, take: int, also: Sequence[int]) -> Ranked:
         order: list[Any] = [by, "pk"]
@@ -215,7 +222,6 @@ def _without_gaps(found: Ranked, also: set[int]) -> Ranked:
     return found[: others[-1] + 1] if others else []
 
 
-def _by_length(found: Ranked) -> Ranked:
+def _by_length(found: Ranked, mean: float) -> Ranked:
     """Score by text length alone, like BM25, when every word is in every text and the server scores 0."""
-    mean = sum(length for _, length in found) / max(len(found), 1) or 1.0
     return [(pk, LITTLE / (1 + 1.2 * (0.25 + 0.75 * length / mean))) for pk, length in found]

@@ -8,6 +8,7 @@ computed from its bytes: a search sees every ready vector, and no writer waits f
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -51,24 +52,24 @@ class Vectors:
         if copied and self._has_index(len(vector)):
             for batch in (take, take * GROWTH_FACTOR):
                 found = self._search_index(vector, of, batch)
-                yield self._merge_best(found, vector, of, copied, now, batch), False
+                yield without_damaged(self._merge_best(found, vector, of, copied, now, batch)), False
                 if len(found) < batch:  # the probed lists have mostly texts of other projects
                     break
         while True:
             found = self._search_exact(vector, of, take) if copied else []
             best = self._merge_best(found, vector, of, copied, now, take)
-            yield best, len(best) < take
+            yield without_damaged(best), len(best) < take
             take *= GROWTH_FACTOR
 
     def _merge_best(
         self, found: list[tuple[str, float]], vector: np.ndarray, of: Of, copied: int, now: int, take: int
     ) -> Scores:
-        """Merge in vectors that are not copied yet, and return the best scores."""
+        """Merge in vectors that are not copied yet, and return the best scores; damaged vectors come last."""
         if now > copied:
             found += self._fetch_all(
                 vector_sql.UNCOPIED, len(vector), vector_sql.vector_literal(vector), *of, copied, take
             )
-        return dict(sorted(found, key=lambda hit: -hit[1])[:take])
+        return dict(sorted(found, key=lambda hit: (isnan(hit[1]), -hit[1]))[:take])
 
     def score_cosines(
         self, hashes: Collection[str], vector: np.ndarray, model: str, project_id: Any
@@ -77,7 +78,7 @@ class Vectors:
         slots = {vector_slot(project_id, model, value): value for value in hashes}
         scores = self._score_copies(list(slots), vector, (project_key(project_id), model))
         rest = [slot for slot, value in slots.items() if value not in scores]
-        return scores | self._score_bytes(rest, vector)
+        return without_damaged(scores | self._score_bytes(rest, vector))
 
     def _score_copies(self, slots: Sequence[str], vector: np.ndarray, of: Of) -> Scores:
         """Return scores that the server computes from copies, which are faster to read than the bytes."""
@@ -197,6 +198,11 @@ class Vectors:
 def format_statement(statement: str, dimensions: int) -> str:
     table = vector_sql.COPY.format(dimensions)
     return statement.format(table=table, dimensions=dimensions, size=dimensions * NUMBER_BYTES)
+
+
+def without_damaged(scores: Scores) -> Scores:
+    """Leave out what was compared with a vector of NaN or infinity: the server scores it with NaN."""
+    return {value: score for value, score in scores.items() if isfinite(score)}
 
 
 def _unless_missing(error: DatabaseError) -> None:
