@@ -40,4 +40,5 @@ lock: ## after a change of the dependencies in pyproject.toml
 	uv lock
 	uv export --quiet --no-dev --format requirements-txt --output-file requirements.lock
 	uv export --quiet --no-dev --extra matrixone --format requirements-txt --output-file requirements-matrixone.lock
+	uv export --quiet --no-dev --extra multilingual --format requirements-txt --output-file requirements-multilingual.lock
 	uv export --quiet --group dev --format requirements-txt --output-file requirements-dev.lock

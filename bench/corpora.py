@@ -23,7 +23,10 @@ BEAM_CATEGORIES = (
     "preference_following",
     "summarization",
 )
-GENERATED_CATEGORIES = {1: "short", 2: "long", 3: "code", 4: "table", 5: "Chinese", 6: "identifier"}
+GENERATED_CATEGORIES = {1: "short", 2: "long", 3: "code", 4: "table", 5: "Chinese", 6: "identifier"} | {
+    7: "Chinese in other words",
+    8: "English of Chinese",
+}
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """Write a corpus of short and long texts, code, tables, Chinese and identifiers, with questions.
 
-.venv/bin/python -m bench.generate_corpus generated.jsonl [--seed 1]
+.venv/bin/python -m bench.generate_corpus generated.jsonl [--seed 1] [--chinese]
 
 Every line is a turn or a question; the same seed gives the same file. What a question asks about stands in
 one turn; other turns say the same of other things, and long ones mention everything in passing.
@@ -77,6 +77,23 @@ CHINESE_FACTS = (
 )
 CHINESE_THINGS = (
     "支付系统 订单服务 推荐引擎 客服平台 数据仓库 会员中心 物流接口 日志平台 登录页面 搜索服务".split()
+)
+# The same questions in other words, and in English.
+CHINESE_OTHER_WORDS = (
+    "{thing}哪一天发布？",
+    "{thing}换成了哪个软件？",
+    "{thing}的花费要经过谁同意？",
+    "{thing}在夜里何时保存副本？",
+)
+ENGLISH_THINGS = (
+    "payment system,order service,recommendation engine,customer service platform,data warehouse,"
+    "member centre,logistics interface,log platform,login page,search service"
+).split(",")
+ENGLISH_WORDS = (
+    "When does the {thing} go live?",
+    "Which tool does the {thing} use now?",
+    "Who approves the budget of the {thing}?",
+    "At what time is the {thing} backed up?",
 )
 
 
@@ -192,7 +209,12 @@ class Writer:
 
     def chinese(self) -> Episode:
         (stated, asked), thing = self.new(lambda: (self.pick(CHINESE_FACTS), self.pick(CHINESE_THINGS)))
-        values = {
+        values = self.chinese_values(thing)
+        turns = [("user", stated.format(**values)), ("assistant", "好的，已经记下。")]
+        return Episode(turns, [(5, asked.format(**values), [0])])
+
+    def chinese_values(self, thing: str) -> dict[str, Any]:
+        return {
             "person": self.pick(CHINESE_PEOPLE),
             "thing": thing,
             "tool": self.pick(TOOLS),
@@ -200,8 +222,6 @@ class Writer:
             "day": self.random.randint(1, 28),
             "number": self.random.randint(5, 90),
         }
-        turns = [("user", stated.format(**values)), ("assistant", "好的，已经记下。")]
-        return Episode(turns, [(5, asked.format(**values), [0])])
 
     def identifier(self) -> Episode:
         code = self.new(lambda: f"{self.pick(('ERR', 'E', 'LDG'))}_{self.random.randint(1000, 9999)}")
@@ -259,12 +279,30 @@ def write_sample(seed: int, number: int) -> Iterator[dict[str, Any]]:
         yield {"sample": sample, "question": text, "category": category, "evidence": evidence}
 
 
+def write_chinese(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield a Chinese fact of each kind about each thing; then the questions, each asked in three ways."""
+    writer, asked = Writer(seed), []
+    pairs = [(fact, thing) for fact in range(len(CHINESE_FACTS)) for thing in range(len(CHINESE_THINGS))]
+    writer.random.shuffle(pairs)
+    for at, (fact, number) in enumerate(pairs):
+        thing, (stated, plain) = CHINESE_THINGS[number], CHINESE_FACTS[fact]
+        row = {"sample": "chinese", "id": f"c{at}", "session": f"session_{at // EPISODES + 1}"}
+        yield row | {"speaker": "user", "text": stated.format(**writer.chinese_values(thing))}
+        ways = ((5, plain), (7, CHINESE_OTHER_WORDS[fact]))
+        asked += [(category, text.format(thing=thing), at) for category, text in ways]
+        asked.append((8, ENGLISH_WORDS[fact].format(thing=ENGLISH_THINGS[number]), at))
+    for category, text, at in asked:
+        yield {"sample": "chinese", "question": text, "category": category, "evidence": [f"c{at}"]}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the generated corpus.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--chinese", action="store_true", help="Chinese facts alone, asked in three ways")
     chosen = parser.parse_args()
-    rows = [row for number in range(1, SAMPLES + 1) for row in write_sample(chosen.seed, number)]
+    samples = (write_sample(chosen.seed, number) for number in range(1, SAMPLES + 1))
+    rows = [*write_chinese(chosen.seed)] if chosen.chinese else [row for rows in samples for row in rows]
     chosen.file.write_text(
         "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
     )

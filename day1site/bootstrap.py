@@ -26,6 +26,7 @@ RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second includ
 # this includes it too, and adds the driver, which is built from source
 MATRIXONE = "requirements-matrixone.lock"
 DRIVER = "mysqlclient"
+MULTILINGUAL = "requirements-multilingual.lock"  # includes it, and adds the embedder of that name
 
 
 class StartupError(Exception):
@@ -114,7 +115,11 @@ def locks_for(argv: list[str]) -> list[str]:
     locks = [DEV if is_test(argv) else RUNTIME]
     variable = "DAY1_TEST_DATABASE_URL" if is_test(argv) else "DATABASE_URL"
     urls = [os.environ.get(variable, ""), option(argv, "--to"), option(argv, "--from")]
-    return [*locks, MATRIXONE] if any(url.startswith("matrixone:") for url in urls) else locks
+    if any(url.startswith("matrixone:") for url in urls):
+        locks.append(MATRIXONE)
+    if os.environ.get("DAY1_EMBEDDER") == "multilingual" and not is_test(argv):
+        locks.append(MULTILINGUAL)
+    return locks
 
 
 def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:

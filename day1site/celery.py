@@ -30,6 +30,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_branches", 60, {}),
     ("memory.seal_audit", 60, {}),
     ("memory.sweep_sessions", 300, {}),
+    ("memory.sweep_evals", 300, {}),
     ("memory.abandon_sessions", 900, {}),
     ("memory.expire", 3600, {}),
     ("memory.sweep_copies", 3600, {}),

@@ -20,7 +20,7 @@ MERGE_GATES = {
 class Conf:
     """The settings with their defaults; none of them must be set."""
 
-    embedder: str = "minilm"  # minilm | openai | off | path of an ONNX model
+    embedder: str = "minilm"  # minilm | multilingual | openai | off | path of an ONNX model
     embedding_model: str = "text-embedding-3-small"  # openai only
     embedding_dimensions: int = 0  # openai only; 0 = the model's own number
     embedding_base_url: str = ""  # openai only; "" = the client's default

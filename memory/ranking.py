@@ -91,6 +91,11 @@ def normalise_scores(scores: Mapping[int, float]) -> dict[int, float]:
     return {key: max(0.0, value / best) for key, value in scores.items()}
 
 
+def take_floor_off(cosines: Mapping[int, float], floor: float) -> Mapping[int, float]:
+    """Return cosines as if unrelated texts had 0: some models give all texts .7 and more."""
+    return {key: (value - floor) / (1 - floor) for key, value in cosines.items()} if floor else cosines
+
+
 def length_normalise(scores: Mapping[int, float], lengths: Mapping[int, int]) -> dict[int, float]:
     """Rescale BM25 scores to k1 = 0.9 and b = 0.4, the usual choice for short passages.
 

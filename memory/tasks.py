@@ -68,6 +68,14 @@ def run_eval(run_id: str) -> None:
     run_queued(UUID(run_id))
 
 
+@shared_task(name="memory.sweep_evals")
+def sweep_evals() -> None:
+    """Queue runs again whose message was lost."""
+    from memory.engines.evaluation.runs import queue_lost
+
+    queue_lost()
+
+
 @shared_task(name="memory.sweep_near")
 def sweep_near() -> None:
     from memory.engines.review.near_duplicates import NearDuplicateEngine

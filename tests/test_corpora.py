@@ -85,9 +85,21 @@ def test_the_generated_corpus_is_the_same_each_time_and_names_evidence_that_exis
     assert rows == list(generate_corpus.write_sample(1, 1))
     ids = {row["id"] for row in rows if "id" in row}
     questions = [row for row in rows if "question" in row]
-    assert {row["category"] for row in questions} == set(corpora.GENERATED_CATEGORIES)
+    assert {row["category"] for row in questions} == {1, 2, 3, 4, 5, 6}
     assert all(set(row["evidence"]) <= ids and row["evidence"] for row in questions)
     assert len({row["question"] for row in questions}) == len(questions)
+
+
+def test_chinese_facts_are_asked_in_three_ways():
+    rows = list(generate_corpus.write_chinese(1))
+    assert rows == list(generate_corpus.write_chinese(1))
+    ids = [row["id"] for row in rows if "id" in row]
+    questions = [row for row in rows if "question" in row]
+    assert len(ids) == 40
+    assert sorted((row["category"], *row["evidence"]) for row in questions) == sorted(
+        (category, one) for category in (5, 7, 8) for one in ids
+    )
+    assert {5, 7, 8} <= set(corpora.GENERATED_CATEGORIES)
 
 
 def test_generated(tmp_path):

@@ -25,6 +25,7 @@ from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
 from memory.engines.fields.policies import POLICY
+from memory.engines.fields.projects import PROJECT
 from memory.engines.fields.questions import EVAL, QUESTION
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT, TaskFields
 from memory.engines.fields.types import Choice, JSONObject, LongText, TagList, Text
@@ -78,6 +79,7 @@ NOUNS = (
     CONVERSATION,
     MESSAGE,
     POLICY,
+    PROJECT,
     TASK,
     OBJECTIVE,
     TASK_AGENT,

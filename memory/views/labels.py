@@ -173,6 +173,7 @@ ACTION_LABELS: dict[str, Any] = {
     "member.remove": _("removed a member"),
     "project.create": _("made the project"),
     "project.remove": _("removed a project"),
+    "project.update": _("changed the project's settings"),
     "session.create": _("began a session"),
     "session.resume": _("resumed a session"),
     "session.end": _("ended a session"),

@@ -331,9 +331,9 @@ class TestChoice:
 
     def test_a_path(self, settings, tmp_path):
         path = tmp_path / "own.onnx"
-        path.write_bytes(b"x")
+        path.write_bytes(b"\x08")
         settings.DAY1 = {"embedder": str(path)}
-        assert get_provider().model == "onnx:own:2d711642"
+        assert get_provider().model == "onnx:own:beead779"
 
     def test_a_forked_child_can_embed(self):
         ended = subprocess.run([sys.executable, "-c", FORK], timeout=40, capture_output=True, text=True)

@@ -1,12 +1,15 @@
 """The built-in model, and a model at a path."""
 
+import json
 import threading
 
 import numpy as np
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from memory.exceptions import ProviderUnavailable
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers import onnx_minilm
+from memory.providers.embedding import get_provider
 from memory.providers.onnx_minilm import OnnxMiniLM
 
 
@@ -104,6 +107,55 @@ class TestModelAtAPath:
         assert (own.model, own.dimensions) == ("onnx:own-model:8199be6f", None)
         assert np.array_equal(own.embed(["hi there"]), OnnxMiniLM().embed(["hi there"]))
         assert own.dimensions == 384
+
+    def test_prefixes_beside_it_stand_before_queries_and_texts_and_are_no_words(self, path):
+        settings = {"query_prefix": "query: ", "passage_prefix": "passage: ", "floor": 0.7, "dimensions": 384}
+        path.with_suffix(".json").write_text(json.dumps(settings))
+        own, plain = OnnxMiniLM(path), OnnxMiniLM()
+        assert (own.floor, plain.floor) == (0.7, 0.0)
+        assert own.model.startswith("onnx:own-model:8199be6f:")
+        vectors, words = own.embed_words(["red car"])
+        np.testing.assert_allclose(vectors[0], plain.embed(["passage: red car"])[0], atol=1e-6)
+        query, query_words = own.query_words("red car")
+        np.testing.assert_allclose(query, plain.query_words("query: red car")[0], atol=1e-6)
+        assert (len(words[0]), len(query_words)) == (2 * 384 // 8, 2)
+
+    def test_other_prefixes_are_another_model(self, path):
+        names = set()
+        for prefix in ("", "a: ", "b: "):
+            path.with_suffix(".json").write_text(json.dumps({"query_prefix": prefix}))
+            names.add(OnnxMiniLM(path).model)
+        assert len(names) == 3
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("{", "cannot be read"),
+            ("[]", "is no object"),
+            ('{"prefix": "x"}', "knows dimensions, floor, passage_prefix, query_prefix, not prefix"),
+            ('{"floor": 1}', "floor cannot be 1"),
+            ('{"floor": true}', "floor cannot be True"),
+            ('{"dimensions": 7}', "dimensions cannot be 7"),
+            ('{"query_prefix": 3}', "query_prefix cannot be 3"),
+        ],
+    )
+    def test_settings_that_cannot_be_are_refused(self, path, text, reason):
+        path.with_suffix(".json").write_text(text)
+        with pytest.raises(ImproperlyConfigured, match=reason):
+            OnnxMiniLM(path)
+
+    def test_vectors_of_another_length_than_the_settings_say_are_refused(self, path):
+        path.with_suffix(".json").write_text('{"dimensions": 768}')
+        with pytest.raises(ProviderNonsense, match="gives 384 numbers, and its settings say 768"):
+            OnnxMiniLM(path).embed(["hi"])
+
+    @pytest.mark.parametrize("content", [b"not a model", b""])
+    def test_a_file_that_is_no_model_is_told_at_the_start(self, tmp_path, settings, content):
+        path = tmp_path / "broken.onnx"
+        path.write_bytes(content)
+        settings.DAY1 = {**settings.DAY1, "embedder": str(path)}
+        with pytest.raises(ImproperlyConfigured, match="is no ONNX model"):
+            get_provider()
 
     def test_the_vocabulary_beside_it_is_used(self, path):
         path.with_name("vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nhello\n")

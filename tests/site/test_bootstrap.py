@@ -11,7 +11,7 @@ import pytest
 
 import manage
 from day1site import bootstrap
-from day1site.bootstrap import DEV, MATRIXONE, RUNTIME, Environment, StartupError, locks_for
+from day1site.bootstrap import DEV, MATRIXONE, MULTILINGUAL, RUNTIME, Environment, StartupError, locks_for
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -220,6 +220,13 @@ def test_a_database_of_matrixone_wants_the_driver_too(monkeypatch: pytest.Monkey
     assert locks_for(["manage.py", "test"]) == [DEV, MATRIXONE]
     monkeypatch.setenv("DATABASE_URL", "sqlite:///matrixone:")
     assert locks_for(["manage.py", "up"]) == [RUNTIME]
+
+
+def test_the_multilingual_embedder_wants_its_package_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("DAY1_EMBEDDER", "multilingual")
+    assert locks_for(["manage.py", "up"]) == [RUNTIME, MULTILINGUAL]
+    assert locks_for(["manage.py", "test"]) == [DEV]
 
 
 def test_only_the_driver_is_built(builder: Path) -> None:

@@ -19,6 +19,7 @@ from tests.site.cli_words import parse_words, walk_commands
 CONTRACT = json.loads(Path(__file__).with_name("cli_commands.json").read_text())
 COMMON = {"--format", "--project", "--data-dir"}
 POLICY = {"policy", "policy list", "policy show", "policy set", "policy delete"}
+PROJECT = {"project", "project show", "project set"}
 ERASURE = {"erase", "erasures", "erasures list", "erasures show"}
 QUESTIONS = {f"questions {name}" for name in "save list delete import export runs".split()} | {
     "questions",
@@ -29,6 +30,7 @@ ADDED = {
     "facts accept",
     "facts refuse",
     *POLICY,
+    *PROJECT,
     *ERASURE,
     *QUESTIONS,
 }  # since the contract was written down

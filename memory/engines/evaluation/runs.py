@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from datetime import timedelta
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -24,6 +25,8 @@ from memory.queue.producer import enqueue
 
 MAX_AT_ONCE = 100  # questions that are put while the caller waits; a worker puts more
 BATCH_SIZE = 50  # after so many the run says how far it is
+LOST_AFTER = timedelta(minutes=5)  # without being done
+SWEPT = timedelta(days=7)  # age of runs that are still queued again
 SIDE = ("branch", "at", "recipe")
 
 
@@ -134,6 +137,15 @@ def run_queued(run_id: UUID) -> None:
     """Carry out a run that was queued, with all questions of its project; one that is done stays."""
     if run := EvalRun.objects.filter(pk=run_id).exclude(state=EvalRun.State.DONE).first():
         carry_out(run, Actor(run.project_id, "system", label=run.created_by, scopes=frozenset({"admin"})))
+
+
+def queue_lost() -> None:
+    """Queue the runs again that should be done by now; a message that still waits is not doubled."""
+    now = timezone.now()
+    unfinished = EvalRun.objects.exclude(state=EvalRun.State.DONE)
+    lost = unfinished.filter(created_at__gt=now - SWEPT, created_at__lt=now - LOST_AFTER)
+    for run_id in lost.values_list("pk", flat=True):
+        enqueue("memory.run_eval", str(run_id))
 
 
 def describe_side(run: EvalRun) -> dict[str, Any]:

@@ -69,14 +69,20 @@ def check_recall(name: str, plan: FullPlan, options: MergeOptions, policy: Polic
     recall = measure_recall(plan, options)
     scored = sum(one.is_scored for one in recall.results)
     if not recall.is_measured:
-        text = _("The merge changes too many facts to put the saved questions to it: {count}.")
-        return build_result(name, WARNING, text, count=recall.changes)
+        text = _(
+            "The saved questions were not put to the merge, and nothing is stopped: it changes {count} facts,"
+            " more than {most}."
+        )
+        return build_result(name, WARNING, text, count=recall.changes, most=MAX_CHANGES)
     if recall.hurt:
         text = _("Saved questions that would no longer find what they expect: {count}. {names}")
         names = name_questions(recall.hurt, plan)
         return build_result(name, FAILED, text, recall.hurt, "tab=recall", names=names)
     if recall.left:
-        text = _("No question loses what it expects, of the newest {count}; older ones were not put: {left}.")
+        text = _(
+            "No question loses what it expects, of the newest {count}; older ones were not put, and stop"
+            " nothing: {left}."
+        )
         return build_result(name, WARNING, text, link="tab=recall", count=scored, left=recall.left)
     if not recall.results:
         return build_result(name, PASSED, _("No question is saved that the merge could hurt."))

@@ -30,6 +30,7 @@ class PreparedQuery:
     vector: np.ndarray | None = None
     word_vectors: np.ndarray | None = None
     model: str = ""
+    floor: float = 0.0  # the cosine that unrelated texts have under this model
 
 
 @dataclass

@@ -7,7 +7,7 @@ import numpy as np
 from memory.engines.embedding.engine import model_in_force
 from memory.engines.search.candidates import PreparedQuery
 from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
-from memory.providers.embedding import read_query
+from memory.providers.embedding import get_floor, read_query
 from memory.words import extract_keywords
 
 MAX_QUERY_LENGTH = 8000  # characters
@@ -22,15 +22,16 @@ def build_query(query: str, vector: np.ndarray | None = None, search_type: str =
     text = check_query(query)
     words = extract_keywords(text)
     model = model_in_force() or ""  # none either with unusable settings
+    floor = get_floor() if model else 0.0
     if vector is not None or search_type == "keyword" or not model or not text.strip():
-        return PreparedQuery(text, words, vector, None, model)
+        return PreparedQuery(text, words, vector, None, model, floor)
     try:
         read = read_query(text)
     except ProviderUnavailable as error:
         logger.warning("search without vectors: %s", error)
         read = None
     vector, word_vectors = read or (None, None)
-    return PreparedQuery(text, words, vector, word_vectors, model)
+    return PreparedQuery(text, words, vector, word_vectors, model, floor)
 
 
 def check_query(query: str) -> str:

@@ -38,14 +38,15 @@ def score_all(
 
     ``answers`` maps the row id of an answer to that of its question.
     """
-    parts, used, matches = score_parts(rows, raw, question, recipe, project_id)
+    cosines = ranking.take_floor_off(raw.vector, question.floor)
+    parts, used, matches = score_parts(rows, raw.keyword, cosines, question, recipe, project_id)
     mixed: Mapping[int, float] = {}
     if recipe.mix and "words" in used:
         mixed = mix_signals(rows, parts, used, answers, question, recipe)
     hits: dict[int, Scored] = {}
     for rid, row in rows.items():
         scored = ranking.score_hit(recipe, used, parts[rid], row.standing, now, mixed.get(rid))
-        hits[rid] = Scored(row, scored.value, scored.signals, raw.vector.get(rid), matches.get(rid))
+        hits[rid] = Scored(row, scored.value, scored.signals, cosines.get(rid), matches.get(rid))
     if recipe.replies and not mixed:
         boost_answers(hits, answers, recipe)
     return hits, raw.used | ({"words"} if "words" in used else set())
@@ -53,7 +54,8 @@ def score_all(
 
 def score_parts(
     rows: Mapping[int, Row],
-    raw: Candidates,
+    keywords: Mapping[int, float],
+    cosines: Mapping[int, float],
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
@@ -62,15 +64,15 @@ def score_parts(
     of the words as it was before.
     """
     lengths = {rid: len(row.text.split()) for rid, row in rows.items()}
-    keyword = ranking.normalise_scores(ranking.length_normalise(raw.keyword, lengths))
-    vector = ranking.normalise_scores(raw.vector)
+    keyword = ranking.normalise_scores(ranking.length_normalise(keywords, lengths))
+    vector = ranking.normalise_scores(cosines)
     matches: dict[int, float] = {}
     least: dict[int, float] = {}
-    if "vector" in raw.used and recipe.words:
+    if cosines and recipe.words:
         hashes = {rid: row.content_hash for rid, row in rows.items()}
         matches, least = score_words(hashes, lengths, question, recipe, project_id)
     words = ranking.normalise_scores(matches)
-    arms = {"keyword": bool(raw.keyword), "vector": bool(raw.vector), "words": bool(words)}
+    arms = {"keyword": bool(keywords), "vector": bool(cosines), "words": bool(words)}
     parts: Parts = {}
     for rid in rows:
         own = parts[rid] = {"keyword": keyword.get(rid, 0.0), "vector": vector.get(rid, 0.0)}

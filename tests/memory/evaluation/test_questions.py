@@ -1,10 +1,12 @@
 """Saved questions and their runs, over the engines and REST."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
@@ -12,11 +14,11 @@ from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.plan import confirm_name
 from memory.engines.evaluation.figures import Result, measure_difference, summarise
 from memory.engines.evaluation.questions import QuestionEngine
-from memory.engines.evaluation.runs import MAX_AT_ONCE, EvalEngine, run_queued
+from memory.engines.evaluation.runs import LOST_AFTER, MAX_AT_ONCE, SWEPT, EvalEngine, run_queued
 from memory.engines.facts.engine import FactEngine
 from memory.models import AuditEntry, EvalRun, Fact, Project, Question, QueueMessage
 from memory.models.questions import MAX_QUESTIONS
-from memory.tasks import run_eval
+from memory.tasks import run_eval, sweep_evals
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -316,6 +318,30 @@ def test_many_questions_are_put_by_a_worker(api: Api, actor: Actor, fact: Fact) 
     run_queued(again.pk)
     run_queued(uuid4())
     assert EvalRun.objects.get().took_ms == again.took_ms
+
+
+def test_a_run_whose_message_was_lost_is_swept(actor: Actor, fact: Fact) -> None:
+    lines = [{"text": f"{ASKED} {n}", "expected": [str(fact.uid)]} for n in range(MAX_AT_ONCE + 1)]
+    questions.import_questions(questions=lines, actor=actor)
+    run, other = evals.start_eval(actor=actor), evals.start_eval(actor=actor)
+    waiting = QueueMessage.objects.filter(payload__contains=str(run.pk))
+    waiting.delete()
+    sweep_evals()
+    assert not waiting.exists()
+    EvalRun.objects.update(created_at=timezone.now() - LOST_AFTER - timedelta(seconds=1))
+    for _ in range(2):
+        sweep_evals()
+        assert waiting.count() == 1
+        assert QueueMessage.objects.filter(payload__contains=str(other.pk)).count() == 1
+    waiting.delete()
+    run_queued(run.pk)
+    sweep_evals()
+    assert not waiting.exists()
+    EvalRun.objects.filter(pk=run.pk).update(
+        state=EvalRun.State.RUNNING, created_at=timezone.now() - SWEPT - LOST_AFTER
+    )
+    sweep_evals()
+    assert not waiting.exists()
 
 
 # ---- figures -------------------------------------------------------------------------------------------

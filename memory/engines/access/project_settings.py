@@ -1,0 +1,77 @@
+"""Settings of a project: read by all of its members and keys, changed by maintainers."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict, Unpack
+
+from django.db import transaction
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.access.keys import is_pattern_covered
+from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Use
+from memory.engines.fields.projects import PROJECT
+from memory.engines.search.ranked import get_recipe
+from memory.engines.support import validation as c
+from memory.exceptions import BranchForbidden, NotFound
+from memory.models import Project
+from memory.models.nodes import next_rid
+
+CHECKS = PROJECT.field_checks(Use.UPDATE)
+EVERY_BRANCH = "*"
+
+
+class SettingFields(TypedDict, total=False):
+    """The settings of a project, in Python."""
+
+    name: str
+    recipe: str
+    least_evidence: float | None
+    redact_secrets: bool
+    durable_categories: str
+
+
+@retry_methods
+class ProjectSettingsEngine:
+    def get_project(self, *, actor: Actor, slug: str = "") -> Project:
+        """Return the actor's project. Raises NotFound for the name of another one."""
+        actor.require_scope("read")
+        project = Project.objects.get(pk=actor.project_id)
+        if slug not in ("", project.slug):
+            raise NotFound("There is no project {slug} here.", slug=ascii(slug)[1:-1])
+        return project
+
+    def update_project(self, *, actor: Actor, slug: str = "", **settings: Unpack[SettingFields]) -> Project:
+        """Change settings; what is not given stays as it is.
+
+        Needs the scope admin on every branch. Raises NotFound, Invalid, UnknownField, BranchForbidden.
+        """
+        actor.require_scope("admin")
+        if not is_pattern_covered(EVERY_BRANCH, actor.branch_patterns):
+            raise BranchForbidden(name=EVERY_BRANCH)
+        values = check_settings(actor, settings)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            Project.objects.select_for_update().get(pk=actor.project_id)
+            project = self.get_project(actor=actor, slug=slug)
+            before = {name: getattr(project, name) for name in values}
+            changed = {name: value for name, value in values.items() if value != before[name]}
+            if changed:
+                store_settings(project, changed)
+                old = {name: before[name] for name in changed}
+                record_entry(actor, "project.update", project.slug, {**changed, "before": old})
+        return project
+
+
+def check_settings(actor: Actor, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return valid settings. Raises Invalid, UnknownField."""
+    values = c.validate(settings, CHECKS)
+    if values.get("recipe"):
+        get_recipe(actor, values["recipe"])
+    return values
+
+
+def store_settings(project: Project, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(project, name, value)
+    project.save(update_fields=list(values))

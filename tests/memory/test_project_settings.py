@@ -1,0 +1,116 @@
+"""Settings of a project, over REST and the command line: who reads and who changes them."""
+
+from typing import Any
+
+import pytest
+
+from day1site import cli
+from memory.models import AuditEntry, Project
+from tests.memory.api.client import Api, api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def api(project: Project, main: Any) -> Api:
+    return api_for(project)
+
+
+@pytest.fixture
+def address(project: Project) -> str:
+    return f"/projects/{project.slug}"
+
+
+def test_settings_are_listed_read_and_changed(api: Api, project: Project, address: str) -> None:
+    (row,) = api.get("/projects").json()["results"]
+    assert api.get(address).json() == row
+    assert {name: value for name, value in row.items() if name not in ("created_at", "name")} == {
+        "slug": project.slug,
+        "recipe": "",
+        "least_evidence": None,
+        "redact_secrets": True,
+        "durable_categories": "",
+    }
+    changes = {
+        "name": "Shop",
+        "recipe": "timeless",
+        "least_evidence": 0.25,
+        "redact_secrets": False,
+        "durable_categories": "decision, security",
+    }
+    assert api.patch(address, changes).json() == row | changes
+    assert api.patch(address, {"least_evidence": None, "recipe": ""}).json() == row | changes | {
+        "least_evidence": None,
+        "recipe": "",
+    }
+
+
+def test_a_change_is_recorded_and_none_is_not(api: Api, project: Project, address: str) -> None:
+    api.patch(address, {"least_evidence": 0.5, "recipe": ""})
+    api.patch(address, {"least_evidence": 0.5})
+    api.patch(address, {})
+    (entry,) = AuditEntry.objects.filter(action="project.update")
+    assert (entry.target, entry.detail) == (
+        project.slug,
+        {"least_evidence": 0.5, "before": {"least_evidence": None}},
+    )
+
+
+def test_a_search_keeps_to_the_least_evidence(api: Api, address: str) -> None:
+    api.fact("Deploys run from the main branch only.")
+    query = {"query": "deploys"}
+    assert api.post("/facts/search", query).json()["known"] is True
+    api.patch(address, {"least_evidence": 1.0})
+    assert api.post("/facts/search", query).json()["known"] is False
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "field"),
+    [
+        ({"least_evidence": 1.1}, "invalid", "least_evidence"),
+        ({"least_evidence": "much"}, "invalid", "least_evidence"),
+        ({"recipe": "none"}, "invalid", "recipe"),
+        ({"redact_secrets": "yes"}, "invalid", "redact_secrets"),
+        ({"name": ""}, "invalid", "name"),
+        ({"durable_categories": "x" * 501}, "invalid", "durable_categories"),
+        ({"slug": "other"}, "unknown_field", "slug"),
+        ({"rules_off": []}, "unknown_field", "rules_off"),
+    ],
+)
+def test_what_is_no_setting_is_refused(api: Api, address: str, change: dict, code: str, field: str) -> None:
+    with nothing_left():
+        refused(api.patch(address, change), 400, code, field)
+
+
+def test_only_who_may_administer_every_branch_changes_them(project: Project, main: Any, address: str) -> None:
+    change = {"least_evidence": 0.5}
+    reader = api_for(project, scopes=["read", "propose", "write", "curate", "merge"])
+    assert reader.get(address).status_code == 200
+    bound = api_for(project, branch_patterns=["task/*"])
+    with nothing_left():
+        refused(reader.patch(address, change), 403, "scope_missing")
+        refused(bound.patch(address, change), 403, "branch_forbidden")
+
+
+def test_another_project_is_unknown(api: Api, other_project: Project) -> None:
+    with nothing_left():
+        refused(api.get(f"/projects/{other_project.slug}"), 404, "not_found")
+        refused(api.patch(f"/projects/{other_project.slug}", {"name": "x"}), 404, "not_found")
+
+
+def test_the_command_line_shows_and_sets_them(
+    project: Project, main: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAY1_URL", raising=False)
+
+    def day1(*words: str) -> tuple[int, str, str]:
+        status = cli.main(["--project", project.slug, "project", *words])
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    status, out, _ = day1("set", "--least-evidence", "0.25", "--redact-secrets", "false", "--recipe", "words")
+    assert (status, out) == day1("show")[:2]
+    assert {"least_evidence: 0.25", "redact_secrets: no", "recipe: words"} <= set(out.splitlines())
+    assert "least_evidence: 0.25" not in day1("set", "--no-least-evidence")[1]
+    assert day1("set", "--no-least-evidence", "--least-evidence", "0")[0] == 2
+    assert day1("set", "--recipe", "none")[0] == 1
