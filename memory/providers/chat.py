@@ -49,7 +49,7 @@ class ChatServer(OpenAIServer):
             lambda client, timeout: client.chat.completions.with_streaming_response.create(
                 model=self.model, messages=sent, timeout=timeout
             ),
-            self._timeout,
+            self.timeout,
         )
         return parse_answer(body)
 

@@ -47,7 +47,7 @@ class OpenAICompatible(OpenAIServer):
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32)
         chunks = [texts[at : at + self._batch] for at in range(0, len(texts), self._batch)]
-        return np.concatenate([self._request_vectors(chunk, self._timeout) for chunk in chunks])
+        return np.concatenate([self._request_vectors(chunk, self.timeout) for chunk in chunks])
 
     def query_words(self, text: str) -> tuple[Vectors, None]:
         """Return the vector of a query, shape (d,), and None for its words. Raises as ``embed`` does."""

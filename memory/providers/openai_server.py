@@ -1,4 +1,4 @@
-"""A server with OpenAI's API (OpenAI itself, Ollama, vLLM, LiteLLM, …): requests with a deadline, and its errors."""
+"""A server with OpenAI's API (OpenAI itself, Ollama, vLLM, …): requests with a deadline, and its errors."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +40,7 @@ class OpenAIServer:
     def __init__(self, base_url: str, api_key: str, timeout: float) -> None:
         self._base_url = base_url
         self._key = api_key.strip()  # a line end from a secrets file is not allowed in a header
-        self._timeout = timeout
+        self.timeout = timeout
         self._late: set[Thread] = set()
 
     def request(self, send: Send, seconds: float) -> bytes:
@@ -105,7 +105,7 @@ class OpenAIServer:
         import openai  # takes more than a second, which a process that asks nothing should not spend
 
         return openai.OpenAI(
-            base_url=self._base_url or None, api_key=self._key, timeout=self._timeout, max_retries=0
+            base_url=self._base_url or None, api_key=self._key, timeout=self.timeout, max_retries=0
         )
 
     def _build_error(self, error: "APIStatusError") -> ProviderUnavailable:
