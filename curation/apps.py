@@ -4,3 +4,11 @@ from django.apps import AppConfig
 class CurationConfig(AppConfig):
     name = "curation"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from curation.models import Score, Verification
+        from memory.engines.erasure.traces import add_traces
+
+        # A judge may repeat a fact in words of its own, a server may quote it in an error.
+        add_traces(Score, ("explanation",), about="target_id")
+        add_traces(Verification, ("fallback",), about="fact_id")

@@ -13,6 +13,7 @@ from django.urls import URLResolver, include, path
 from unfold.sites import UnfoldAdminSite
 
 from conversations import urls as conversations
+from curation import urls as curation
 from memory import urls as memory
 from memory.actors import ROLE_SCOPES
 from memory.engines.access.members import list_memberships
@@ -32,7 +33,7 @@ class Day1AdminSite(UnfoldAdminSite):
 
     def extra_urls(self) -> list[URLResolver]:
         """Return the routes of a project's pages: those of the web, below /admin."""
-        pages = [*memory.PAGES, *conversations.PAGES]
+        pages = [*memory.PAGES, *conversations.PAGES, *curation.PAGES]
         return [path("p/<slug:slug>/", include(build_patterns(pages, ADMIN)))]
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -36,6 +36,8 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
     ("memory.tidy", 3600, {}),
+    ("curation.sweep_verification", 60, {}),
+    ("curation.verify_due", 3600, {}),
 ]
 
 

@@ -13,6 +13,7 @@ urlpatterns = [
     path("p/<slug:slug>", RedirectView.as_view(pattern_name="home", query_string=True)),
     path("p/<slug:slug>/", include("memory.urls")),
     path("p/<slug:slug>/", include("conversations.urls")),
+    path("p/<slug:slug>/", include("curation.urls")),
     path("login", account_views.Login.as_view(), name="login"),
     path("logout", account_views.Logout.as_view(), name="logout"),
     path("account", account_views.account, name="account"),

@@ -33,6 +33,7 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         + check_consolidator(settings.consolidator)
         + check_gates(settings.merge_gates)
         + check_embedder()
+        + check_judge()
     )
 
 
@@ -77,6 +78,17 @@ def check_embedder() -> list[CheckMessage]:
         # Writes work without vectors, so this is a warning and not an error.
         hint = "Texts wait without a vector until this is mended; DAY1_EMBEDDER=off turns vectors off."
         return [Warning(str(error), hint=hint, id="day1.W003")]
+    return []
+
+
+def check_judge() -> list[CheckMessage]:
+    from memory.providers.chat import get_judge
+
+    try:
+        get_judge()
+    except ImproperlyConfigured as error:
+        hint = "Until this is mended facts are rated by the heuristic alone, as without DAY1_JUDGE_MODEL."
+        return [Warning(str(error), hint=hint, id="day1.W015")]
     return []
 
 

@@ -10,7 +10,7 @@ from django.core.signals import setting_changed
 
 MERGE_GATES = {
     "conflicts": "memory.engines.merging.gates.check_conflicts",
-    "require_verified": "memory.engines.merging.gates.check_verdicts",
+    "require_verified": "curation.engines.gates.check_verdicts",
     "secrets": "memory.engines.merging.gates.check_secrets",
     "recall": "memory.engines.merging.recall_gate.check_recall",
 }
@@ -45,6 +45,13 @@ class Conf:
     consolidator: str = ""  # class that extracts facts from sessions (SessionConsolidator); "" = none
     # name -> function that checks a merge (Gate); a branch's policy says which of them count
     merge_gates: Mapping[str, str] = field(default_factory=MERGE_GATES.copy, hash=False)
+    judge_model: str = ""  # language model that judges facts; "" = none, the heuristic alone
+    judge_base_url: str = ""  # of a server with OpenAI's API; "" = OpenAI itself
+    judge_api_key: str = ""
+    judge_timeout: float = 60.0  # seconds for one answer
+    judge_votes: int = 1  # answers on one fact, of which the median counts
+    judge_budget: int = 50  # calls of the judge in a batch, and in an hour of verifying again
+    judge_days: int = 90  # after so many days a verdict of the judge is made again; 0 = never
     commit_node_seconds: int = 120  # seconds that a process owns its node number
 
 

@@ -97,6 +97,7 @@ memory.engines.late memory.engines.search.late_interaction
 memory.engines.links memory.engines.facts.links
 memory.engines.members memory.engines.access.members
 memory.engines.mending memory.engines.store.recovery
+memory.engines.merging.gates.check_verdicts curation.engines.gates.check_verdicts
 memory.engines.moving memory.engines.store.migration
 memory.engines.near memory.engines.review.near_duplicates
 memory.engines.observations memory.engines.sessions.observations

@@ -18,7 +18,6 @@ from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.output import Output, note, short_time, strip_control
 from day1site.cli.parameters import (
     WHOLE,
-    OneOf,
     argument,
     at_option,
     branch_option,
@@ -34,7 +33,6 @@ from day1site.cli.rest import Answer
 
 COLUMNS = ("id", "status", "category", "essence")
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
-VERDICTS = ("verified", "invalidated", "unverified")
 
 fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
 fact_id_argument = argument("id", "FACT_ID")
@@ -78,21 +76,6 @@ def describe_write(fact: Mapping[str, Any], branch: str) -> str:
 
 def count_times(count: int) -> str:
     return {0: "never yet", 1: "once"}.get(count, f"{count} times")
-
-
-@command(
-    "verify",
-    "Give your verdict on what a fact says now.",
-    'day1 verify 0197… verified --reason "read the code"',
-)
-@fact_id_argument
-@argument("verdict", "VERDICT", type=OneOf(VERDICTS), help=", ".join(VERDICTS))
-@option("--reason", default="", metavar="TEXT", help="why, in words")
-@branch_option
-@expected_version_option
-def verify(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    fact = run.open_client().change_fact("verify", id, branch, drop_empty(options))
-    run.show_line(fact, f"{fact['id']}\t{fact['verification_status']} on {branch}")
 
 
 @command(

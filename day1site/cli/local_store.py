@@ -11,7 +11,7 @@ from day1site.cli.output import note
 if TYPE_CHECKING:
     from memory.actors import Actor
 
-MIGRATIONS = Path(__file__).resolve().parent.parent.parent / "memory" / "migrations"
+ROOT = Path(__file__).resolve().parent.parent.parent
 APPS = (
     "memory",
     "conversations",
@@ -21,6 +21,7 @@ APPS = (
     "django.contrib.auth",
     "django.contrib.contenttypes",
 )
+MIGRATED = ("memory", "conversations", "curation")
 DEFAULT_PROJECT = "default"
 DEFAULT_URL = "http://127.0.0.1:8765"
 
@@ -118,9 +119,10 @@ def _outdated() -> bool:
     if "django_migrations" not in connection.introspection.table_names():
         return True
     with connection.cursor() as cursor:
-        cursor.execute("SELECT name FROM django_migrations WHERE app = 'memory'")
-        done = {name for (name,) in cursor.fetchall()}
-    return any(path.stem not in done for path in MIGRATIONS.glob("0*.py"))
+        cursor.execute("SELECT app, name FROM django_migrations")
+        done = set(cursor.fetchall())
+    files = [(app, path.stem) for app in MIGRATED for path in (ROOT / app / "migrations").glob("0*.py")]
+    return any(one not in done for one in files)
 
 
 def _make(folder: Path) -> None:

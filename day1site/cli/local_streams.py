@@ -1,7 +1,9 @@
 """What is longer than a request, on the local store: by the engines, which keep all that a file holds."""
 
 from typing import Any
+from uuid import UUID
 
+from curation.engines.verification import VerificationEngine
 from day1site.cli.rest import Answer
 from day1site.cli.streams import Export, Importer
 from memory.actors import Actor
@@ -31,6 +33,9 @@ class LocalStreams:
             for fact, links in exported
         )
         return count_facts(**scope), rows
+
+    def carry_out_job(self, job_id: str) -> None:
+        VerificationEngine().run_job(UUID(job_id))
 
     def write_observations(self, branch: str, observations: list[Answer]) -> None:
         ObservationEngine().write_observations(

@@ -171,6 +171,13 @@ DAY1 = {
     "embedding_dimensions": env.whole("DAY1_EMBEDDING_DIMENSIONS", 0, low=0, high=65536),
     "embedding_base_url": env.address("OPENAI_BASE_URL", "", ["https", "http"]),
     "embedding_api_key": env.str("OPENAI_API_KEY", ""),
+    "judge_model": env.str("DAY1_JUDGE_MODEL", ""),
+    "judge_base_url": env.address("DAY1_JUDGE_BASE_URL", "", ["https", "http"]),
+    "judge_api_key": env.str("DAY1_JUDGE_API_KEY", ""),
+    "judge_timeout": env.seconds("DAY1_JUDGE_TIMEOUT", 60.0, low=1, high=600),
+    "judge_votes": env.whole("DAY1_JUDGE_VOTES", 1, low=1, high=9),
+    "judge_budget": env.whole("DAY1_JUDGE_BUDGET", 50, low=1, high=100_000),
+    "judge_days": env.whole("DAY1_JUDGE_DAYS", 90, low=0, high=36500),
     # Classes of apps above memory, by name, so that memory imports nothing upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
     "merge_gates": MERGE_GATES,

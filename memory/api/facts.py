@@ -1,4 +1,4 @@
-"""/facts: write, read, update, verify, link, explain."""
+"""/facts: write, read, update, link, explain. Curation adds what it does to a fact."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,11 +32,6 @@ from memory.models import Fact
 
 fact_engine = FactEngine()
 link_engine = LinkEngine()
-
-NOT_JUDGED_YET = (
-    "Judged verification is not available yet:"
-    " give a verdict (verified, invalidated or unverified) and a reason."
-)
 
 
 @serve_at("facts", "fact")
@@ -103,11 +98,11 @@ class FactViewSet(SearchRoutes, Resource):
         def update_fact(payload: Input, **who: Any) -> Fact:
             return fact_engine.update_fact(updates=payload.take_rest(), **who)
 
-        return self._change_fact(request, pk, update_fact)
+        return self.change_fact(request, pk, update_fact)
 
     def destroy(self, request: Request, pk: str) -> Response:
         payload = Input(request)
-        who = self._write_target(request, payload, pk)
+        who = self.write_target(request, payload, pk)
         payload.refuse_unknown()
         fact_engine.delete_fact(**who)
         return Response(status=204)
@@ -115,7 +110,7 @@ class FactViewSet(SearchRoutes, Resource):
     @action(detail=True, methods=["post"])
     def supersede(self, request: Request, pk: str) -> Response:
         payload = Input(request)
-        who = self._write_target(request, payload, pk)
+        who = self.write_target(request, payload, pk)
         if "new_fact_text" not in payload.body:
             raise Invalid("{field} is needed.", field="new_fact_text")
         if "fact_text" in payload.body:
@@ -131,23 +126,11 @@ class FactViewSet(SearchRoutes, Resource):
 
     @action(detail=True, methods=["post"])
     def archive(self, request: Request, pk: str) -> Response:
-        return self._change_fact(request, pk, move_handler(fact_engine.archive_fact))
+        return self.change_fact(request, pk, move_handler(fact_engine.archive_fact))
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, pk: str) -> Response:
-        return self._change_fact(request, pk, move_handler(fact_engine.restore_fact))
-
-    @action(detail=True, methods=["post"])
-    def verify(self, request: Request, pk: str) -> Response:
-        def record_verdict(payload: Input, **who: Any) -> Fact:
-            verdict = payload.take_value("verdict", word)
-            if verdict is None:
-                raise Invalid(NOT_JUDGED_YET, field="verdict")
-            reason = payload.take_value("reason", c.plain_text, "")
-            payload.refuse_unknown()
-            return fact_engine.set_verification(verdict=verdict, reason=reason, **who)
-
-        return self._change_fact(request, pk, record_verdict)
+        return self.change_fact(request, pk, move_handler(fact_engine.restore_fact))
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -166,13 +149,8 @@ class FactViewSet(SearchRoutes, Resource):
         return Response(shapes.page_shape(page, lambda row: shapes.fact(row, branch=branch)))
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        fact, branch = self._get_fact(request, pk)
+        fact, branch = self.read_fact(request, pk)
         return build_cached_response(request, shapes.fact(fact, branch=branch))
-
-    @action(detail=True, methods=["get"])
-    def verification(self, request: Request, pk: str) -> Response:
-        fact, _ = self._get_fact(request, pk)
-        return build_cached_response(request, shapes.verification(fact))
 
     @action(detail=True, methods=["get"])
     def history(self, request: Request, pk: str) -> Response:
@@ -253,7 +231,7 @@ class FactViewSet(SearchRoutes, Resource):
 
     # ---- helpers -------------------------------------------------------------------------------
 
-    def _write_target(self, request: Request, payload: Input, pk: str) -> dict[str, Any]:
+    def write_target(self, request: Request, payload: Input, pk: str) -> dict[str, Any]:
         """Parse the fact, branch, actor and expected version of a request."""
         who: dict[str, Any] = {
             "fact_id": parse_id(pk),
@@ -263,13 +241,13 @@ class FactViewSet(SearchRoutes, Resource):
         expected = expected_version(request, payload, lambda: fact_engine.get_fact(**who).version)
         return {**who, "expected_version": expected}
 
-    def _change_fact(self, request: Request, pk: str, change: Callable[..., Fact]) -> Response:
+    def change_fact(self, request: Request, pk: str, change: Callable[..., Fact]) -> Response:
         payload = Input(request)
-        who = self._write_target(request, payload, pk)
+        who = self.write_target(request, payload, pk)
         fact = change(payload, **who)
         return build_row_response(shapes.fact(fact, branch=who["branch_name"]))
 
-    def _get_fact(self, request: Request, pk: str) -> tuple[Fact, str]:
+    def read_fact(self, request: Request, pk: str) -> tuple[Fact, str]:
         fact_id, payload = parse_id(pk), Input(request)
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         payload.refuse_unknown()

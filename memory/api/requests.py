@@ -18,7 +18,6 @@ from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK
 from memory.engines.review.review_queue import DECISIONS
 from memory.engines.search.ranked import INCLUDE, TYPES
-from memory.models import FactAssessment
 
 POINT: dict[str, Any] = {
     "anyOf": [
@@ -116,13 +115,6 @@ class MoveInput(OnBranch, Stated, Expecting):
 
 class StatedInput(Stated):
     """The caller."""
-
-
-class VerdictInput(OnBranch, Stated, Expecting):
-    """A person's verdict on the fact's present content."""
-
-    verdict = s.ChoiceField(choices=FactAssessment.Status.choices)
-    reason = s.CharField(max_length=2000, required=False, allow_blank=True)
 
 
 class ActionInput(OnBranch, Stated):

@@ -1,6 +1,7 @@
 """The resources of the REST API: each ViewSet says where it is served."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 from django.apps import apps
@@ -25,8 +26,13 @@ def serve_at(prefix: str, name: str) -> Callable[[View], View]:
 
 def find_view(prefix: str) -> Any:
     """Return the ViewSet of a resource, from the modules that are called like it: all of them take long."""
-    module = prefix.replace("-", "_")
-    for app in apps.get_app_configs() if prefix not in ROUTES else ():
+    import_resource(prefix.replace("-", "_"))
+    return ROUTES[prefix][0]
+
+
+@cache
+def import_resource(module: str) -> None:
+    """Import the modules of a resource; one of an app to the right adds to what one to the left serves."""
+    for app in apps.get_app_configs():
         if app.module and module_has_submodule(app.module, f"api.{module}"):
             import_modules(f"{app.name}.api.{module}")
-    return ROUTES[prefix][0]

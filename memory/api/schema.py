@@ -154,7 +154,6 @@ EXAMPLES = {
     r.FactsInput: {"facts": [ONE_FACT]},
     r.FactUpdateInput: {"confidence": 0.9},
     r.SupersedeInput: {"new_fact_text": "Access tokens expire after 30 minutes."},
-    r.VerdictInput: {"verdict": "verified", "reason": "Read in the code."},
     r.ActionInput: {"action": "archive", "fact_ids": ["0198a1b2-0000-7000-8000-000000000001"]},
     r.ResolveInput: {"decision": "keep_both", "reason": "Two caches."},
     r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
@@ -204,8 +203,6 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "supersede": route("Replace a fact by a new one", WRITTEN, r.SupersedeInput, [IF_MATCH]),
         "archive": route("Retire a fact", {200: FACT}, r.MoveInput, [IF_MATCH]),
         "restore": route("Bring an archived fact back", {200: FACT}, r.MoveInput, [IF_MATCH]),
-        "verify": route("A person's verdict on a fact", {200: FACT}, r.VerdictInput, [IF_MATCH]),
-        "verification": route("The verdict on a fact", {200: shapes.VerificationShape, 304: SAME}, None, ONE),
         "history": route(
             "Every version, newest first",
             {200: page(shapes.VersionShape)},

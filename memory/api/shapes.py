@@ -20,7 +20,7 @@ from memory.engines.search.engine import SearchResult
 from memory.engines.search.explain import REASONS, Explanation
 from memory.engines.search.ranked import Hit
 from memory.engines.support.pagination import Page
-from memory.models import Fact, FactAssessment, ReviewItem
+from memory.models import Fact, ReviewItem
 
 Render = Callable[..., dict[str, Any]]
 
@@ -98,18 +98,6 @@ class VersionShape(AnswerShape):
 
     deleted = s.BooleanField(help_text="True for the version that says: deleted here.")
     commit = CommitShape(allow_null=True)
-
-
-class VerificationShape(s.Serializer):
-    id = s.UUIDField(source="uid")
-    version = s.IntegerField()
-    verification_status = s.ChoiceField(choices=FactAssessment.Status.choices)
-    verified_at = s.DateTimeField(allow_null=True)
-    verified_by = s.CharField()
-    method = s.ChoiceField(
-        choices=[*FactAssessment.Method.choices, ("", "None")], source="verification_method"
-    )
-    reason = s.CharField(source="verification_reason")
 
 
 @declare_fields(LINK.select_fields(Use.ANSWER))
@@ -270,7 +258,6 @@ _version = build_renderer(VersionShape, "branch", "commit")
 commit = build_renderer(CommitShape)
 titled_commit = build_renderer(TitledCommitShape)
 _commit_detail = build_renderer(CommitDetailShape, "counts")
-verification = build_renderer(VerificationShape)
 link = build_renderer(LinkShape, "branch")
 _branch = build_renderer(BranchShape, "parent")
 key = build_renderer(KeyShape)

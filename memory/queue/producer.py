@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 NAMES = frozenset(
     {
+        "curation.verify",
         "memory.catch_up",
         "memory.consolidate",
         "memory.embed",

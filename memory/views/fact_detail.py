@@ -19,6 +19,7 @@ from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
 from memory.models import Fact
 from memory.views.base import ProjectPage, base_context
+from memory.views.fact_panels import load_panels
 from memory.views.search import split_signals
 from memory.views.view_context import ViewContext
 
@@ -61,6 +62,7 @@ def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]
         "tokens": ranking.token_cost(fact.essence),
         "evidence": evidence,
         "similar": similar,
+        "panels": load_panels(reader, fact),
     }
     return {**context, **read_history(reader, fact.uid, cursor)}
 

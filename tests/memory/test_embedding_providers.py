@@ -15,7 +15,8 @@ from werkzeug import Response
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.embedding import get_provider, read_query
-from memory.providers.openai_compat import MAX_ABANDONED_REQUESTS, OpenAICompatible
+from memory.providers.openai_compat import OpenAICompatible
+from memory.providers.openai_server import MAX_ABANDONED_REQUESTS
 from tests.memory.fake_provider import dripping
 
 FORK = """

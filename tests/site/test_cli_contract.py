@@ -25,7 +25,11 @@ QUESTIONS = {f"questions {name}" for name in "save list delete import export run
     "questions",
     "eval",
 }
+VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate calibration".split()} | {
+    "verification"
+}
 ADDED = {
+    *VERIFICATION,
     "completion",
     "facts accept",
     "facts refuse",

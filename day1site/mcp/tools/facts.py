@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from curation.engines.verification import VerificationEngine
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
@@ -15,7 +16,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid, UnknownField
 from memory.models import Fact, FactAssessment
 
-memory_engine = MemoryEngine()
+memory_engine, verification_engine = MemoryEngine(), VerificationEngine()
 MAX_FACTS = 20
 VERSIONS = 10
 
@@ -179,24 +180,30 @@ def memory_supersede(call: Call) -> b.Answer:
     about=(
         "Give a verdict on what a fact says now: verified, invalidated (searches leave it out) or "
         "unverified, with the reason. Only after you have checked it at its source, such as the code or a "
-        "test; what another fact says proves nothing."
+        "test; what another fact says proves nothing. Without a verdict the server's own judge rates the "
+        "fact in the background, by its evidence: `job` says so, and memory_get has the verdict later."
     ),
     takes={
         "fact_id": b.uid("The fact."),
-        "verdict": b.choice("Your verdict.", FactAssessment.Status.values),
+        "verdict": b.choice("Your verdict; leave it out to ask the judge.", FactAssessment.Status.values),
         "reason": b.text("How you know, up to 2,000 characters."),
         **VERSION,
         **WHO,
     },
-    needs=("fact_id", "verdict"),
+    needs=("fact_id",),
     gives=ANSWER,
+    at_times={"job": b.row({"id": b.uid("The rating under way."), "state": b.text("Its state.")})},
     scope="curate",
     writes=True,
 )
 def verify_fact(call: Call) -> b.Answer:
     uid, where, version = _fact_field(call)
-    verdict, reason = call.need("verdict", c.plain_text), call.take("reason", c.plain_text, "")
+    verdict, reason = call.take("verdict", c.plain_text, ""), call.take("reason", c.plain_text, "")
     call.end()
+    if not verdict:
+        job = verification_engine.start_verification(fact_id=uid, expected_version=version, **where)
+        fact = memory_engine.get(fact_id=uid, **where)
+        return _answer_fact(call, fact, job={"id": str(job.pk), "state": job.state})
     fact = memory_engine.record_verdict(
         fact_id=uid, verdict=verdict, reason=reason, expected_version=version, **where
     )

@@ -47,7 +47,7 @@ MAX_BYTES = 4_000_000  # of the rows that are looked at together
 ANSWER = json.dumps({"erased": True})  # in the place of a stored answer
 BRIEFED_BEFORE = "Session before ("  # how the summary of the previous session begins in a briefing
 # Columns in which people and programs may have repeated a text, with the path to the project.
-COLUMNS: tuple[tuple[Any, tuple[str, ...], str], ...] = (
+COLUMNS: list[tuple[Any, tuple[str, ...], str]] = [
     (Session, ("summary", "context"), "project"),
     (RecallLog, ("query",), "project"),
     (Question, ("text", "note", "category"), "project"),
@@ -61,7 +61,16 @@ COLUMNS: tuple[tuple[Any, tuple[str, ...], str], ...] = (
     (MergeDecision, ("text",), "request__project"),
     (AgentTask, ("name", "description", "result"), "project"),
     (TaskObjective, ("text", "note"), "task__project"),
-)
+]
+# Models whose texts are about one memory, with the field that names it: they go with it, whatever they say.
+ABOUT_MEMORY: dict[Any, str] = {MergeDecision: "uid"}
+
+
+def add_traces(model: Any, columns: tuple[str, ...], project: str = "project", about: str = "") -> None:
+    """Have the texts of another app's model erased; ``about`` is the field that names their memory."""
+    COLUMNS.append((model, columns, project))
+    if about:
+        ABOUT_MEMORY[model] = about
 
 
 @dataclass
@@ -100,8 +109,8 @@ class Traces:
             return ERASED_MARK  # who finds a text often repeats its rarest words
         if value and isinstance(row, Question) and not self.ids.isdisjoint(row.expected):
             return ERASED_MARK  # likewise
-        if isinstance(row, MergeDecision) and str(row.uid) in self.ids:
-            return ERASED_MARK  # it is a version of the text itself, though no memory has it yet
+        if value and (about := ABOUT_MEMORY.get(type(row))) and str(getattr(row, about)) in self.ids:
+            return ERASED_MARK  # it may repeat the text in other words, or is one that no memory has yet
         if name == "context":
             value = self._redact_lines(value)
         return self.finder.redact(value, ERASED_MARK)[: row._meta.get_field(name).max_length]

@@ -1,38 +1,70 @@
-"""Verdicts of people on facts, stored outside of the facts themselves."""
+"""Verdicts on facts, stored outside of the facts themselves: of people, of a judge, of the heuristic."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memory.engines.facts.assessment import BATCH_SIZE, load_own_verdicts
 from memory.engines.versions.commits import CommitWriter
 from memory.models import Fact, FactAssessment
 
+Method, Status = FactAssessment.Method, FactAssessment.Status
+# A verdict never takes the place of one by a stronger method on the same text.
+STRENGTH: dict[str, int] = {Method.HEURISTIC: 0, Method.JUDGE: 1, Method.HUMAN: 2}
+
+
+@dataclass(frozen=True)
+class NewVerdict:
+    """A verdict to store on a fact's present text; ``by`` says who gave it."""
+
+    fact: Fact
+    status: str
+    method: str
+    reason: str
+    by: str
+
 
 def record_verdict(commit: CommitWriter, facts: Sequence[Fact], status: str, reason: str) -> list[Fact]:
     """Store a person's verdict on each fact's present text; return the facts whose verdict changed."""
+    by = commit.actor.label
+    news = record_verdicts(commit, [NewVerdict(fact, status, Method.HUMAN, reason, by) for fact in facts])
+    return [one.fact for one in news]
+
+
+def record_verdicts(commit: CommitWriter, verdicts: Sequence[NewVerdict]) -> list[NewVerdict]:
+    """Store each verdict that says more than the one that is there; return those."""
     known: dict = {}
-    for start in range(0, len(facts), BATCH_SIZE):
-        known |= load_own_verdicts([fact.uid for fact in facts[start : start + BATCH_SIZE]], commit.lineage)
-    news = [fact for fact in facts if not is_unchanged(known.get(fact.uid), fact, status, reason)]
-    content = {
-        "status": status,
-        "method": FactAssessment.Method.HUMAN,
-        "reason": reason,
-        "by": commit.actor.label,
-        "at": commit.at,
+    for start in range(0, len(verdicts), BATCH_SIZE):
+        uids = [one.fact.uid for one in verdicts[start : start + BATCH_SIZE]]
+        known |= load_own_verdicts(uids, commit.lineage)
+    news = [one for one in verdicts if says_more(known.get(one.fact.uid), one)]
+    contents = {
+        one.fact.uid: {
+            "status": one.status,
+            "method": one.method,
+            "reason": one.reason,
+            "by": one.by,
+            "at": commit.at,
+            "judged_hash": one.fact.judged_hash,
+        }
+        for one in news
     }
-    commit.add_versions(
-        [(known[f.uid], {**content, "judged_hash": f.judged_hash}, False) for f in news if f.uid in known]
-    )
+    commit.add_versions([(known[uid], content, False) for uid, content in contents.items() if uid in known])
     commit.add_rows(
-        [FactAssessment(uid=f.uid, **content, judged_hash=f.judged_hash) for f in news if f.uid not in known]
+        [FactAssessment(uid=uid, **content) for uid, content in contents.items() if uid not in known]
     )
-    commit.targets += [str(fact.uid) for fact in facts]
+    commit.targets += [str(one.fact.uid) for one in verdicts]
     return news
 
 
-def is_unchanged(old: FactAssessment | None, fact: Fact, status: str, reason: str) -> bool:
-    """Return whether a person's verdict with the same content is stored already."""
-    if old is None:
-        return False
-    former = (old.status, old.method, old.judged_hash, old.reason)
-    return former == (status, FactAssessment.Method.HUMAN, fact.judged_hash, reason)
+def says_more(old: FactAssessment | None, new: NewVerdict) -> bool:
+    """Return whether a verdict changes what is known: it is new on this text, and by no weaker a method.
+
+    What a person has cleared, a judge may judge; the heuristic may not.
+    """
+    if old is None or old.judged_hash != new.fact.judged_hash:
+        return new.method != Method.HEURISTIC or new.status != Status.UNVERIFIED
+    if STRENGTH[old.method] > STRENGTH[new.method]:
+        return new.method == Method.JUDGE and old.status == Status.UNVERIFIED
+    if new.method == Method.HUMAN:
+        return (old.status, old.method, old.reason) != (new.status, new.method, new.reason)
+    return (old.status, old.method) != (new.status, new.method)

@@ -5,13 +5,14 @@ before the defaults. See docs/decisions/0021.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from fnmatch import fnmatchcase
 from typing import Any, Self
 from uuid import UUID
 
 from memory.actors import Actor
+from memory.conf import conf
 from memory.db.raw_select import by_key
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import CHANGES_REFUSED, DirectWritesRefused
@@ -19,8 +20,9 @@ from memory.models import FactAssessment
 from memory.models.policies import BranchPolicy, DirectWrites, Gate
 
 MAX_POLICIES = 100  # of a project: every direct write reads them
-# No language model judges facts yet. Where one does, the heuristic no longer counts by default.
-ACCEPT_METHODS = tuple(FactAssessment.Method.values)
+ALL_METHODS = tuple(FactAssessment.Method.values)
+# Where a language model judges facts, the heuristic does not count by default.
+JUDGED_METHODS = tuple(one for one in ALL_METHODS if one != FactAssessment.Method.HEURISTIC)
 RULES = ("gates", "approvals", "author_may_approve", "accept_methods", "direct_writes")
 
 
@@ -44,7 +46,7 @@ class Policy:
     gates: tuple[str, ...] = (Gate.CONFLICTS, Gate.SECRETS)
     approvals: int = 0
     author_may_approve: bool = True
-    accept_methods: tuple[str, ...] = ACCEPT_METHODS
+    accept_methods: tuple[str, ...] = ALL_METHODS
     direct_writes: str = DirectWrites.ALLOW
 
     @classmethod
@@ -85,7 +87,8 @@ def _find_entry(project_id: UUID, branch_name: str, columns: Sequence[str]) -> t
 
 def default_policy(branch_name: str) -> Policy:
     """Return the policy of a branch without an entry."""
-    return MAIN_POLICY if branch_name == MAIN else OTHERS_POLICY
+    policy = MAIN_POLICY if branch_name == MAIN else OTHERS_POLICY
+    return replace(policy, accept_methods=JUDGED_METHODS) if conf().judge_model else policy
 
 
 def matches_branch(pattern: str, branch_name: str) -> bool:

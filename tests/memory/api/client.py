@@ -16,7 +16,7 @@ from memory.models import Branch, Project
 ROOT = "/api/v1"
 # Tables written a second later, or by the process itself, independent of the request.
 BESIDE = {"Node", "RecallLog", "FactUse"}
-APPS = ("memory", "conversations")
+APPS = ("memory", "conversations", "curation")
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 

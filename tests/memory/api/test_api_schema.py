@@ -20,6 +20,9 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import AcceptedNegativeData, RejectedPositiveData
 
+from curation.api import requests as curation
+from curation.api.shapes import FactVerificationShape
+from curation.engines.verification import VerificationEngine
 from memory.api import requests as r
 from memory.api import shapes
 from memory.api.pages import get_schema
@@ -51,7 +54,10 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     new = {"new_fact_text", "deduplicate"}
     assert names(r.SupersedeInput) == content - {"fact_text", "parent_id"} | new | expecting
     assert names(r.MoveInput) == expecting
-    assert names(r.VerdictInput) == {"verdict", "reason"} | expecting
+    assert names(curation.VerifyInput) == {"verdict", "reason"} | expecting
+    batch = options(VerificationEngine.verify_batch) | {"branch"} | STATED
+    assert names(curation.BatchInput) == batch
+    assert names(curation.BatchFiltersInput) == filters.FactFilter.CHECKS.keys()
     assert names(r.ActionInput) == options(ActionEngine.apply_action) | {"branch"} | STATED
     assert names(r.ResolveInput) == options(ReviewEngine.resolve_item) - {"item_id"} | STATED
     assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
@@ -169,7 +175,7 @@ def test_answers_have_the_documented_fields_in_the_documented_order(api: Api) ->
         (shapes.ExplanationShape, explained),
         (shapes.VersionShape, version),
         (shapes.CommitShape, version["commit"]),
-        (shapes.VerificationShape, api.get(f"{path}/verification").json()),
+        (FactVerificationShape, api.get(f"{path}/verification").json()),
         (shapes.NewKeyShape, new_key),
         (shapes.KeyShape, api.get("/keys").json()["results"][0]),
         (shapes.BranchShape, api.get("/branches/main").json()),
@@ -210,6 +216,7 @@ NOT_IN_THE_SCHEMA = {
     (400, "expected_version"): "the version is also given in the header, and differently",
     (400, "updated_cycle"): "it is not before created_cycle",
     (400, "agent_id"): "who joins a task is named by the request, else by the key",
+    (400, "reason"): "it goes with a verdict",
     (400, "state"): "of an objective a state or a note is changed",
     (412, ""): "another version was read",
 }

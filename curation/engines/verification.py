@@ -1,0 +1,223 @@
+"""VerificationEngine: facts rated by a judge, by the heuristic where there is none, or by a person."""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.translation import gettext_noop as _
+
+from curation.engines.selection import DEFAULT_LIMIT, MAX_FACTS, check_number, select_facts
+from curation.engines.verification_run import JUDGEABLE, State, VerificationRun, claim_job
+from curation.models import Verification, VerificationJob
+from memory.actors import Actor
+from memory.conf import conf
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.facts.bulk_actions import check_ids
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import BranchArchived, IllegalTransition, NotFound, StaleVersion
+from memory.models import Branch, Fact
+from memory.queue.producer import enqueue
+
+MAX_VOTES, MAX_BUDGET = 9, 100_000
+MAX_WAIT_SECONDS, POLL_SECONDS = 30, 0.1
+NOT_JUDGED = _("Only a proposal, an active or a done fact is verified; this one is {old}.")
+DONE_STATES = (State.DONE, State.STOPPED, State.FAILED)
+
+
+@retry_methods
+class VerificationEngine:
+    def verify_fact(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN) -> Verification:
+        """Verify one fact at once and return the result, with its scores.
+
+        The judge of the settings rates it; where there is none, or it gives no usable answer, the heuristic
+        does, and the result says so. It becomes the fact's verdict unless a stronger one stands on the same
+        text: of a person, or of a judge against the heuristic. This may take a minute: surfaces queue a job
+        with ``start_verification``. Needs the scope curate. Raises NotFound, IllegalTransition for a fact
+        that is archived or superseded, BranchNotFound, BranchArchived.
+        """
+        job = self._create_job(actor, branch_name, fact_id)
+        if (claimed := claim_job(job.pk)) is not None:
+            VerificationRun(claimed, patient=False).carry_out()
+        return self._get_result(job)
+
+    def set_verdict(
+        self,
+        *,
+        fact_id: UUID,
+        verdict: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+        reason: str = "",
+        expected_version: int | None = None,
+    ) -> Fact:
+        """Record a person's verdict; see FactEngine.set_verification."""
+        return FactEngine().set_verification(
+            fact_id=fact_id,
+            verdict=verdict,
+            actor=actor,
+            branch_name=branch_name,
+            reason=reason,
+            expected_version=expected_version,
+        )
+
+    def start_verification(
+        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, expected_version: int | None = None
+    ) -> VerificationJob:
+        """Queue the verification of one fact; return its job. Raises as ``verify_fact``, and StaleVersion."""
+        job = self._create_job(actor, branch_name, fact_id, expected_version)
+        enqueue("curation.verify", str(job.pk))
+        return job
+
+    def verify_batch(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        filters: FactFilter | None = None,
+        fact_ids: Sequence[UUID] = (),
+        limit: int = DEFAULT_LIMIT,
+        budget: int | None = None,
+        votes: int | None = None,
+        again: bool = False,
+    ) -> VerificationJob:
+        """Queue the verification of facts of a branch; return the job, which tells how far it is.
+
+        Of those that the filters let pass, by default the unverified ones, the newest ``limit`` are taken;
+        ``again`` takes in those whose text was rated before. ``budget`` bounds the calls of the judge: the
+        job stops before it would make more. Needs the scope curate. Raises Invalid, TooLarge,
+        BranchNotFound, BranchArchived.
+        """
+        actor.require_scope("curate", branch_name)
+        branch = find_live_branch(actor, branch_name)
+        check_number("limit", limit, MAX_FACTS)
+        ids = check_ids(fact_ids) if fact_ids else select_facts(branch, filters, limit, again)
+        job = build_job(actor, branch, ids, budget, votes)
+        job.save()
+        record_entry(actor, "verification.batch", branch.name, {"job": str(job.pk), "facts": job.total})
+        enqueue("curation.verify", str(job.pk))
+        return job
+
+    def run_job(self, job_id: UUID) -> None:
+        """Carry out a queued job, or go on with one that was interrupted; no two workers run the same."""
+        if (job := claim_job(job_id)) is not None:
+            VerificationRun(job).carry_out()
+
+    def resume_jobs(self) -> None:
+        """Go on with jobs whose message or worker was lost, and those that waited long enough."""
+        states = [State.QUEUED, State.RUNNING, State.WAITING]
+        due = VerificationJob.objects.filter(state__in=states).exclude(resume_at__gt=timezone.now())
+        for job_id in due.order_by("pk").values_list("pk", flat=True):
+            self.run_job(job_id)
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    def get_job(self, *, job_id: UUID, actor: Actor) -> VerificationJob:
+        """Return a job. Raises NotFound, also where the actor may not use its branch."""
+        actor.require_scope("read")
+        if (job := list_allowed(actor).filter(pk=job_id).first()) is None:
+            raise NotFound("There is no job with this id.")
+        return job
+
+    def list_jobs(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[VerificationJob]:
+        """List the jobs on the branches that the actor may use, newest first."""
+        actor.require_scope("read")
+        rows = list_allowed(actor).defer("fact_ids")
+        every = VerificationJob.objects.filter(project=actor.project_id)
+        return paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
+
+    def wait_for_job(self, *, job_id: UUID, actor: Actor, seconds: float) -> VerificationJob:
+        """Return a job when it has ended, or as it is after so many seconds, at most 30."""
+        end = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
+        while (job := self.get_job(job_id=job_id, actor=actor)).state not in DONE_STATES:
+            if time.monotonic() >= end:
+                break
+            time.sleep(POLL_SECONDS)
+        return job
+
+    def get_status(
+        self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
+    ) -> tuple[Fact, Verification | None]:
+        """Return a fact with its verdict, and the newest rating of its present text on the branch, if any.
+
+        A rating of a branch that this one was forked from counts as well. Raises NotFound, BranchNotFound.
+        """
+        fact = FactEngine().get_fact(fact_id=fact_id, actor=actor, branch_name=branch_name, at=at)
+        return fact, find_rating(fact, find_branch(actor, branch_name))
+
+    # ---- pieces --------------------------------------------------------------------------------
+
+    def _create_job(
+        self, actor: Actor, branch_name: str, fact_id: UUID, expected: int | None = None
+    ) -> VerificationJob:
+        actor.require_scope("curate", branch_name)
+        branch = find_live_branch(actor, branch_name)
+        fact = FactEngine().get_fact(fact_id=fact_id, actor=actor, branch_name=branch_name)
+        if expected is not None:
+            require_version(fact, expected)
+        if fact.status not in JUDGEABLE:
+            raise IllegalTransition(NOT_JUDGED, old=fact.status)
+        job = build_job(actor, branch, [fact_id], max(conf().judge_budget, conf().judge_votes), None)
+        job.save()
+        return job
+
+    @staticmethod
+    def _get_result(job: VerificationJob) -> Verification:
+        result = Verification.objects.filter(job=job).prefetch_related("scores").order_by("-pk").first()
+        if result is None:  # it was removed in the meantime
+            raise NotFound()
+        return result
+
+
+def find_live_branch(actor: Actor, name: str) -> Branch:
+    """Return a branch that takes verdicts. Raises BranchNotFound, BranchArchived."""
+    branch = find_branch(actor, name)
+    if branch.archived_at:
+        raise BranchArchived(name=name)
+    return branch
+
+
+def require_version(fact: Fact, expected: int) -> None:
+    """Raise StaleVersion unless a fact is at the version that the caller has read."""
+    if fact.version != expected:
+        raise StaleVersion(current=fact.version, expected=expected)
+
+
+def build_job(
+    actor: Actor, branch: Branch, ids: Sequence[UUID], budget: int | None, votes: int | None
+) -> VerificationJob:
+    """Build a job; without a number of calls or votes those of the settings. Raises Invalid."""
+    votes = conf().judge_votes if votes is None else check_number("votes", votes, MAX_VOTES)
+    budget = conf().judge_budget if budget is None else check_number("budget", budget, MAX_BUDGET)
+    now: datetime = timezone.now()
+    return VerificationJob(
+        project_id=actor.project_id,
+        branch=branch,
+        fact_ids=[str(uid) for uid in ids],
+        total=len(ids),
+        votes=votes,
+        budget=budget,
+        created_at=now,
+        created_by=actor.label,
+    )
+
+
+def list_allowed(actor: Actor) -> Any:
+    jobs = VerificationJob.objects.filter(project=actor.project_id).select_related("branch")
+    return filter_allowed_branches(jobs, actor)
+
+
+def find_rating(fact: Fact, branch: Branch) -> Verification | None:
+    """Return the newest rating of a fact's present text along the lineage of a branch, with its scores."""
+    branches = [pk for pk, _seq in branch.lineage()]
+    rows = Verification.objects.filter(
+        branch__in=branches, fact_id=fact.uid, judged_hash=fact.judged_hash
+    ).exclude(applied=None)
+    return rows.prefetch_related("scores").order_by("-pk").first()

@@ -1,0 +1,221 @@
+"""One run of a verification job by a worker: in portions, so that a crash loses no answer of the judge.
+
+Each judgement is stored as soon as it is there; the verdicts of a portion then go onto the branch in one
+commit, with the position of the job. A run that begins again finds what is stored and asks only for the rest.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from curation.engines.cases import load_case
+from curation.engines.judge import Judgement, describe_error, judge_case
+from curation.engines.ratings import rate_by_heuristic
+from curation.engines.results import COSTS, apply_verdicts, store_judgements
+from curation.models import Verification, VerificationJob
+from memory.actors import Actor
+from memory.db.retry import retry_transaction
+from memory.engines.facts.assessment import annotate_facts
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.policies import Write
+from memory.exceptions import BranchArchived, BranchNotFound, ProviderUnavailable
+from memory.models import Fact
+from memory.providers.chat import ChatServer, get_judge
+
+State = VerificationJob.State
+JUDGED_SIZE, HEURISTIC_SIZE = 10, 500  # facts of one commit
+MAX_TRIES = 5  # without an answer; then the heuristic does the rest
+FIRST_WAIT, MAX_WAIT = 30, 3600  # seconds
+LEASE_SECONDS = 60  # that a run has beside the time for its answers
+REFUSED_REQUEST = (400, 413, 422)  # about this fact alone, such as a text that is too long for the model
+REFUSED_SERVER = (401, 403, 404)  # no later request fares better
+JUDGEABLE = frozenset({Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE})
+
+
+class Paused(Exception):
+    """The judge asked for time: the job waits."""
+
+
+class BudgetSpent(Exception):
+    """The next fact would cost more calls than the job may make."""
+
+
+def find_judge() -> tuple[ChatServer | None, str]:
+    """Return the judge of the settings, and why there is none although they name one."""
+    try:
+        return get_judge(), ""
+    except ImproperlyConfigured as error:
+        return None, str(error)
+
+
+def claim_job(job_id: UUID) -> VerificationJob | None:
+    """Take a job that no worker has, until its next sign of life is due."""
+    now, (judge, _) = timezone.now(), find_judge()
+    free = Q(state=State.QUEUED) | Q(state__in=[State.RUNNING, State.WAITING], resume_at__lte=now)
+    claimed = VerificationJob.objects.filter(free, pk=job_id)
+    until = now + timedelta(seconds=lease_seconds(judge))
+    if not claimed.update(state=State.RUNNING, resume_at=until):
+        return None
+    return VerificationJob.objects.select_related("branch").get(pk=job_id)
+
+
+class VerificationRun:
+    """A run of one job. One that is not ``patient`` never waits for a judge."""
+
+    def __init__(self, job: VerificationJob, patient: bool = True) -> None:
+        self.job, self.patient = job, patient
+        self.judge, problem = find_judge()
+        self.job.fallback = self.job.fallback or problem
+        self.actor = Actor(job.project_id, "system", label=job.created_by, scopes=frozenset({"admin"}))
+
+    @property
+    def asks(self) -> bool:
+        return self.judge is not None and not self.job.fallback
+
+    def carry_out(self) -> None:
+        """Verify the rest of the job's facts, until it is done, waits, or has spent its budget."""
+        job = self.job
+        try:
+            while job.position < job.total:
+                size = JUDGED_SIZE if self.asks else HEURISTIC_SIZE
+                self._verify_portion([UUID(uid) for uid in job.fact_ids[job.position : job.position + size]])
+        except Paused:
+            return
+        except BudgetSpent:
+            self._finish(State.STOPPED)
+        except (BranchArchived, BranchNotFound) as error:
+            job.note = error.text[:500]
+            self._finish(State.FAILED)
+        else:
+            self._finish(State.DONE)
+
+    def _finish(self, state: str) -> None:
+        self.job.state, self.job.finished_at, self.job.resume_at = state, timezone.now(), None
+        self.job.save()
+
+    # ---- a portion -----------------------------------------------------------------------------
+
+    def _verify_portion(self, uids: Sequence[UUID]) -> None:
+        """Judge the facts, then commit their verdicts; also of those before a pause or the budget's end."""
+        facts = self._load_facts(uids)
+        rows, end = self._load_stored(uids), None
+        if self.asks:
+            for reached, uid in enumerate(uids):
+                try:
+                    self._judge_once(facts, rows, uid)
+                except (Paused, BudgetSpent) as reason:
+                    uids, end = uids[:reached], reason
+                    break
+        else:
+            self._rate_rest(facts, rows, uids)
+        if uids:
+            self._commit_portion(uids, [rows[uid] for uid in uids if uid in rows])
+        if end is not None:
+            raise end
+
+    def _load_facts(self, uids: Sequence[UUID]) -> dict[UUID, Fact]:
+        """Return those of the facts that may be judged as the branch shows them now."""
+        lineage = self.job.branch.lineage(None)
+        rows = Fact.objects.in_lineage(lineage).filter(uid__in=uids, status__in=JUDGEABLE).fetch_all()
+        if self.asks:
+            annotate_facts(rows, lineage, self.job.project_id)
+        return {fact.uid: fact for fact in rows}
+
+    def _load_stored(self, uids: Sequence[UUID]) -> dict[UUID, Verification]:
+        """Return what a run before this one stored and did not commit."""
+        stored = Verification.objects.filter(job=self.job, fact_id__in=uids, applied=None)
+        return {row.fact_id: row for row in stored}
+
+    def _judge_once(self, facts: dict[UUID, Fact], rows: dict[UUID, Verification], uid: UUID) -> None:
+        if uid not in facts or uid in rows:
+            return
+        (rows[uid],) = self._store([(facts[uid], self._ask_judge(facts[uid]))])
+
+    def _ask_judge(self, fact: Fact) -> Judgement:
+        """Return the judgement on a fact. Raises Paused, BudgetSpent."""
+        if not self.asks or self.judge is None:  # the server refused the fact before
+            return Judgement(rate_by_heuristic(fact), fallback=self.job.fallback)
+        if self.job.calls + self.job.votes > self.job.budget:
+            raise BudgetSpent
+        self._renew_lease()
+        try:
+            found = judge_case(self.judge, load_case(fact, self.job.branch, self.actor), self.job.votes)
+        except ProviderUnavailable as error:
+            return self._stand_in(fact, error)
+        self.job.tries = 0
+        return found
+
+    def _stand_in(self, fact: Fact, error: ProviderUnavailable) -> Judgement:
+        """Let the heuristic stand in for a judge that does not answer, or wait for it. Raises Paused."""
+        status, why = error.data.get("status"), describe_error(error)
+        self.job.calls += 1
+        if status not in REFUSED_REQUEST and status not in REFUSED_SERVER:
+            self.job.tries += 1
+            if self.patient and self.job.tries < MAX_TRIES:
+                self._wait(why, error.data.get("retry_after"))
+        if status not in REFUSED_REQUEST:
+            self.job.fallback = why
+        return Judgement(rate_by_heuristic(fact), fallback=why)
+
+    def _wait(self, why: str, retry_after: int | None) -> None:
+        """Have the job go on later: when the server asked for it, else twice as late each time."""
+        seconds = FIRST_WAIT * 2 ** (self.job.tries - 1) if retry_after is None else retry_after
+        self.job.state, self.job.note = State.WAITING, why
+        self.job.resume_at = timezone.now() + timedelta(seconds=min(seconds, MAX_WAIT))
+        self.job.save()
+        raise Paused
+
+    def _renew_lease(self) -> None:
+        seconds = lease_seconds(self.judge, self.job.votes)
+        self.job.resume_at = timezone.now() + timedelta(seconds=seconds)
+        VerificationJob.objects.filter(pk=self.job.pk).update(resume_at=self.job.resume_at)
+
+    def _rate_rest(
+        self, facts: dict[UUID, Fact], rows: dict[UUID, Verification], uids: Sequence[UUID]
+    ) -> None:
+        missing = [facts[uid] for uid in uids if uid in facts and uid not in rows]
+        why = self.job.fallback
+        rated = [(fact, Judgement(rate_by_heuristic(fact), fallback=why)) for fact in missing]
+        rows |= {row.fact_id: row for row in self._store(rated)}
+
+    def _store(self, pairs: Sequence[tuple[Fact, Judgement]]) -> list[Verification]:
+        """Store judgements and what they cost, so that neither is lost nor paid for twice."""
+        for name in COSTS:
+            setattr(self.job, name, getattr(self.job, name) + sum(getattr(one, name) for _, one in pairs))
+        return self._insert(pairs)
+
+    @retry_transaction
+    def _insert(self, pairs: Sequence[tuple[Fact, Judgement]]) -> list[Verification]:
+        with transaction.atomic():
+            self.job.save(update_fields=[*COSTS, "tries", "fallback"])
+            return store_judgements(self.job, pairs)
+
+    @retry_transaction
+    def _commit_portion(self, uids: Sequence[UUID], rows: Sequence[Verification]) -> None:
+        """Apply the verdicts and move on, in one transaction."""
+        branch, counts = self.job.branch, dict(self.job.counts)
+        with open_commit(self.actor, branch.name, "fact.verify", write=Write.EXEMPT) as commit:
+            shown = commit.visible_rows(Fact).filter(uid__in=uids, status__in=JUDGEABLE).fetch_all()
+            facts = {fact.uid: fact for fact in shown}
+            apply_verdicts(commit, facts, rows)
+            commit.detail = {"job": str(self.job.pk)}
+            for row in rows:
+                for name in (row.verdict, row.method):
+                    counts[name] = counts.get(name, 0) + 1
+            counts["refused"] = counts.get("refused", 0) + len(uids) - len(rows)
+            gone = [uid for uid in uids if uid not in facts]
+            Verification.objects.filter(branch=branch, fact_id__in=gone).update(latest=False)
+            position = self.job.position + len(uids)
+            VerificationJob.objects.filter(pk=self.job.pk).update(position=position, counts=counts)
+        self.job.position, self.job.counts = position, counts
+        branch.refresh_from_db(fields=["head", "head_at"])
+
+
+def lease_seconds(judge: ChatServer | None, votes: int = 1) -> float:
+    """Return how long a run may need between two signs of life."""
+    return LEASE_SECONDS + (judge.timeout * votes if judge else 0.0)

@@ -1,0 +1,99 @@
+"""Verifications of facts by a judge or by the heuristic, and the jobs that make many of them."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from django_mysql.models import FixedCharField
+
+from memory.db.fields import JSONTextField
+from memory.models import Branch, FactAssessment, Project
+from memory.models.nodes import uuid7
+
+MAX_REASON = 500  # characters
+
+
+class VerificationJob(models.Model):
+    """Facts of a branch to verify, and how far that is. ``position`` counts those that are done."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
+        RUNNING = "running", _("running")
+        WAITING = "waiting", _("waiting")  # for a judge that asked for time
+        STOPPED = "stopped", _("stopped")  # its budget is spent
+        FAILED = "failed", _("failed")
+        DONE = "done", _("done")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    fact_ids = JSONTextField(default=list)
+    position = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    votes = models.PositiveSmallIntegerField(default=1)
+    budget = models.PositiveIntegerField(default=0)  # calls of the judge
+    calls = models.PositiveIntegerField(default=0)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    counts = JSONTextField(default=dict)
+    tries = models.PositiveSmallIntegerField(default=0)  # since the judge answered last
+    note = models.CharField(max_length=MAX_REASON, blank=True, default="")
+    fallback = models.CharField(
+        max_length=MAX_REASON, blank=True, default=""
+    )  # why it asks no judge any more
+    resume_at = models.DateTimeField(null=True)  # another worker may take it from then on
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "resume_at"], name="verification_job_due")]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.position}/{self.total}"
+
+
+class Verification(models.Model):
+    """One rating of a fact's text, with what it cost; its scores are rows of their own.
+
+    ``fallback`` says why the heuristic stood in for the judge. ``applied`` is None until its verdict was
+    weighed against the one that the fact had.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
+    job = models.ForeignKey(VerificationJob, null=True, on_delete=models.SET_NULL, related_name="+")
+    fact_id = models.UUIDField()
+    judged_hash = FixedCharField(max_length=32)
+    method = models.CharField(max_length=20, choices=FactAssessment.Method.choices)
+    verdict = models.CharField(max_length=20, choices=FactAssessment.Status.choices)
+    average = models.FloatField()
+    model = models.CharField(max_length=200, blank=True, default="")
+    prompt = models.CharField(max_length=50, blank=True, default="")
+    votes = models.PositiveSmallIntegerField(default=0)
+    calls = models.PositiveSmallIntegerField(default=0)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    took_ms = models.FloatField(default=0)
+    fallback = models.CharField(max_length=MAX_REASON, blank=True, default="")
+    applied = models.BooleanField(null=True)
+    latest = models.BooleanField(default=True)  # of this fact on this branch
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["branch", "fact_id"], name="verification_fact"),
+            models.Index(fields=["project", "method", "created_at"], name="verification_method"),
+            models.Index(fields=["project", "latest", "created_at"], name="verification_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.verdict}"
+
+
+class VerificationCursor(models.Model):
+    """The commit of a branch up to which edits of verified facts were looked for."""
+
+    branch = models.OneToOneField(Branch, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    seq = models.BigIntegerField()

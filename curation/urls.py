@@ -1,0 +1,20 @@
+"""The pages of curation, below the address of a project in both frames."""
+
+from django.utils.translation import gettext_lazy as _
+
+from curation.views.calibration import CalibrationPage
+from curation.views.verification import AskJudge, JobPage, VerificationPage, load_panel
+from memory.views.fact_panels import add_fact_panel
+from memory.views.frames import WEB, Page, build_patterns
+from memory.views.navigation import Section, add_section
+
+PAGES: list[Page] = [
+    ("verification", VerificationPage, "verification"),
+    ("verification/calibration", CalibrationPage, "calibration"),
+    ("verification/jobs/<uuid:job_id>", JobPage, "verification-job"),
+    ("facts/<uuid:fact_id>/judge", AskJudge, "fact-judge"),
+]
+urlpatterns = build_patterns(PAGES, WEB)
+
+add_section(Section("verification", _("Verification"), "verified", "v", scope="curate", order=44))
+add_fact_panel("fact/rating.html", load_panel)

@@ -1,0 +1,117 @@
+"""Verification: the judge, a batch to start, jobs with their progress, and the rating beside a fact."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from curation.engines.overview import summarize_branch
+from curation.engines.selection import DEFAULT_LIMIT
+from curation.engines.verification import DONE_STATES, VerificationEngine, find_rating
+from curation.engines.verification_run import JUDGEABLE, find_judge
+from curation.models import VerificationJob
+from memory.conf import conf
+from memory.exceptions import Day1Error, Invalid
+from memory.models import Fact
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.flash import flash_success
+from memory.views.view_context import ViewContext
+from memory.views.widgets import parse_number
+
+verification_engine = VerificationEngine()
+DIMENSIONS = {
+    "accuracy": lazy("Accuracy"),
+    "relevance": lazy("Relevance"),
+    "specificity": lazy("Specificity"),
+}
+COUNTED = {
+    "verified": lazy("verified"),
+    "unverified": lazy("unverified"),
+    "invalidated": lazy("invalidated"),
+    "judge": lazy("rated by the judge"),
+    "heuristic": lazy("rated by the heuristic"),
+    "refused": lazy("gone or retired since"),
+}
+
+
+class VerificationPage(ProjectPage):
+    """What verification says of the branch, its jobs, and a form that begins one."""
+
+    template_name = "verification.html"
+    section, scope, title = "verification", "curate", lazy("Verification")
+    extra_context = {"drawing": "verified", "none_yet": lazy("No batch was begun yet.")}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        summary = summarize_branch(branch_name=self.reader.branch.name, actor=self.reader.actor)
+        kwargs.setdefault("typed", {"limit": DEFAULT_LIMIT, "budget": conf().judge_budget})
+        return super().get_context_data(
+            summary=summary,
+            page=verification_engine.list_jobs(actor=self.reader.actor, **self.paging(20)),
+            **kwargs,
+        )
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        self.reader.require_now()
+        try:
+            job = verification_engine.verify_batch(
+                actor=self.reader.actor,
+                branch_name=self.reader.branch.name,
+                again=request.POST.get("again") == "on",
+                **{name: self.read_number(name) for name in ("limit", "budget")},
+            )
+        except Day1Error as error:
+            context = self.get_context_data(refusal=error_sentence(error), typed=request.POST)
+            return self.render_to_response(context, status=error.status)
+        return redirect(self.reader.url("verification-job", job.pk, branch="", at=""))
+
+    def read_number(self, name: str) -> int:
+        """Return a number of the form. Raises Invalid."""
+        if (number := parse_number(self.request.POST.get(name, ""), digits=6)) is None:
+            raise Invalid("{field} must be a whole number.", field=name)
+        return number
+
+
+class JobPage(ProjectPage):
+    """One job: how far it is and what came of it. While it runs the page looks again by itself."""
+
+    template_name = "verification_job.html"
+    fragment_name = "parts/job_progress.html"
+    section, scope, title = "verification", "curate", lazy("Verification of a batch")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        job: VerificationJob = verification_engine.get_job(
+            job_id=self.kwargs["job_id"], actor=self.reader.actor
+        )
+        counts = [(name, job.counts[key]) for key, name in COUNTED.items() if job.counts.get(key)]
+        return super().get_context_data(job=job, counts=counts, over=job.state in DONE_STATES, **kwargs)
+
+
+class AskJudge(ProjectPage):
+    """The button of a fact's page that has the judge rate it."""
+
+    scope = "curate"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, fact_id: UUID, **kwargs: Any) -> HttpResponse:
+        self.reader.require_now()
+        job = verification_engine.start_verification(
+            fact_id=fact_id, actor=self.reader.actor, branch_name=self.reader.branch.name
+        )
+        flash_success(request, _("A rating is under way."))
+        return redirect(self.reader.url("verification-job", job.pk, branch="", at=""))
+
+
+def load_panel(reader: ViewContext, fact: Fact) -> dict[str, Any] | None:
+    """Return what a fact's page shows of its rating; None where there is nothing to show or to ask."""
+    rating = find_rating(fact, reader.branch)
+    may_ask = bool(reader.allowed_now["curate"]) and fact.status in JUDGEABLE
+    if rating is None and not may_ask:
+        return None
+    judge, _problem = find_judge()
+    scores = {one.dimension: one for one in rating.scores.all()} if rating else {}
+    shown = [(title, scores[name]) for name, title in DIMENSIONS.items() if name in scores]
+    return {"rating": rating, "scores": shown, "judge": judge, "may_ask": may_ask}

@@ -1,0 +1,197 @@
+"""The commands on verification: a verdict of your own, a rating by the judge, batches, calibration."""
+
+import time
+from typing import Any
+
+from day1site.cli.client import Client
+from day1site.cli.declared_fields import FILTERS, filter_options, split_filters
+from day1site.cli.errors import UsageError
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.names import FILTER_PREFIX
+from day1site.cli.output import Output, note, progress, short_time
+from day1site.cli.parameters import (
+    WHOLE,
+    OneOf,
+    argument,
+    branch_option,
+    drop_empty,
+    expected_version_option,
+    option,
+    paging_options,
+    switch,
+)
+from day1site.cli.rest import Answer, fact_path
+
+POLL_SECONDS = 0.5
+VERDICTS = ("verified", "invalidated", "unverified")
+DONE_STATES = ("done", "stopped", "failed")
+JOB_COLUMNS = ["id", "branch", "state", "done", "total", "calls", "begun", "by"]
+
+fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
+
+
+@command(
+    "verify",
+    "Give your verdict on what a fact says now; without one the judge rates it by its evidence.",
+    'day1 verify 0197… verified --reason "read the code"',
+    "day1 verify 0197…",
+)
+@argument("id", "FACT_ID")
+@argument(
+    "verdict",
+    "VERDICT",
+    type=OneOf(VERDICTS),
+    required=False,
+    help=f"{', '.join(VERDICTS)}; default what the judge says",
+)
+@option("--reason", default="", metavar="TEXT", help="why, in words; with a verdict")
+@branch_option
+@expected_version_option
+def verify(run: Invocation, id: str, branch: str, verdict: str | None, reason: str, **options: Any) -> None:
+    client = run.open_client()
+    if verdict:
+        fields = drop_empty({"verdict": verdict, "reason": reason, **options})
+        fact = client.change_fact("verify", id, branch, fields)
+        run.show_line(fact, f"{fact['id']}\t{fact['verification_status']} on {branch}")
+        return
+    if reason:
+        raise UsageError("--reason goes with a verdict of your own.")
+    follow_job(client, client.change_fact("verify", id, branch, drop_empty(options)))
+    row = client.api.get(f"{fact_path(id)}/verification", branch=branch)
+    run.show(row, lambda out: show_rating(out, row))
+
+
+def follow_job(client: Client, job: Answer) -> Answer:
+    """Wait for a job, and show how far it is; on a store without a server it is carried out here."""
+    client.streams.carry_out_job(job["id"])
+    with progress("Verifying") as update:
+        while job["state"] not in DONE_STATES:
+            update(job["done"], job["total"])
+            job = client.api.get(f"/jobs/{job['id']}")
+            if job["state"] == "waiting":
+                note(f"The job goes on after {short_time(job['resume_at'])}: {job['note']}")
+                break
+            time.sleep(0 if job["state"] in DONE_STATES else POLL_SECONDS)
+    return job
+
+
+def show_rating(out: Output, row: Answer) -> None:
+    """Show what is known of a fact's verdict and its newest rating."""
+    rating = row["rating"]
+    out.pairs({"id": row["id"], "verdict": row["verification_status"], "by": row["verified_by"]})
+    if rating is None:
+        return
+    by = rating["model"] if rating["method"] == "judge" else "the heuristic, which is no judgement"
+    out.pairs({"rated by": by, "average": rating["average"], "gives": rating["verdict"]})
+    out.table(
+        ["dimension", "score", "why"],
+        [[one["dimension"], one["value"], one["explanation"]] for one in rating["scores"]],
+    )
+    if rating["fallback"]:
+        note(rating["fallback"])
+
+
+@command(
+    "batch",
+    "Verify facts of a branch: by default the newest that have no verdict.",
+    "day1 verification batch --limit 200 --budget 200",
+    "day1 verification batch --category decision --votes 3",
+)
+@branch_option
+@option("--limit", type=WHOLE, metavar="N", help="at most so many facts; default 50")
+@option("--budget", type=WHOLE, metavar="N", help="calls of the judge at most; default the server's")
+@option("--votes", type=WHOLE, metavar="N", help="answers on each fact, 1 to 9; default the server's")
+@switch("--again", help="also texts that were rated before")
+@fact_filters
+def start_batch(run: Invocation, branch: str, **options: Any) -> None:
+    filters, rest = split_filters(options)
+    client = run.open_client()
+    body = drop_empty({**rest, "filters": drop_empty(filters) or None})
+    job = follow_job(client, client.api.post("/verification/batch", branch=branch, **body))
+    run.show(job, lambda out: show_job(out, job))
+
+
+def show_job(out: Output, job: Answer) -> None:
+    out.pairs(
+        {
+            "id": job["id"],
+            "state": job["state"],
+            "facts": f"{job['done']} of {job['total']} on {job['branch']}",
+            **job["counts"],
+            "calls of the judge": f"{job['calls']} of {job['budget']}",
+            "tokens": f"{job['input_tokens']} read, {job['output_tokens']} written",
+        }
+    )
+    if why := job["fallback"] or job["note"]:
+        note(why)
+
+
+@command("jobs", "List the batches, the newest first.", "day1 verification jobs --limit 5")
+@paging_options
+def list_jobs(run: Invocation, **options: Any) -> None:
+    api = run.open_client().api
+    run.show_list(
+        lambda paging: api.get("/jobs", **paging), options, JOB_COLUMNS, job_cells, "No batch was begun yet."
+    )
+
+
+def job_cells(job: Answer) -> list[Any]:
+    numbers = [job[name] for name in ("id", "branch", "state", "done", "total", "calls")]
+    return [*numbers, short_time(job["created_at"]), job["created_by"]]
+
+
+@command("job", "Show how far a batch is.", "day1 verification job 0197…")
+@argument("job", "ID")
+def show_one(run: Invocation, job: str) -> None:
+    row = run.open_client().api.get(f"/jobs/{job}")
+    run.show(row, lambda out: show_job(out, row))
+
+
+@command(
+    "summary", "Count the facts of a branch by verdict.", "day1 verification summary --branch task/login"
+)
+@branch_option
+def summary(run: Invocation, branch: str) -> None:
+    row = run.open_client().api.get(f"/verification/summary/{branch}")
+    judge = row["judge"] or "none: the heuristic alone rates, which is no judgement"
+    run.show(row, lambda out: out.pairs({**row["verification"], "judge": judge}))
+
+
+@command(
+    "gate",
+    "Say whether a branch passes the verification gate with what a merge would bring.",
+    "day1 verification gate task/login",
+)
+@argument("source", "BRANCH")
+@option("--into", metavar="NAME", help="the branch to merge into; default the parent")
+@switch("--allow-unverified", help="only facts that were judged to be wrong stop it")
+def check_gate(run: Invocation, source: str, into: str | None, allow_unverified: bool) -> int:
+    """End with status 1 where it does not pass."""
+    body = drop_empty({"source_branch": source, "target_branch": into})
+    wants = not allow_unverified
+    row = run.open_client().api.post("/verification/merge-gate", require_verified=wants, **body)
+    run.show(row, lambda out: show_gate(out, row))
+    return 0 if row["can_merge"] else 1
+
+
+def show_gate(out: Output, row: Answer) -> None:
+    counts = {name: row[name] for name in VERDICTS}
+    out.pairs({"passes": "yes" if row["can_merge"] else "no", "into": row["target"], **counts})
+    for uid in row["offending"]:
+        out.line(uid)
+
+
+@command("calibration", "Compare the judge with people's verdicts.", "day1 verification calibration")
+def calibration(run: Invocation) -> None:
+    found = run.open_client().api.get("/verification/calibration")
+    run.show(found, lambda out: show_calibration(out, found["results"]))
+
+
+def show_calibration(out: Output, rows: list[Answer]) -> None:
+    for one in rows:
+        judge = f"{one['model']}, {one['prompt']}" if one["model"] else "all judges"
+        out.pairs({"judge": judge, **{name: one[name] for name in ("pairs", "agreement", "kappa")}})
+        if one["pairs"]:
+            columns = list(one["table"])
+            cells = [[person, *(one["table"][person][name] for name in columns)] for person in columns]
+            out.table(["person said", *columns], cells)

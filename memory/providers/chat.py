@@ -1,0 +1,94 @@
+"""Answers of a language model from OpenAI, or from any server with its API (Ollama, llama.cpp, vLLM, …)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from memory.conf import Conf, conf
+from memory.exceptions import ProviderNonsense
+from memory.providers.openai_server import OpenAIServer, sendable_text
+
+NO_KEY = "none"  # local servers need none, and the client wants one
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of a prompt; ``role`` is system or user."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class ChatAnswer:
+    """What the model wrote, and the tokens that it cost where the server says so."""
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ChatServer(OpenAIServer):
+    """One model of a server, asked for one whole answer at a time."""
+
+    def __init__(self, base_url: str, api_key: str, model: str, timeout: float) -> None:
+        super().__init__(base_url, api_key or NO_KEY, timeout)
+        self.model = model
+
+    def complete(self, messages: Sequence[Message]) -> ChatAnswer:
+        """Return the model's answer. Raises ProviderUnavailable, and ProviderNonsense for half an answer.
+
+        Neither a temperature nor a length is sent: some models refuse them.
+        """
+        sent: Any = [{"role": one.role, "content": sendable_text(one.content)} for one in messages]
+        body = self.request(
+            lambda client, timeout: client.chat.completions.with_streaming_response.create(
+                model=self.model, messages=sent, timeout=timeout
+            ),
+            self.timeout,
+        )
+        return parse_answer(body)
+
+
+def parse_answer(body: bytes) -> ChatAnswer:
+    """Parse a chat completion. Raises ProviderNonsense unless it is one whole text."""
+    try:
+        answer = json.loads(body)
+        choice = answer["choices"][0]
+        text, reason = choice["message"]["content"], choice.get("finish_reason")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise ProviderNonsense(reason="it is no chat completion in JSON") from None
+    if reason == "length":
+        raise ProviderNonsense(reason="it ends in the middle")
+    if not isinstance(text, str) or not text.strip():
+        raise ProviderNonsense(reason="it has no text")
+    usage = answer.get("usage")
+    return ChatAnswer(text, _count_tokens(usage, "prompt_tokens"), _count_tokens(usage, "completion_tokens"))
+
+
+def _count_tokens(usage: Any, name: str) -> int:
+    value = usage.get(name) if isinstance(usage, dict) else 0
+    return value if type(value) is int and 0 <= value < 2**31 else 0
+
+
+def get_judge() -> ChatServer | None:
+    """Return the model that judges facts; None where the settings name none.
+
+    Raises ImproperlyConfigured for a model of OpenAI itself without a key.
+    """
+    return _judge_for(conf())
+
+
+@lru_cache(maxsize=8)
+def _judge_for(settings: Conf) -> ChatServer | None:
+    if not settings.judge_model:
+        return None
+    if not (settings.judge_base_url or settings.judge_api_key):
+        raise ImproperlyConfigured("The judge needs DAY1_JUDGE_API_KEY, or the address of another server.")
+    return ChatServer(
+        settings.judge_base_url, settings.judge_api_key, settings.judge_model, settings.judge_timeout
+    )

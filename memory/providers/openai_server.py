@@ -1,0 +1,160 @@
+"""A server with OpenAI's API (OpenAI itself, Ollama, vLLM, …): requests with a deadline, and its errors."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from threading import Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from memory.db.work_slots import work_slots
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAI
+
+MAX_ABANDONED_REQUESTS = 4  # requests that timed out and have not ended
+MAX_ANSWER_BYTES = 64 * 2**20  # of an answer
+SERVER_WORDS = 200  # characters of the server's error message that are passed on
+
+REASONS = {
+    400: "it refuses the request",
+    401: "it does not accept the API key",
+    403: "the API key may not use this model",
+    404: "it does not know the address or the model",
+    429: "it asks for fewer requests",
+}
+EXPLAINED = (400, 404, 422)  # messages of other statuses may quote the key, or say nothing useful
+
+# Opens a streamed answer with a client, within these seconds.
+Send = Callable[["OpenAI", float], AbstractContextManager[Any]]
+
+
+class OpenAIServer:
+    """The server. ``base_url`` "" means OpenAI itself; ``timeout`` is in seconds for a whole answer."""
+
+    def __init__(self, base_url: str, api_key: str, timeout: float) -> None:
+        self._base_url = base_url
+        self._key = api_key.strip()  # a line end from a secrets file is not allowed in a header
+        self.timeout = timeout
+        self._late: set[Thread] = set()
+
+    def request(self, send: Send, seconds: float) -> bytes:
+        """Return the body of the server's answer, read in a thread to enforce the timeout.
+
+        The client's own timeout restarts with each part that arrives, headers included. Raises
+        ProviderUnavailable; its ``data`` has ``status`` and ``retry_after`` (seconds) when the server sent
+        them. No message ever contains the key.
+        """
+        import openai  # noqa: F401  # it takes long, and is not the server's time
+
+        self._late -= {thread for thread in tuple(self._late) if not thread.is_alive()}
+        if len(self._late) >= MAX_ABANDONED_REQUESTS:
+            raise ProviderUnavailable(
+                reason=f"{MAX_ABANDONED_REQUESTS} requests before this one have no answer yet"
+            )
+        answer: Future[bytes] = Future()
+        asking = Thread(target=self._settle_future, args=(answer, send, seconds), daemon=True)
+        asking.start()
+        try:
+            with work_slots.leave_slot():
+                return answer.result(seconds)
+        except TimeoutError:
+            self._give_up(asking)
+            raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
+
+    def _give_up(self, asking: Thread) -> None:
+        """Record a timed-out request; too many of them close the client's connections."""
+        self._late.add(asking)
+        if len(self._late) >= MAX_ABANDONED_REQUESTS and (client := self.__dict__.pop("_client", None)):
+            client.close()
+
+    def _settle_future(self, answer: Future[bytes], send: Send, seconds: float) -> None:
+        try:
+            answer.set_result(self._send_request(send, seconds))
+        except BaseException as error:  # the waiting thread raises it
+            answer.set_exception(error)
+
+    def _send_request(self, send: Send, seconds: float) -> bytes:
+        import openai
+
+        until = monotonic() + seconds
+        try:
+            # The raw answer, because the client would accept an answer of another shape; in parts,
+            # because it may have no end.
+            with send(self._client, seconds) as answer:
+                return b"".join(iterate_until(until, answer.iter_bytes()))
+        # "from None": a cause can quote the header with the key.
+        except (openai.APITimeoutError, TimeoutError):
+            raise ProviderUnavailable(reason=f"no answer within {seconds:g} s") from None
+        except openai.APIStatusError as error:
+            raise self._build_error(error) from None
+        except ProviderNonsense:
+            raise
+        except Exception as error:  # httpx's errors (an address, a header, a pause) share no public base
+            late = monotonic() > until
+            reason = f"no answer within {seconds:g} s" if late else f"no connection ({type(error).__name__})"
+            raise ProviderUnavailable(reason=reason) from None
+
+    @cached_property
+    def _client(self) -> "OpenAI":
+        import openai  # takes more than a second, which a process that asks nothing should not spend
+
+        return openai.OpenAI(
+            base_url=self._base_url or None, api_key=self._key, timeout=self.timeout, max_retries=0
+        )
+
+    def _build_error(self, error: "APIStatusError") -> ProviderUnavailable:
+        status = error.status_code
+        otherwise = "the server failed" if status >= 500 else REASONS[400]
+        reason = f"{REASONS.get(status, otherwise)} (HTTP {status})"
+        if status in EXPLAINED:
+            reason += self._server_words(error)
+        data: dict[str, Any] = {"reason": reason, "status": status}
+        wait = parse_retry_after(error.response.headers.get("retry-after", ""))
+        if wait is not None:
+            data["retry_after"] = wait
+        return ProviderUnavailable(**data)
+
+    def _server_words(self, error: "APIStatusError") -> str:
+        body = error.body
+        words = body.get("message") if isinstance(body, dict) else None
+        if not isinstance(words, str) or not words:
+            return ""
+        return ": " + (words.replace(self._key, "***") if self._key else words)[:SERVER_WORDS]
+
+
+def iterate_until(until: float, parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the parts as they arrive. Raises TimeoutError, or ProviderNonsense beyond MAX_ANSWER_BYTES."""
+    size = 0
+    for part in parts:
+        size += len(part)
+        if monotonic() > until:
+            raise TimeoutError
+        if size > MAX_ANSWER_BYTES:
+            raise ProviderNonsense(reason=f"it is longer than {MAX_ANSWER_BYTES // 2**20} MiB")
+        yield part
+
+
+def sendable_text(text: str) -> str:
+    """Return ``text`` without lone surrogates, which are no UTF-8; a space for "", which OpenAI refuses."""
+    return text.encode("utf-8", "replace").decode() or " "
+
+
+def parse_retry_after(header: str) -> int | None:
+    """Parse a Retry-After header (seconds or a date) into seconds from now; None if it is neither."""
+    try:
+        return max(0, math.ceil(float(header)))
+    except (ValueError, OverflowError):
+        pass  # not a finite number: perhaps a date
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:  # "-0000", which means UTC here
+        moment = moment.replace(tzinfo=UTC)
+    return max(0, math.ceil((moment - datetime.now(UTC)).total_seconds()))

@@ -1,0 +1,105 @@
+"""The pages of verification, in both frames; who may not sees no button and is refused."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from curation.engines.verification import VerificationEngine
+from curation.models import VerificationJob
+from memory.actors import Actor
+from memory.engines.facts.engine import FactEngine
+from memory.models import Fact
+from tests.curation.fake_judge import FakeJudge, rating
+
+pytestmark = pytest.mark.django_db(transaction=True)
+engine = VerificationEngine()
+
+
+def text_of(client: Client, path: str, status: int = 200) -> str:
+    answer = client.get(path)
+    assert answer.status_code == status
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize("frame", ["/p/test", "/admin/p/test"])
+def test_without_a_judge_the_page_says_so(fact: Fact, maintainer: Client, frame: str) -> None:
+    page = text_of(maintainer, f"{frame}/verification")
+    assert "No judge is set" in page
+    assert "is no judgement" in page
+    assert "No batch was begun yet." in page
+
+
+def test_a_batch_is_begun_and_followed(judge: FakeJudge, fact: Fact, curator: Client) -> None:
+    answer = curator.post("/p/test/verification", {"limit": "10", "budget": "5"})
+    job = VerificationJob.objects.get()
+    assert (answer.status_code, answer.url) == (302, f"/p/test/verification/jobs/{job.pk}")
+    page = text_of(curator, answer.url)
+    assert "queued" in page
+    assert 'hx-trigger="load delay:2s"' in page
+    engine.run_job(job.pk)
+    page = text_of(curator, answer.url)
+    assert 'hx-trigger="load delay' not in page
+    assert "rated by the judge" in page
+    fragment = curator.get(answer.url, headers={"HX-Request": "true"}).content.decode()
+    assert fragment.lstrip().startswith("<section")
+    assert "fake-judge rates facts" in text_of(curator, "/p/test/verification")
+
+
+def test_a_wrong_number_keeps_the_form(fact: Fact, curator: Client) -> None:
+    answer = curator.post("/p/test/verification", {"limit": "0", "budget": "5"})
+    assert answer.status_code == 400
+    assert not VerificationJob.objects.exists()
+
+
+def test_the_fact_shows_its_rating(
+    judge: FakeJudge, fact: Fact, actor: Actor, curator: Client, viewer: Client
+) -> None:
+    path = f"/p/test/facts/{fact.uid}"
+    assert "Ask the judge" in text_of(curator, path)
+    assert "Ask the judge" not in text_of(viewer, path)
+    judge.text = rating(0.2, reason="The <b>code</b> says otherwise.")
+    assert curator.post(f"{path}/judge").status_code == 302
+    engine.resume_jobs()
+    page = text_of(viewer, path)
+    assert "by the judge" in page
+    assert "The &lt;b&gt;code&lt;/b&gt; says otherwise." in page
+    assert "0.20" in page
+
+
+def test_a_heuristic_rating_never_looks_like_a_judgement(fact: Fact, actor: Actor, viewer: Client) -> None:
+    engine.verify_fact(fact_id=fact.uid, actor=actor)
+    page = text_of(viewer, f"/p/test/facts/{fact.uid}")
+    assert "by the heuristic: no judgement" in page
+    assert "by the judge" not in page
+
+
+def test_who_may_not_is_refused(fact: Fact, viewer: Client, stranger: Client) -> None:
+    for path in ("/p/test/verification", "/p/test/verification/calibration"):
+        assert viewer.get(path).status_code == 403
+        assert viewer.post(path).status_code == 403
+        assert stranger.get(path).status_code == 404
+    assert viewer.post(f"/p/test/facts/{fact.uid}/judge").status_code == 403
+    assert "/p/test/verification" not in text_of(viewer, "/p/test/")
+    assert not VerificationJob.objects.exists()
+
+
+def test_calibration_has_a_table(
+    judge: FakeJudge, fact: Fact, actor: Actor, write: Any, curator: Client
+) -> None:
+    assert "No text has a verdict of both yet." in text_of(curator, "/p/test/verification/calibration")
+    other = write("Another that the judge finds wrong.")
+    for one, verdict, score in ((fact, "verified", 0.9), (other, "invalidated", 0.1)):
+        FactEngine().set_verification(fact_id=one.uid, verdict=verdict, actor=actor)
+        judge.text = rating(score)
+        engine.verify_fact(fact_id=one.uid, actor=actor)
+    page = text_of(curator, "/p/test/verification/calibration")
+    assert "fake-judge" in page
+    assert "100 %" in page
+    assert "1.00 (almost perfect)" in page
+
+
+def test_an_archived_fact_has_no_button(judge: FakeJudge, fact: Fact, actor: Actor, curator: Client) -> None:
+    FactEngine().archive_fact(fact_id=fact.uid, actor=actor)
+    assert "Ask the judge" not in text_of(curator, f"/p/test/facts/{fact.uid}")
+    assert curator.post(f"/p/test/facts/{fact.uid}/judge").status_code == 409
