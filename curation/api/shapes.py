@@ -96,7 +96,7 @@ class SummaryShape(s.Serializer):
 class MergeReadinessShape(s.Serializer):
     """Whether what a branch would bring passes the verification gate."""
 
-    source = s.CharField()
+    source = s.CharField()  # type: ignore[assignment]  # a field of the answer
     target = s.CharField()
     can_merge = s.BooleanField()
     verified = s.IntegerField()

@@ -1,6 +1,7 @@
 """Verifying again: facts that were edited since a judge rated them, and judgements that have grown old."""
 
 from itertools import groupby
+from uuid import UUID
 
 from django.db import transaction
 
@@ -33,7 +34,7 @@ def verify_due() -> int:
     return found
 
 
-def list_running(project_id: object) -> bool:
+def list_running(project_id: UUID) -> bool:
     states = (State.QUEUED, State.RUNNING, State.WAITING)
     jobs = VerificationJob.objects.filter(project=project_id, state__in=states, created_by=LABEL)
     return jobs.exists()

@@ -120,7 +120,7 @@ def build_rating(value: Mapping[str, Any]) -> Rating:
 
 def read_part(name: str, part: Any) -> tuple[float, str]:
     score, reason = (part.get("score"), part.get("reason")) if isinstance(part, dict) else (part, "")
-    if type(score) not in (int, float) or not 0 <= score <= 1:
+    if score is None or type(score) not in (int, float) or not 0 <= score <= 1:
         raise ProviderNonsense(reason=f"its {name} is no number from 0 to 1")
     return float(score), clean_reason(reason)
 

@@ -61,7 +61,8 @@ class VerificationPage(ProjectPage):
                 actor=self.reader.actor,
                 branch_name=self.reader.branch.name,
                 again=request.POST.get("again") == "on",
-                **{name: self.read_number(name) for name in ("limit", "budget")},
+                limit=self.read_number("limit"),
+                budget=self.read_number("budget"),
             )
         except Day1Error as error:
             context = self.get_context_data(refusal=error_sentence(error), typed=request.POST)

@@ -104,7 +104,7 @@ def show_rating(out: Output, row: Answer) -> None:
 @switch("--again", help="also texts that were rated before")
 @fact_filters
 def start_batch(run: Invocation, branch: str, **options: Any) -> None:
-    filters, rest = split_filters(options)
+    filters, rest = split_filters("fact", options)
     client = run.open_client()
     body = drop_empty({**rest, "filters": drop_empty(filters) or None})
     job = follow_job(client, client.api.post("/verification/batch", branch=branch, **body))
