@@ -1,1 +1,1 @@
-"""Curation app; it has no code of its own yet."""
+"""Curation: what agents wrote becomes knowledge that is checked, handed over and reused."""

@@ -30,6 +30,8 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         found
         + check_paths("session_parts", settings.session_parts, "day1.E005")
         + check_paths("task_hooks", settings.task_hooks, "day1.E014")
+        + check_paths("briefing_parts", settings.briefing_parts, "day1.E015")
+        + check_paths("trace_erasers", settings.trace_erasers, "day1.E016")
         + check_consolidator(settings.consolidator)
         + check_gates(settings.merge_gates)
         + check_embedder()

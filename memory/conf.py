@@ -33,6 +33,8 @@ class Conf:
     recall_on_prompt: bool = True  # whether a person's prompt is answered with what memory knows of it
     recall_days: int = 90  # days that the search log is kept; 0 = for ever
     session_parts: tuple[str, ...] = ()  # classes that store a part of a session (SessionPart)
+    briefing_parts: tuple[str, ...] = ()  # classes with lines for a session that starts (BriefingPart)
+    trace_erasers: tuple[str, ...] = ()  # classes that erase texts from rows of another app (TraceEraser)
     task_hooks: tuple[str, ...] = ()  # classes with a part in the end of a task (TaskHook)
     durable_categories: tuple[str, ...] = (  # of facts that outlive a task, where a project names none
         "bug_fix",

@@ -6,6 +6,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
+from curation.engines.fields.handoffs import HANDOFF, HandoffFields
 from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns
 from day1site.mcp.tools.declared_schemas import input_property
@@ -81,6 +82,7 @@ NOUNS = (
     TASK,
     OBJECTIVE,
     TASK_AGENT,
+    HANDOFF,
 )
 
 
@@ -112,6 +114,10 @@ def test_python_knows_the_fields_of_other_nouns() -> None:
     assert get_type_hints(SessionFields).keys() == {*SESSION.field_names(Use.CREATE), "summary"} - {
         "session_id"
     }
+
+
+def test_python_knows_the_fields_of_a_new_handoff() -> None:
+    assert get_type_hints(HandoffFields).keys() == set(HANDOFF.field_names(Use.CREATE))
 
 
 def test_python_knows_the_fields_of_a_new_task() -> None:

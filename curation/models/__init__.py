@@ -1,6 +1,7 @@
 """Rows of the curators' work."""
 
+from curation.models.handoffs import Handoff
 from curation.models.scores import Score
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
-__all__ = ["Score", "Verification", "VerificationCursor", "VerificationJob"]
+__all__ = ["Handoff", "Score", "Verification", "VerificationCursor", "VerificationJob"]

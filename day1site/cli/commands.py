@@ -131,6 +131,17 @@ TABLE: dict[str, Entry] = {
         complete=lazy_command("tasks:complete", "Complete a task: offer its durable facts to the parent"),
         cancel=lazy_command("tasks:cancel", "Cancel a task and archive its branches"),
     ),
+    "handoff": group(
+        "handoff",
+        "hand work over to another agent or session",
+        'day1 handoff create --from task/login/ada --to task/login/bob --instructions "Mend the clock."',
+        "list",
+        create=lazy_command("handoffs:create", "Hand work over"),
+        list=lazy_command("handoffs:list_handoffs", "List handoffs, the newest first"),
+        show=lazy_command("handoffs:show", "Show a handoff with its packet"),
+        accept=lazy_command("handoffs:accept", "Accept a handoff"),
+        reject=lazy_command("handoffs:reject", "Reject a handoff with a reason"),
+    ),
     "snapshot": group(
         "snapshot",
         "keep points to go back to",

@@ -180,6 +180,8 @@ DAY1 = {
     "judge_days": env.whole("DAY1_JUDGE_DAYS", 90, low=0, high=36500),
     # Classes of apps above memory, by name, so that memory imports nothing upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
+    "briefing_parts": ("curation.engines.handoffs.briefing.HandoffBriefing",),
+    "trace_erasers": ("curation.engines.handoffs.traces.HandoffTraces",),
     "merge_gates": MERGE_GATES,
     "consolidator": "conversations.engines.consolidation.session.SessionConsolidation",
 }

@@ -27,6 +27,7 @@ QUESTIONS = {f"questions {name}" for name in "save list delete import export run
 VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate calibration".split()} | {
     "verification"
 }
+HANDOFF = {"handoff"} | {f"handoff {name}" for name in "create list show accept reject".split()}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -35,6 +36,7 @@ ADDED = {
     *POLICY,
     *ERASURE,
     *QUESTIONS,
+    *HANDOFF,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

@@ -21,6 +21,8 @@ ORDER = (
     "task_create",
     "task_join",
     "task_update",
+    "handoff_create",
+    "handoff_get",
     "verify_fact",
     "log_message",
     "snapshot_create",

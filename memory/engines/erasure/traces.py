@@ -6,13 +6,16 @@ Whatever stands in for a text is the mark; the rows themselves stay.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
+from memory.conf import conf
 from memory.db.budget import take_within
 from memory.db.retry import retry_transaction
 from memory.engines.erasure.scopes import Targets
@@ -73,6 +76,13 @@ def add_traces(model: Any, columns: tuple[str, ...], project: str = "project", a
         ABOUT_MEMORY[model] = about
 
 
+class TraceEraser(Protocol):
+    """Interface of another app's rows that repeat texts; DAY1["trace_erasers"] names the classes."""
+
+    def erase_traces(self, traces: "Traces") -> int:
+        """Replace what is looked for in the app's rows, in short transactions; return how many had it."""
+
+
 @dataclass
 class Traces:
     """What is looked for: texts, ids, sessions, and a pattern in any spelling of its letters."""
@@ -91,6 +101,7 @@ class Traces:
         """Replace every trace, in short transactions; return how many rows had one."""
         buffer.flush()
         count = sum(self._redact_columns(*entry) for entry in COLUMNS)
+        count += sum(eraser.erase_traces(self) for eraser in load_erasers(tuple(conf().trace_erasers)))
         count += self._erase_sessions() + self._erase_statements()
         return count + self._erase_answers() + self._erase_rest()
 
@@ -103,7 +114,7 @@ class Traces:
 
     def _redact_field(self, row: Any, name: str) -> str:
         value = getattr(row, name)
-        if self.targets.match and self.targets.match.casefold() in value.casefold():
+        if self._has_match(value):
             return ERASED_MARK
         if isinstance(row, RecallLog) and not self.ids.isdisjoint(row.fact_ids):
             return ERASED_MARK  # who finds a text often repeats its rarest words
@@ -112,10 +123,17 @@ class Traces:
         if value and (about := ABOUT_MEMORY.get(type(row))) and str(getattr(row, about)) in self.ids:
             return ERASED_MARK  # it may repeat the text in other words, or is one that no memory has yet
         if name == "context":
-            value = self._redact_lines(value)
+            value = self.redact_lines(value)
         return self.finder.redact(value, ERASED_MARK)[: row._meta.get_field(name).max_length]
 
-    def _redact_lines(self, context: str) -> str:
+    def redact_text(self, value: str) -> str:
+        """Return a text in which the mark stands for what is looked for."""
+        return ERASED_MARK if self._has_match(value) else self.finder.redact(value, ERASED_MARK)
+
+    def _has_match(self, value: str) -> bool:
+        return bool(self.targets.match) and self.targets.match.casefold() in value.casefold()
+
+    def redact_lines(self, context: str) -> str:
         """Replace the lines of a briefing that are about an erased memory: they may shorten its text."""
         lines = context.split("\n")
         return "\n".join(ERASED_MARK if self._names_any(line) else line for line in lines)
@@ -161,9 +179,7 @@ class Traces:
         return change_rows(answers, ("body", "request_hash"), blank)
 
     def _repeats(self, text: str) -> bool:
-        match = self.targets.match
-        found = bool(match) and match.casefold() in text.casefold()
-        return found or self._names_any(text) or self.finder.redact(text, ERASED_MARK) != text
+        return self._has_match(text) or self._names_any(text) or self.finder.redact(text, ERASED_MARK) != text
 
     def _erase_rest(self) -> int:
         count = 0
@@ -200,6 +216,11 @@ class Traces:
 
     def _found(self, text: str) -> bool:
         return self.finder.redact(text, ERASED_MARK) != text
+
+
+@cache
+def load_erasers(paths: tuple[str, ...]) -> tuple[TraceEraser, ...]:
+    return tuple(import_string(path)() for path in paths)
 
 
 def change_rows(rows: models.QuerySet, columns: Sequence[str], change: Callable[[Any], list[Any]]) -> int:

@@ -7,9 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from django.utils.module_loading import import_string
+
 from memory.actors import Actor
+from memory.conf import conf
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.facts.rules import compute_essence
@@ -64,24 +69,63 @@ class StartContext:
     is_storable: bool = True
 
 
+class PartLines(NamedTuple):
+    """The lines of another app's part of a briefing, and the facts that they are about."""
+
+    lines: Sequence[str]
+    fact_ids: Sequence[UUID]
+
+
+class BriefingPart(Protocol):
+    """Interface of another app's part of a briefing; DAY1["briefing_parts"] names the classes."""
+
+    def describe(self, session: Session, actor: Actor, now: datetime) -> PartLines:
+        """Return lines that any reader of the session's branch may read; those that fit are told."""
+
+
 def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetime) -> StartContext:
-    """Build a session's briefing: its task, the previous session's summary, pinned facts, the newest
-    decisions, then other facts; those of the same project path come before those without one.
+    """Build a session's briefing: its task, the parts of other apps, the previous session's summary, pinned
+    facts, the newest decisions, then other facts; those of the same project path come before those without
+    one.
     """
     where = f" in {fenced_line(session.project_path)}" if session.project_path else ""
     lines = [f"<{BRIEFING_TAG}>", HEAD.format(where=where)]
     task = find_assigned(session, actor)
     before = load_previous_summary(session, actor, lineage)
     lines += [*(describe_task(task) if task else ()), *([before] if before else ())]
-    relevant = list_relevant(session, lineage, now)
+    described, parts = describe_parts(session, actor, now, lines)
+    lines += parts
+    relevant = [one for one in list_relevant(session, lineage, now) if one.fact.uid not in described]
     if sum(entry.fact.category == "decision" for entry in relevant) >= MIN_ORDERED:
         lines[1] += f" {ORDER}"
     facts = list(fit_facts(relevant, lines))
-    if not task and not before and not facts:
+    if not task and not before and not parts and not facts:
         return StartContext("", ())
     text = "\n".join([*lines, *(line for _, line in facts), f"</{BRIEFING_TAG}>"])
     is_storable = task is None or task.branch_id in dict(lineage)
-    return StartContext(text, [fact.uid for fact, _ in facts], is_storable)
+    return StartContext(text, [*described, *(fact.uid for fact, _ in facts)], is_storable)
+
+
+def describe_parts(
+    session: Session, actor: Actor, now: datetime, lines: Sequence[str]
+) -> tuple[list[UUID], list[str]]:
+    """Return what other apps tell a session, as far as the budget goes, and the facts among it."""
+    found = [part.describe(session, actor, now) for part in load_parts(tuple(conf().briefing_parts))]
+    every = [line for part in found for line in part.lines]
+    frame = "\n".join([*lines, f"</{BRIEFING_TAG}>"])
+    spent, length, taken = count_tokens(frame) + 1, len(frame) + 1, list[str]()
+    for line in every:
+        spent, length = spent + count_tokens(line) + 1, length + len(line) + 1
+        if spent > MAX_TOKENS or length > MAX_CHARACTERS:
+            break
+        taken.append(line)
+    named = [uid for part in found for uid in part.fact_ids]
+    return [uid for uid in named if any(str(uid) in line for line in taken)], taken
+
+
+@cache
+def load_parts(paths: tuple[str, ...]) -> tuple[BriefingPart, ...]:
+    return tuple(import_string(path)() for path in paths)
 
 
 def describe_task(task: AgentTask) -> Iterator[str]:

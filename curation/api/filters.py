@@ -1,0 +1,14 @@
+"""The filters of lists of curation, for OpenAPI; the engines define their meaning."""
+
+import django_filters as df
+
+from curation.engines.fields.handoffs import HANDOFF_FILTERS
+from curation.models import Handoff
+from memory.api.filters import declare_filters
+
+
+@declare_filters(HANDOFF_FILTERS)
+class HandoffFilterSet(df.FilterSet):
+    class Meta:
+        model = Handoff
+        fields: list[str] = []

@@ -1,0 +1,1 @@
+"""The fields of the nouns of curation, declared once."""

@@ -1,0 +1,66 @@
+"""The handoff in the briefing of a session: the accepted one whole, of a waiting one that it waits."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Q
+
+from curation.models import Handoff
+from memory.actors import Actor
+from memory.engines.sessions.briefing import PartLines, fenced_line
+from memory.models import Session
+
+CARRIED = timedelta(days=7)  # after its acceptance
+MAX_TEXT_LENGTH = 600  # characters of the summary, and of the instructions
+MAX_FACTS = 20
+State = Handoff.State
+
+
+class HandoffBriefing:
+    """The part of a briefing that carries handoffs to the branch of the session."""
+
+    def describe(self, session: Session, actor: Actor, now: datetime) -> PartLines:
+        """Return the lines on the newest accepted handoff, else on the newest that waits."""
+        rows = Handoff.objects.filter(target=session.branch_id).select_related("source")
+        rows = rows.filter(Q(to_agent="") | Q(to_agent=session.agent_id))
+        rows = rows.exclude(session_id=session.key)
+        accepted = rows.filter(state=State.ACCEPTED, decided_at__gte=now - CARRIED)
+        if found := accepted.order_by("-decided_at", "-id").first():
+            return PartLines(list(describe_packet(found)), list_facts(found))
+        waiting = rows.filter(state=State.PENDING).order_by("-id").first()
+        return PartLines([describe_waiting(waiting)] if waiting else [], [])
+
+
+def describe_packet(handoff: Handoff) -> Iterator[str]:
+    """Yield the lines of an accepted handoff, the most important first."""
+    day, who = handoff.created_at.date(), fenced_line(handoff.agent_id or handoff.created_by)
+    head = f"Handed over by {who} ({day}, {handoff.handoff_type}, {handoff.pk})"
+    ids = [fact["id"] for fact in handoff.facts]
+    # The lines of facts follow by themselves.
+    summary = [line for line in handoff.context_summary.splitlines() if not any(uid in line for uid in ids)]
+    text = fenced_line(" ".join(summary), MAX_TEXT_LENGTH)
+    yield f"{head}: {text}" if text else f"{head}."
+    if handoff.instructions:
+        yield f"It asks for: {fenced_line(handoff.instructions, MAX_TEXT_LENGTH)}"
+    yield from (f"It is blocked by: {fenced_line(text)}" for text in handoff.blockers)
+    yield from map(describe_fact, handoff.facts[:MAX_FACTS])
+    left = len(handoff.facts) - MAX_FACTS
+    if left > 0:
+        yield f"{left} more facts: handoff_get {handoff.pk}"
+
+
+def describe_fact(fact: dict[str, str]) -> str:
+    words = (fact["category"], fact["verification_status"], fact["created_at"][:10], fact["id"])
+    return f"- {fenced_line(fact['essence'])} [{', '.join(fenced_line(word) for word in words)}]"
+
+
+def describe_waiting(handoff: Handoff) -> str:
+    """Return the line on a handoff that nobody has answered."""
+    who = fenced_line(handoff.agent_id or handoff.created_by)
+    where = fenced_line(handoff.source.name)
+    return f"A handoff from {who} on {where} waits: handoff_get {handoff.pk} reads and accepts it."
+
+
+def list_facts(handoff: Handoff) -> list[UUID]:
+    return [UUID(fact["id"]) for fact in handoff.facts[:MAX_FACTS]]

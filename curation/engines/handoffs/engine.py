@@ -1,0 +1,266 @@
+"""Handoffs: created with a frozen packet, read by the receiver, accepted or rejected once."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Unpack
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from curation.engines.fields.handoffs import (
+    BLOCKER,
+    HANDOFF,
+    HANDOFF_FILTERS,
+    MAX_BLOCKERS,
+    MAX_FACTS,
+    HandoffFields,
+)
+from curation.engines.handoffs.packet import Packet, build_packet, compose_summary, compute_sha256
+from curation.models import Handoff
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.access.work_handles import get_owner_name
+from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Use
+from memory.engines.sessions.manager import SessionManager, refuse_erased_session
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.write_buffer import buffer
+from memory.engines.versions.commits import lock_branches
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import AgentForbidden, BranchForbidden, IllegalTransition, Invalid, NotFound
+from memory.models import Branch, Session
+from memory.models.nodes import next_rid
+
+READ = "handoffs read"  # the kind of buffered values: a read does not become a write
+State = Handoff.State
+
+
+def check_blockers(name: str, value: Any) -> list[str]:
+    """Check for a list of at most 20 texts. Raises Invalid."""
+    if not isinstance(value, list | tuple) or len(value) > MAX_BLOCKERS:
+        raise Invalid("{field} must be a list of at most {most} texts.", field=name, most=MAX_BLOCKERS)
+    return [BLOCKER.check(f"{name}[{index}]", text) for index, text in enumerate(value)]
+
+
+def check_fact_ids(name: str, value: Any) -> list[UUID]:
+    """Check for a list of at most 200 ids. Raises Invalid."""
+    if not isinstance(value, list | tuple) or len(value) > MAX_FACTS:
+        raise Invalid("{field} must be a list of at most {most} ids.", field=name, most=MAX_FACTS)
+    return [c.parse_uuid(f"{name}[{index}]", item) for index, item in enumerate(value)]
+
+
+CHECKS = HANDOFF.field_checks(Use.CREATE) | {"blockers": check_blockers, "fact_ids": check_fact_ids}
+REASON = HANDOFF["reason"].check
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in HANDOFF_FILTERS}
+COLUMNS = {"target_branch": "target__name"}  # of filters that are called otherwise
+
+
+@retry_methods
+class HandoffEngine:
+    def create_handoff(self, *, actor: Actor, **fields: Unpack[HandoffFields]) -> Handoff:
+        """Freeze facts, the session's last messages and what is said of them, for the next agent or session.
+
+        The session is that of the actor, if it states one. Only verified facts are taken, with
+        ``include_unverified`` others too; private and invalidated ones never are. Raises Invalid,
+        UnknownField, NotFound, BranchNotFound, BranchArchived, Conflict for an erased session, scope and
+        branch refusals.
+        """
+        values = {"handoff_type": HANDOFF["handoff_type"].default, **c.validate(fields, CHECKS)}
+        actor.require_scope("write")
+        session = find_session(actor)
+        source, target = choose_branches(values, session)
+        for name in (source, target):
+            actor.require_scope("write", name)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            # An erasure locks them too: it comes before the facts are read, or finds the packet.
+            branches = lock_branches(actor, sorted({source, target}))
+            unverified, ids = values.get("include_unverified", False), values.get("fact_ids", [])
+            packet = build_packet(actor, branches[source], session, ids, unverified)
+            handoff = build_handoff(actor, branches[source], branches[target], session, values, packet)
+            handoff.save(force_insert=True)
+            detail = {"type": handoff.handoff_type, "from": source, "to": target, "facts": len(packet.facts)}
+            record_entry(actor, "handoff.create", str(handoff.pk), detail)
+        return handoff
+
+    def get_handoff(self, *, handoff_id: UUID, actor: Actor) -> Handoff:
+        """Return a handoff with its packet. The first time that a possible receiver reads it is kept.
+
+        Raises NotFound, BranchForbidden.
+        """
+        actor.require_scope("read")
+        handoff = find_handoff(actor, handoff_id)
+        if handoff.read_at is None and may_receive(actor, handoff):
+            buffer.add_value(READ, handoff.pk, timezone.now())
+        return handoff
+
+    def list_handoffs(
+        self,
+        *,
+        actor: Actor,
+        state: str = "",
+        handoff_type: str = "",
+        target_branch: str = "",
+        to_agent: str = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Handoff]:
+        """List the handoffs from or to branches that the actor may use, the newest first."""
+        actor.require_scope("read")
+        requested = {"state": state, "handoff_type": handoff_type}
+        requested |= {"target_branch": target_branch, "to_agent": to_agent}
+        values = {name: value for name, value in c.validate(requested, FILTERS).items() if value}
+        changing = {name: value for name, value in values.items() if name == "state"}
+        lasting = {COLUMNS.get(n, n): value for n, value in values.items() if n not in changing}
+        every = list_visible(actor).filter(**lasting)
+        return paginate(every.filter(**changing), key="-id", limit=limit, cursor=cursor, of=every)
+
+    def count_handoffs(self, *, actor: Actor) -> dict[str, int]:
+        """Return how many handoffs the actor may see, by state."""
+        actor.require_scope("read")
+        return {state: list_visible(actor).filter(state=state).count() for state in State.values}
+
+    def accept_handoff(self, *, handoff_id: UUID, actor: Actor) -> Handoff:
+        """Accept a handoff: the next sessions on its target branch begin with it.
+
+        Raises NotFound, IllegalTransition for one that was accepted or rejected, scope and branch refusals;
+        AgentForbidden for another agent's.
+        """
+        return self._decide(handoff_id, actor, State.ACCEPTED, "")
+
+    def reject_handoff(self, *, handoff_id: UUID, actor: Actor, reason: str) -> Handoff:
+        """Reject a handoff with a reason. Raises as ``accept_handoff`` does, and Invalid without a reason."""
+        return self._decide(handoff_id, actor, State.REJECTED, REASON("reason", reason))
+
+    def may_decide(self, *, handoff: Handoff, actor: Actor) -> bool:
+        """Return whether the actor may accept or reject a handoff now."""
+        is_open = handoff.state == State.PENDING and actor.has_scope("write")
+        return is_open and actor.may_use(handoff.target.name) and is_for(handoff, actor.agent_id)
+
+    def _decide(self, handoff_id: UUID, actor: Actor, state: str, reason: str) -> Handoff:
+        actor.require_scope("write")
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            handoff = find_handoff(actor, handoff_id, lock=True)
+            actor.require_scope("write", handoff.target.name)
+            require_receiver(handoff, actor)
+            if handoff.state != State.PENDING:
+                raise IllegalTransition("This handoff is {state} already.", state=handoff.state)
+            now = actor.write_time()
+            handoff.state, handoff.reason, handoff.decided_at = state, reason, now
+            handoff.decided_by, handoff.read_at = actor.label, handoff.read_at or now
+            handoff.save(update_fields=["state", "reason", "decided_at", "decided_by", "read_at"])
+            action = "handoff.accept" if state == State.ACCEPTED else "handoff.reject"
+            record_entry(actor, action, str(handoff.pk), {"reason": reason} if reason else {})
+        return handoff
+
+
+# ---- creation --------------------------------------------------------------------------------------
+
+
+def find_session(actor: Actor) -> Session | None:
+    """Return the session that an actor states, if it states one. Raises NotFound, Conflict."""
+    if not actor.session_id:
+        return None
+    session = SessionManager().get_session(session_id=actor.session_id, actor=actor)
+    refuse_erased_session(session)
+    return session
+
+
+def choose_branches(values: Mapping[str, Any], session: Session | None) -> tuple[str, str]:
+    """Return the names of source and target. Raises Invalid for a session of another branch."""
+    own = session.branch.name if session else ""
+    source = values.get("source_branch") or own or MAIN
+    if own and source != own:
+        raise Invalid(
+            "The session is on the branch {branch}: hand over from that one.",
+            branch=own,
+            field="source_branch",
+        )
+    return source, values.get("target_branch") or source
+
+
+def build_handoff(
+    actor: Actor,
+    source: Branch,
+    target: Branch,
+    session: Session | None,
+    values: Mapping[str, Any],
+    packet: Packet,
+) -> Handoff:
+    texts = {name: values.get(name, "") for name in ("to_agent", "context_summary", "instructions")}
+    handoff = Handoff(
+        project_id=actor.project_id,
+        source=source,
+        target=target,
+        handoff_type=values["handoff_type"],
+        blockers=values.get("blockers", []),
+        facts=packet.facts,
+        conversations=packet.conversations,
+        left_out=packet.left_out,
+        verification_status=packet.verification.value,
+        fact_count=len(packet.facts),
+        message_count=packet.message_count,
+        owner=get_owner_name(actor),
+        created_by=actor.label,
+        created_at=actor.write_time(),
+        **texts,
+        **actor.origin_fields(),
+    )
+    handoff.context_summary = handoff.context_summary or compose_summary(session, packet.facts)
+    handoff.sha256 = compute_sha256(handoff)
+    return handoff
+
+
+# ---- who sees and receives what --------------------------------------------------------------------
+
+
+def list_visible(actor: Actor) -> QuerySet[Handoff]:
+    """Return the project's handoffs from or to branches that the actor may use."""
+    rows = Handoff.objects.filter(project=actor.project_id).select_related("source", "target")
+    if not actor.branch_patterns:
+        return rows
+    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
+    allowed = [pk for pk, name in names if actor.may_use(name)]
+    return rows.filter(Q(source__in=allowed) | Q(target__in=allowed))
+
+
+def find_handoff(actor: Actor, handoff_id: UUID, lock: bool = False) -> Handoff:
+    """Return a handoff, with ``lock`` locked until the transaction ends. Raises NotFound, BranchForbidden."""
+    rows = Handoff.objects.filter(project=actor.project_id, pk=c.parse_uuid("id", handoff_id))
+    if lock:
+        rows.select_for_update().first()
+    found = rows.select_related("source", "target").first()
+    if found is None:
+        raise NotFound("There is no handoff with this id.")
+    if not (actor.may_use(found.source.name) or actor.may_use(found.target.name)):
+        raise BranchForbidden("This handoff is between branches that this key may not use.")
+    return found
+
+
+def is_for(handoff: Handoff, agent_id: str) -> bool:
+    """Return whether an agent may receive a handoff; who says no name may receive any."""
+    return not handoff.to_agent or not agent_id or handoff.to_agent == agent_id
+
+
+def require_receiver(handoff: Handoff, actor: Actor) -> None:
+    """Refuse an agent for which a handoff is not meant. Raises AgentForbidden."""
+    if not is_for(handoff, actor.agent_id):
+        raise AgentForbidden("This handoff is for the agent {agent}.", agent=handoff.to_agent)
+
+
+def may_receive(actor: Actor, handoff: Handoff) -> bool:
+    """Return whether the actor is a possible receiver: somebody else who may write on the target branch."""
+    is_other = get_owner_name(actor) != handoff.owner
+    return is_other and actor.has_scope("write") and actor.may_use(handoff.target.name)
+
+
+def write_reads(values: Mapping[UUID, datetime]) -> None:
+    for pk, at in values.items():
+        Handoff.objects.filter(pk=pk, read_at=None).update(read_at=at)
+
+
+buffer.register_kind(READ, write_reads)

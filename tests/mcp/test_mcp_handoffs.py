@@ -1,0 +1,66 @@
+"""Handoffs over MCP: made, found, read and answered; and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from curation.models import Handoff
+from memory.models import Project
+from tests.mcp.conftest import Agent, agent_for
+
+ADA, BOB = "task/login/ada", "task/login/bob"
+
+
+@pytest.fixture
+def handoff(agent: Agent) -> dict[str, Any]:
+    for name in (ADA, BOB):
+        agent.call("branch_create", name=name)
+    agent.call("memory_write", fact_text="Clocks differ.", branch=ADA, session_id="s1", agent_id="ada")
+    given = {"target_branch": BOB, "session_id": "s1", "agent_id": "ada", "include_unverified": True}
+    return agent.call("handoff_create", instructions="Mend the clock.", **given)
+
+
+def test_a_handoff_is_made_found_read_and_accepted(agent: Agent, handoff: dict[str, Any]) -> None:
+    packet = handoff["handoff"]
+    uid = packet["handoff_id"]
+    assert (handoff["branch"], handoff["next"]) == (BOB, f'handoff_get {{"handoff_id": "{uid}"}}')
+    assert (packet["source_branch"], packet["agent_id"], packet["state"]) == (ADA, "ada", "pending")
+    assert [fact["fact_text"] for fact in packet["facts"]] == ["Clocks differ."]
+    (waiting,) = agent.call("handoff_get", branch=BOB)["waiting"]
+    assert waiting["handoff_id"] == uid
+    assert waiting["line"].startswith(f"task_continuation from ada on {ADA}: - Clocks differ.")
+    assert agent.call("handoff_get", branch=ADA) == {
+        "handoff": None,
+        "waiting": [],
+        "branch": ADA,
+        "next": "memory_search",
+    }
+    read = agent.call("handoff_get", handoff_id=uid)
+    assert read["handoff"]["facts"] == packet["facts"]
+    assert read["next"] == f'handoff_get {{"handoff_id": "{uid}", "answer": "accept"}}'
+    taken = agent.call("handoff_get", handoff_id=uid, answer="accept", agent_id="bob")
+    assert (taken["handoff"]["state"], taken["branch"]) == ("accepted", BOB)
+    agent.refused("handoff_get", "illegal_transition", handoff_id=uid, answer="reject", reason="Late.")
+
+
+def test_refusals_say_what_to_do(agent: Agent, project: Project, handoff: dict[str, Any]) -> None:
+    uid = handoff["handoff"]["id"]
+    agent.refused("handoff_create", "not_found", session_id="nobody")
+    agent.refused("handoff_create", "invalid", handoff_type="gift")
+    agent.refused("handoff_create", "not_found", source_branch="nowhere")
+    agent.refused("handoff_get", "not_found", handoff_id="01890000-0000-7000-8000-000000000000")
+    agent.refused("handoff_get", "invalid", handoff_id=uid, answer="reject")
+    agent_for(project, branch_patterns=["main"]).refused("handoff_get", "branch_forbidden", handoff_id=uid)
+    assert (Handoff.objects.count(), Handoff.objects.get().state) == (1, "pending")
+
+
+def test_a_reader_reads_and_does_not_answer(agent: Agent, viewer: Agent, handoff: dict[str, Any]) -> None:
+    uid = handoff["handoff"]["id"]
+    assert "handoff_create" not in {tool.name for tool in viewer.tools()}
+    assert viewer.call("handoff_get", handoff_id=uid)["handoff"]["id"] == uid
+    viewer.refused("handoff_get", "scope_missing", handoff_id=uid, answer="accept")
+
+
+def test_another_project_sees_none(stranger: Agent, handoff: dict[str, Any]) -> None:
+    stranger.refused("handoff_get", "not_found", handoff_id=handoff["handoff"]["id"])
+    assert stranger.call("handoff_get")["waiting"] == []
