@@ -1,6 +1,9 @@
 """Erasure reaches frozen packets: they are rewritten and hashed anew."""
 
+import threading
+
 import pytest
+from django.db import connection
 
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import compute_sha256
@@ -79,3 +82,29 @@ def test_another_projects_packets_stay(actor: Actor, branches: None, other_proje
     made = engine.create_handoff(instructions="Call 555-0199 at night.", actor=stranger)
     erase(actor, "match", "555-0199")
     assert Handoff.objects.get(pk=made.pk).instructions == "Call 555-0199 at night."
+
+
+def test_a_packet_that_is_made_meanwhile_is_clean(actor: Actor, branches: None) -> None:  # noqa: F811
+    gone = write_fact(actor, "Anna's salary is 90,000 a year.")
+    start = threading.Barrier(3)
+
+    def hand_over() -> None:
+        start.wait()
+        for _ in range(5):
+            engine.create_handoff(source_branch=ADA, actor=actor)
+        connection.close()
+
+    def take_out() -> None:
+        start.wait()
+        erase(actor, "fact", str(gone.uid))
+        connection.close()
+
+    threads = [threading.Thread(target=work) for work in (hand_over, take_out, hand_over)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rows = list(Handoff.objects.all())
+    assert len(rows) == 10
+    assert "Anna" not in str([[row.facts, row.context_summary] for row in rows])
+    assert all(row.sha256 == compute_sha256(row) for row in rows)

@@ -358,3 +358,34 @@ def test_lists_have_filters_and_pages(actor: Actor, branches: None) -> None:
     for filters in ({"state": "open"}, {"handoff_type": "gift"}):
         with pytest.raises(Invalid):
             engine.list_handoffs(actor=actor, **filters)
+
+
+def test_what_may_leave_is_decided_for_each_state(actor: Actor, branches: None) -> None:
+    """Go through every verdict, visibility and life of a fact, named or found."""
+    states = [
+        (verdict, visibility, is_archived)
+        for verdict in ("", "verified", "invalidated")
+        for visibility in ("private", "selective", "public")
+        for is_archived in (False, True)
+    ]
+    ids = {}
+    for state in states:
+        verdict, visibility, is_archived = state
+        fact = write_fact(actor, f"State {state}.", verdict, visibility=visibility)
+        ids[str(fact.uid)] = state
+        if is_archived:
+            FactEngine().archive_fact(fact_id=fact.uid, branch_name=ADA, actor=actor)
+    for unverified in (False, True):
+        verdicts = {"verified", ""} if unverified else {"verified"}
+        expected = {
+            uid
+            for uid, (verdict, seen, gone) in ids.items()
+            if verdict in verdicts and seen != "private" and not gone
+        }
+        for named in ({}, {"fact_ids": list(ids)}):
+            done = engine.create_handoff(
+                source_branch=ADA, include_unverified=unverified, actor=actor, **named
+            )
+            assert {fact["id"] for fact in done.facts} == expected
+            if named:
+                assert len(expected) + sum(done.left_out.values()) == len(states)

@@ -22,6 +22,8 @@ class HandoffBriefing:
 
     def describe(self, session: Session, actor: Actor, now: datetime) -> PartLines:
         """Return the lines on the newest accepted handoff, else on the newest that waits."""
+        if not actor.may_use(session.branch.name):  # whoever continues it elsewhere
+            return PartLines([], [])
         rows = Handoff.objects.filter(target=session.branch_id).select_related("source")
         rows = rows.filter(Q(to_agent="") | Q(to_agent=session.agent_id))
         rows = rows.exclude(session_id=session.key)
