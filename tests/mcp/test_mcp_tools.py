@@ -68,7 +68,7 @@ def test_a_tool_is_told_as_clients_want_it(name: str) -> None:
     assert {"branch", "next"} <= set(one.output["properties"])
 
 
-OPTIONAL = {"redacted", "left_out", "repository"}  # of answers
+OPTIONAL = {"job", "redacted", "left_out", "repository"}  # of answers
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -102,7 +102,7 @@ NEEDED = {
     "branch_switch": ["name"],
     "task_create": ["name"],
     "task_update": ["task"],
-    "verify_fact": ["fact_id", "verdict"],
+    "verify_fact": ["fact_id"],
     "log_message": ["role", "content"],
     "snapshot_create": ["name"],
     "snapshot_restore": ["snapshot_id", "dry_run"],

@@ -250,13 +250,13 @@ def test_links_go_from_and_to(api: Api) -> None:
     assert api.get(f"/facts/{one}/links").json()["results"] == []
 
 
-def test_judged_verification_says_that_it_is_not_there_yet(api: Api) -> None:
+def test_without_a_verdict_the_judge_is_asked(api: Api) -> None:
     path = f"/facts/{api.fact('a')['id']}/verify"
     with nothing_left():
-        problem = refused(api.post(path, {}), 400, "invalid", "verdict")
         refused(api.post(path, {"verdict": "maybe"}), 400, "invalid", "verdict")
         refused(api.post(path, {"verdict": "verified", "reason": "x" * 2001}), 400, "invalid", "reason")
-    assert "not available yet" in problem["detail"]
+    answer = api.post(path, {})
+    assert (answer.status_code, answer.json()["state"]) == (202, "queued")
 
 
 def test_the_branch_may_be_said_in_the_query_or_in_the_body(api: Api) -> None:
