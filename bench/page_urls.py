@@ -42,7 +42,8 @@ NOT_A_PAGE = {
         ("merge-request", "admin:merge-request", "merge-conflict", "admin:merge-conflict"), OPENED
     ),
     **dict.fromkeys(("erasure", "admin:erasure", "task", "admin:task", "eval", "admin:eval"), OPENED),
-    **dict.fromkeys(("save-question", "admin:save-question"), FORM),
+    **dict.fromkeys(("verification-job", "admin:verification-job", "handoff", "admin:handoff"), OPENED),
+    **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
 }

@@ -1,16 +1,31 @@
 """Verification in the browser: a batch is begun, followed until it ends, and seen on the fact."""
 
+import subprocess
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser import check_page
+from tests.e2e.conftest import PASSWORD
 from tests.e2e.test_questions import call
-from tests.up_process import Up
+from tests.up_process import ROOT, Up, environment, prepared
 
 pytestmark = pytest.mark.browser
 HOME = "/p/default"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """Start a server with the demo and a worker, which verifies."""
+    folder = tmp_path_factory.mktemp("verification") / "data"
+    with Up(prepared(folder), "--admin-password", PASSWORD) as up:
+        command = [sys.executable, "manage.py", "day1", "demo"]
+        env = environment(DAY1_DATA_DIR=str(folder))
+        subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
+        yield up
 
 
 def test_a_batch_is_begun_and_followed_until_it_ends(server: Up, open_page: Any) -> None:

@@ -29,6 +29,7 @@ READ = [
     "memory_explain",
     "branch_list",
     "branch_switch",
+    "handoff_get",
 ]
 CORE = [
     "memory_search",
@@ -122,6 +123,7 @@ def test_the_guide_has_every_tool_with_its_scope() -> None:
 
 
 TASKS = ["task_create", "task_join", "task_update"]
+HANDOFFS = ["handoff_create", "handoff_get"]
 
 
 def test_the_instructions_fit_every_client() -> None:
@@ -149,8 +151,8 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
 @pytest.mark.parametrize(
     ("scope", "more"),
     [
-        ("write", [*TASKS, "log_message"]),
-        ("curate", ["branch_diff", *TASKS, "verify_fact", "log_message", "snapshot_create"]),
+        ("write", [*TASKS, *HANDOFFS, "log_message"]),
+        ("curate", ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", "log_message", "snapshot_create"]),
     ],
 )
 def test_more_tools_for_more_scopes(

@@ -106,7 +106,7 @@ def test_the_login_of_the_admin(look: Any, server: Up, width: int, scheme: str) 
 def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int, scheme: str) -> None:
     view = look("docs", width, scheme)
     page = view.page
-    page.wait_for_selector(".opblock", timeout=20_000)
+    page.locator(".opblock").nth(29).wait_for(timeout=20_000)
     assert page.locator(".opblock").count() >= 30
     names = [tag.get_attribute("data-tag") for tag in page.locator(".opblock-tag").all()]
     assert sorted(names) == sorted(name for name, _, _ in router.registry)

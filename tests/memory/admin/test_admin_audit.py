@@ -1,6 +1,7 @@
 """The audit trail in the admin: read only, and filtered by action, in words."""
 
 import re
+from html import unescape
 
 import pytest
 import time_machine
@@ -15,7 +16,8 @@ AUDIT = f"{HOME}audit"
 
 
 def offered(html):
-    return dict(re.findall(r'<option value="([^"]*)"(?: selected)?>([^<]*)<', html))
+    found = re.findall(r'<option value="([^"]*)"(?: selected)?>([^<]*)<', html)
+    return {value: unescape(text) for value, text in found}
 
 
 def shown(html):
