@@ -48,10 +48,8 @@ class CuratedFactViewSet(FactViewSet):
     @action(detail=True, methods=["post"])
     def verify(self, request: Request, pk: str) -> Response:
         payload = Input(request)
-        verdict, wait = (
-            payload.take_value("verdict", word),
-            check_wait(payload.take_value("wait", parse_integer, 0)),
-        )
+        verdict = payload.take_value("verdict", word)
+        wait = check_wait(payload.take_value("wait", parse_integer, 0))
         if verdict is None:
             return self._ask_judge(request, payload, pk, wait)
         who = self.write_target(request, payload, pk)

@@ -1,6 +1,7 @@
 """The verification gate of merges, which DAY1["merge_gates"] names."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.utils.translation import gettext_noop as _
@@ -23,20 +24,35 @@ HEURISTIC = FactAssessment.Method.HEURISTIC
 VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED
 
 
+@dataclass(frozen=True)
+class ArrivingFacts:
+    """Facts that a merge brings: judged to be wrong, verified by an accepted method, and the others."""
+
+    wrong: list[UUID] = field(default_factory=list)
+    accepted: dict[UUID, str] = field(default_factory=dict)
+    open: list[UUID] = field(default_factory=list)
+
+
 def check_verdicts(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
     """Fail unless each fact that arrives is verified by a method that the policy accepts."""
-    facts = list_arriving_facts(plan)
-    verdicts = load_standings(facts, plan)
-    wrong = [fact.uid for fact in facts if verdicts[fact.uid].status == INVALIDATED]
-    accepted = {
-        fact.uid: verdicts[fact.uid].method
-        for fact in facts
-        if verdicts[fact.uid].status == VERIFIED and verdicts[fact.uid].method in policy.accept_methods
-    }
-    open_facts = [fact.uid for fact in facts if fact.uid not in accepted and fact.uid not in wrong]
-    if wrong or open_facts:
-        return _refuse_facts(name, wrong, open_facts)
-    return _pass_facts(name, accepted)
+    found = sort_arrivals(plan, policy)
+    if found.wrong or found.open:
+        return _refuse_facts(name, found.wrong, found.open)
+    return _pass_facts(name, found.accepted)
+
+
+def sort_arrivals(plan: FullPlan, policy: Policy) -> ArrivingFacts:
+    """Return the facts that arrive by what the gate makes of their verdicts."""
+    verdicts = load_standings(list_arriving_facts(plan), plan)
+    found = ArrivingFacts()
+    for uid, verdict in verdicts.items():
+        if verdict.status == INVALIDATED:
+            found.wrong.append(uid)
+        elif verdict.status == VERIFIED and verdict.method in policy.accept_methods:
+            found.accepted[uid] = verdict.method
+        else:
+            found.open.append(uid)
+    return found
 
 
 def _refuse_facts(name: str, wrong: Sequence[UUID], open_facts: Sequence[UUID]) -> GateResult:

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from curation.engines.gates import INVALIDATED, VERIFIED
+from curation.engines.gates import sort_arrivals
 from curation.engines.verification_run import find_judge
 from memory.actors import Actor
 from memory.engines.branches.stats import count_verification, load_verdicts, tally_values
-from memory.engines.merging.arrivals import list_arriving_facts, load_standings
 from memory.engines.merging.options import MergeOptions, find_branches
 from memory.engines.merging.settling import load_plan
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -75,15 +74,16 @@ def check_merge_gate(
     actor.require_scope("read", target)
     options = MergeOptions(*find_branches(actor, source_branch, target))
     plan = load_plan(options, options.points)
-    facts, accepted = list_arriving_facts(plan), find_policy(actor.project_id, target).accept_methods
-    standings = load_standings(facts, plan)
-    wrong = [fact.uid for fact in facts if standings[fact.uid].status == INVALIDATED]
-    verified = {uid for uid, one in standings.items() if one.status == VERIFIED and one.method in accepted}
-    open_facts = [fact.uid for fact in facts if fact.uid not in verified and fact.uid not in wrong]
-    offending = (*wrong, *(open_facts if require_verified else ()))
-    counts = {"verified": len(verified), "unverified": len(open_facts), "invalidated": len(wrong)}
+    found = sort_arrivals(plan, find_policy(actor.project_id, target))
+    offending = (*found.wrong, *(found.open if require_verified else ()))
     return MergeReadiness(
-        source_branch, target, can_merge=not offending, **counts, offending=offending[:MAX_OFFENDING]
+        source_branch,
+        target,
+        can_merge=not offending,
+        verified=len(found.accepted),
+        unverified=len(found.open),
+        invalidated=len(found.wrong),
+        offending=offending[:MAX_OFFENDING],
     )
 
 

@@ -1,5 +1,6 @@
 """Handoffs: the list with the form of a new one, and the page of one with what its receiver gets."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -16,17 +17,15 @@ from curation.models import Handoff
 from curation.templatetags.handoffs import TYPES
 from memory.engines.fields.base import Use
 from memory.engines.sessions.briefing import MAX_TOKENS
-from memory.exceptions import Day1Error, Invalid
+from memory.exceptions import Invalid
 from memory.ranking import count_tokens
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
-from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success
-from memory.views.widgets import add_form_error
+from memory.views.state_list import ALL, StateListPage
 
 handoff_engine = HandoffEngine()
 State = Handoff.State
-ALL = "all"
 STATES = {
     State.PENDING.value: gettext_lazy("Waiting"),
     State.ACCEPTED.value: gettext_lazy("Accepted"),
@@ -42,58 +41,45 @@ SESSION = OptionalText(
 )
 
 
-class Handoffs(ProjectPage):
-    """The list by state, and the form for a new one; a refused form keeps its input."""
+class Handoffs(StateListPage):
+    """The list by state, and the form for a new one."""
 
     template_name = "handoffs.html"
     section = "handoffs"
     title = gettext_lazy("Handoffs")
+    states = STATES
     extra_context = {
         "lead": gettext_lazy(
             "What one agent leaves for the next: verified facts, the last messages, and what is to be done,"
             " frozen in a packet."
         ),
         "drawing": "out",
+        "form_title": gettext_lazy("Hand work over"),
+        "form_button": gettext_lazy("Hand over"),
+        "none_fits": gettext_lazy("No handoff is in this state."),
+        "none_yet": gettext_lazy(
+            "A handoff lets another agent go on where one stopped. Make one here, or let an agent do so:"
+        ),
+        "show_all": gettext_lazy("Waiting handoffs"),
     }
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        refuse_unknown(self.request, ["state"])
-        requested = self.request.GET.get("state", State.PENDING.value)
-        state = requested if requested in STATES else State.PENDING.value
-        actor = self.reader.actor
-        counts = handoff_engine.count_handoffs(actor=actor)
-        kwargs.setdefault("form", build_form(initial={"source_branch": self.reader.branch.name}))
-        return super().get_context_data(
-            page=handoff_engine.list_handoffs(
-                actor=actor, state="" if state == ALL else state, **self.paging()
-            ),
-            tabs=[(name, label, counts.get(name, sum(counts.values()))) for name, label in STATES.items()],
-            state=state,
-            filtered=any(counts.values()),
-            may_create=self.reader.can["write"] and self.reader.is_now,
-            none_fits=gettext_lazy("No handoff is in this state."),
-            none_yet=gettext_lazy(
-                "A handoff lets another agent go on where one stopped. Make one here, or let an agent do so:"
-            ),
-            show_all=gettext_lazy("Waiting handoffs"),
-            **kwargs,
-        )
+    def count_rows(self) -> Mapping[str, int]:
+        return handoff_engine.count_handoffs(actor=self.reader.actor)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        self.reader.require_now()
-        form = build_form(request.POST)
-        form.is_valid()  # every field is an optional text: the engine validates
-        try:
-            actor = self.reader.actor.with_origin(session_id=request.POST.get("session_id", "").strip())
-            done = handoff_engine.create_handoff(actor=actor, **read_form(request))
-        except Day1Error as error:
-            add_form_error(form, error)
-            return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        flash_success(request, _("The work was handed over."))
-        return redirect(self.reader.url("handoff", done.pk, branch="", at=""))
+    def list_rows(self, state: str) -> Any:
+        return handoff_engine.list_handoffs(actor=self.reader.actor, state=state, **self.paging())
+
+    def build_form(self, data: Any = None) -> forms.Form:
+        return build_handoff_form(data, {"source_branch": self.reader.branch.name})
+
+    def create_row(self, form: forms.Form) -> str:
+        actor = self.reader.actor.with_origin(session_id=self.request.POST.get("session_id", "").strip())
+        done = handoff_engine.create_handoff(actor=actor, **read_form(self.request))
+        flash_success(self.request, _("The work was handed over."))
+        return self.reader.url("handoff", done.pk, branch="", at="")
 
 
-def build_form(data: Any = None, initial: dict[str, Any] | None = None) -> forms.Form:
+def build_handoff_form(data: Any, initial: dict[str, Any]) -> forms.Form:
     """Return the form of a new handoff."""
     form = forms.Form(data, initial=initial)
     form.fields |= {field.name: form_field(field) for field in HANDOFF.select_fields(Use.FORM)}

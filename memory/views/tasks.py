@@ -1,5 +1,6 @@
 """Tasks of agents: the board, and the page of one."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -15,21 +16,20 @@ from memory.engines.agent_tasks.rules import MOVES
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import TASK
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.exceptions import Day1Error, Invalid
+from memory.exceptions import Invalid
 from memory.models import AgentTask, TaskObjective
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
-from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
-from memory.views.widgets import add_form_error, parse_number
+from memory.views.state_list import ALL, StateListPage
+from memory.views.widgets import parse_number
 
 add_section(Section("tasks", gettext_lazy("Tasks"), "task", "t", order=44))
 
 task_engine = TaskEngine()
 State = AgentTask.State
-ALL = "all"
 STATES = {
     State.ACTIVE.value: gettext_lazy("In progress"),
     State.COMPLETED.value: gettext_lazy("Completed"),
@@ -48,55 +48,44 @@ MOVE_WORDS = {
 
 
 @add_page("tasks", "tasks")
-class Tasks(ProjectPage):
-    """The board of tasks by state, and the form for a new one; a refused form keeps its input."""
+class Tasks(StateListPage):
+    """The board of tasks by state, and the form for a new one."""
 
     template_name = "tasks.html"
     section = "tasks"
     title = gettext_lazy("Tasks")
+    states = STATES
     extra_context = {
         "lead": gettext_lazy(
             "Work that agents share: each has a branch of its own, and what lasts is offered to the parent."
         ),
         "drawing": "task",
+        "form_title": gettext_lazy("A new task"),
+        "form_button": gettext_lazy("Make the task"),
+        "none_fits": gettext_lazy("No task is in this state."),
+        "none_yet": gettext_lazy(
+            "A task is a piece of work with objectives. Make one here, or let an agent do so:"
+        ),
+        "show_all": gettext_lazy("Tasks in progress"),
     }
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        refuse_unknown(self.request, ["state"])
-        requested = self.request.GET.get("state", State.ACTIVE.value)
-        state = requested if requested in STATES else State.ACTIVE.value
-        actor = self.reader.actor
-        counts = task_engine.count_tasks(actor=actor)
-        kwargs.setdefault("form", build_task_form())
-        return super().get_context_data(
-            page=task_engine.list_tasks(actor=actor, state="" if state == ALL else state, **self.paging()),
-            state=state,
-            tabs=[(name, label, counts.get(name, sum(counts.values()))) for name, label in STATES.items()],
-            filtered=any(counts.values()),
-            may_create=self.reader.can["write"] and self.reader.is_now,
-            none_fits=gettext_lazy("No task is in this state."),
-            none_yet=gettext_lazy(
-                "A task is a piece of work with objectives. Make one here, or let an agent do so:"
-            ),
-            show_all=gettext_lazy("Tasks in progress"),
-            **kwargs,
-        )
+    def count_rows(self) -> Mapping[str, int]:
+        return task_engine.count_tasks(actor=self.reader.actor)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        self.reader.require_now()
-        form = build_task_form(request.POST)
-        typed = {name: text for name in form.fields if (text := request.POST.get(name, "").strip())}
+    def list_rows(self, state: str) -> Any:
+        return task_engine.list_tasks(actor=self.reader.actor, state=state, **self.paging())
+
+    def build_form(self, data: Any = None) -> forms.Form:
+        return build_task_form(data)
+
+    def create_row(self, form: forms.Form) -> str:
+        typed = {name: text for name in form.fields if (text := self.request.POST.get(name, "").strip())}
         steps = [line.strip() for line in typed.pop("objectives", "").splitlines() if line.strip()]
-        form.is_valid()  # every field is an optional text: the engine validates
-        try:
-            name = typed.pop("name", "")
-            fields: Any = typed
-            done = task_engine.create_task(name=name, objectives=steps, actor=self.reader.actor, **fields)
-        except Day1Error as error:
-            add_form_error(form, error)
-            return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        flash_success(request, _("The task was made."))
-        return redirect(self.reader.url("task", done.task.slug, branch="", at=""))
+        name = typed.pop("name", "")
+        fields: Any = typed
+        done = task_engine.create_task(name=name, objectives=steps, actor=self.reader.actor, **fields)
+        flash_success(self.request, _("The task was made."))
+        return self.reader.url("task", done.task.slug, branch="", at="")
 
 
 def build_task_form(data: Any = None) -> forms.Form:

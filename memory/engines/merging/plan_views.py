@@ -66,10 +66,6 @@ class FrozenItems:
         packed = [pickle.dumps([_freeze_item(item) for item in block], -1) for block in blocks]
         return cls(b"".join(item.uid.bytes for item in items), packed)
 
-    @property
-    def size_bytes(self) -> int:
-        return len(self.uids) + sum(map(len, self.blocks))
-
     def get_uid(self, position: int) -> UUID:
         return UUID(bytes=self.uids[position * UID_BYTES : (position + 1) * UID_BYTES])
 

@@ -9,6 +9,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import Branch, Fact, MergeRequest, Project
 
@@ -43,6 +44,26 @@ def ada(person: Any) -> Actor:
 @pytest.fixture
 def task(mira: Actor, main: Branch) -> Branch:
     return BranchManager().create_branch(name=TASK, actor=mira)
+
+
+@pytest.fixture
+def write(actor: Actor) -> Callable[..., Fact]:
+    """Return what writes a fact, on the task branch by default."""
+
+    def write(text: str, branch: str = TASK, **more: Any) -> Fact:
+        return FactEngine().write_fact(fact_text=text, branch_name=branch, actor=actor, **more).fact
+
+    return write
+
+
+@pytest.fixture
+def merge(actor: Actor) -> Callable[..., Any]:
+    """Return what merges the task branch into main."""
+
+    def merge(**more: Any) -> Any:
+        return MergeEngine().merge_branch(source=TASK, actor=actor, **more)
+
+    return merge
 
 
 @pytest.fixture

@@ -14,27 +14,12 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.models import Branch, Commit, Confirmation, Fact, FactAssessment, FactLink, Project
+from tests.memory.merging.conftest import TASK
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("without_gates")]
 FACTS, MERGES = FactEngine(), MergeEngine()
-TASK, TEXT = "task/x", "The build needs make."
+TEXT = "The build needs make."
 SHOP, TILL = "github.com/acme/shop", "github.com/acme/till"
-
-
-@pytest.fixture
-def write(actor: Actor) -> Callable[..., Fact]:
-    def write(text: str, branch: str = TASK, **more: Any) -> Fact:
-        return FACTS.write_fact(fact_text=text, branch_name=branch, actor=actor, **more).fact
-
-    return write
-
-
-@pytest.fixture
-def merge(actor: Actor) -> Callable[..., Any]:
-    def merge(**more: Any) -> Any:
-        return MERGES.merge_branch(source=TASK, actor=actor, **more)
-
-    return merge
 
 
 @pytest.fixture
@@ -146,7 +131,7 @@ class TestOneFact:
         self, actor, project, end, kept, write, link, merge
     ):
         """From a branch of the task's branch into that, and from there into main."""
-        part = "task/x/part"
+        part = f"{TASK}/part"
         BranchManager().create_branch(name=part, parent=TASK, actor=actor)
         fact = write(TEXT, part)
         write(TEXT)

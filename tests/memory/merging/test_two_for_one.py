@@ -1,6 +1,5 @@
 """Two facts that arrive and meet one fact of the target: what each of them brings stays."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,28 +18,13 @@ from memory.exceptions import Invalid
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactLink, MergeDecision, Project
 from tests.memory.api.client import nothing_left
 from tests.memory.fake_provider import FakeProvider, beside
+from tests.memory.merging.conftest import TASK
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("without_gates")]
 FACTS, MERGES, REQUESTS = FactEngine(), MergeEngine(), MergeRequestEngine()
-TASK, TEXT = "task/x", "The build needs make."
+TEXT = "The build needs make."
 SHOP, TILL = "github.com/acme/shop", "github.com/acme/till"
 NEAR = ("The cache is cleared every night.", "Every night the cache gets cleared.", "Nights clear the cache.")
-
-
-@pytest.fixture
-def write(actor: Actor) -> Callable[..., Fact]:
-    def write(text: str, branch: str = TASK, **more: Any) -> Fact:
-        return FACTS.write_fact(fact_text=text, branch_name=branch, actor=actor, **more).fact
-
-    return write
-
-
-@pytest.fixture
-def merge(actor: Actor) -> Callable[..., Any]:
-    def merge(**more: Any) -> Any:
-        return MERGES.merge_branch(source=TASK, actor=actor, **more)
-
-    return merge
 
 
 def show(project: Project) -> list[Fact]:
