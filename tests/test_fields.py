@@ -22,6 +22,7 @@ from memory.engines.fields.capture import (
     SessionFields,
 )
 from memory.engines.fields.facts import FACT, NewFact
+from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
@@ -73,6 +74,7 @@ NOUNS = (
     RELATION,
     SESSION,
     BRANCH,
+    INVITATION,
     KEY,
     MERGE_REQUEST,
     QUESTION,

@@ -29,6 +29,7 @@ VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate 
     "verification"
 }
 HANDOFF = {"handoff"} | {f"handoff {name}" for name in "create list show accept reject".split()}
+INVITATIONS = {"invitations"} | {f"invitations {name}" for name in "create list revoke".split()}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -39,6 +40,7 @@ ADDED = {
     *ERASURE,
     *QUESTIONS,
     *HANDOFF,
+    *INVITATIONS,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

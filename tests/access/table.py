@@ -1,0 +1,308 @@
+"""Who may do what: the narrowest scope of every REST route, MCP tool and page, and a call that shows it.
+
+``{fact}`` and the like stand for rows of the scene. What is not in these tables fails the tests beside them.
+"""
+
+from typing import Any, NamedTuple
+
+OPEN = ""  # no key is needed
+
+
+class Rest(NamedTuple):
+    """A route, as the API's document writes it, and a request that only the missing scope refuses."""
+
+    scope: str
+    method: str
+    path: str
+    body: Any = None
+    query: str = ""
+
+
+class Tool(NamedTuple):
+    """A tool and its arguments."""
+
+    scope: str
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class Form(NamedTuple):
+    """An action of a page: what a form of it sends."""
+
+    scope: str
+    page: str
+    fields: dict[str, str] = {}
+    query: str = ""
+
+
+STATED = {"agent_id": "ada"}
+EVENT = {
+    "session_id": "s1",
+    "transcript_path": "/nowhere.jsonl",
+    "cwd": "/srv/shop",
+    "hook_event_name": "UserPromptSubmit",
+    "prompt": "Where do tokens live?",
+    "prompt_id": "p1",
+    "day1": {"client": "claude-code", "root": "github.com/acme/shop"},
+}
+
+# In the order in which those that are allowed are sent: reads, writes, ends.
+REST = (
+    Rest(OPEN, "GET", "/health/live"),
+    Rest(OPEN, "GET", "/health/ready"),
+    Rest(OPEN, "GET", "/health"),
+    Rest("read", "GET", "/branches"),
+    Rest("read", "GET", "/branches/expired"),
+    Rest("read", "GET", "/branches/topology"),
+    Rest("read", "GET", "/branches/{name}"),
+    Rest("read", "GET", "/branches/{name}/diff"),
+    Rest("read", "GET", "/branches/{name}/log"),
+    Rest("read", "GET", "/branches/{name}/policy"),
+    Rest("read", "GET", "/branches/{name}/stats"),
+    Rest("read", "GET", "/commits/{commit}"),
+    Rest("read", "GET", "/conversations"),
+    Rest("read", "GET", "/conversations/{conversation}"),
+    Rest("read", "GET", "/conversations/{conversation}/messages"),
+    Rest("read", "GET", "/evals"),
+    Rest("read", "GET", "/evals/{eval}"),
+    Rest("read", "GET", "/events"),
+    Rest("read", "GET", "/facts"),
+    Rest("read", "GET", "/facts/{fact}"),
+    Rest("read", "GET", "/facts/{fact}/explain", query="q=token"),
+    Rest("read", "GET", "/facts/{fact}/history"),
+    Rest("read", "GET", "/facts/{fact}/links"),
+    Rest("read", "GET", "/facts/{fact}/related"),
+    Rest("read", "GET", "/facts/{fact}/verification"),
+    Rest("read", "GET", "/facts/search", query="q=token"),
+    Rest("read", "POST", "/facts/search", {"query": "token"}),
+    Rest("read", "GET", "/handoffs"),
+    Rest("read", "GET", "/handoffs/{handoff}"),
+    Rest("read", "GET", "/jobs"),
+    Rest("read", "GET", "/jobs/{job}"),
+    Rest("read", "GET", "/learning"),
+    Rest("read", "GET", "/merge-requests"),
+    Rest("read", "GET", "/merge-requests/{request}"),
+    Rest("read", "GET", "/merge-requests/{request}/plan"),
+    Rest("read", "GET", "/messages/{message}"),
+    Rest("read", "GET", "/messages/search", query="q=token"),
+    Rest("read", "GET", "/observations"),
+    Rest("read", "GET", "/observations/{observation}"),
+    Rest("read", "GET", "/observations/search", query="q=token"),
+    Rest("read", "GET", "/observations/timeline"),
+    Rest("read", "GET", "/policies"),
+    Rest("read", "GET", "/policies/{pattern}"),
+    Rest("read", "GET", "/projects"),
+    Rest("read", "GET", "/projects/{slug}"),
+    Rest("read", "GET", "/questions"),
+    Rest("read", "GET", "/questions/{question}"),
+    Rest("read", "GET", "/relations"),
+    Rest("read", "GET", "/relations/{relation}"),
+    Rest("read", "GET", "/relations/graph", query="entity=hub"),
+    Rest("read", "GET", "/sessions"),
+    Rest("read", "GET", "/sessions/{session}"),
+    Rest("read", "GET", "/sessions/{session}/context"),
+    Rest("read", "GET", "/snapshots"),
+    Rest("read", "GET", "/snapshots/{snapshot}"),
+    Rest("read", "GET", "/tasks"),
+    Rest("read", "GET", "/tasks/{task}"),
+    Rest("read", "GET", "/tasks/{task}/context"),
+    Rest("read", "GET", "/time-travel", query="at=1"),
+    Rest("read", "POST", "/verification/merge-gate", {"source_branch": "{name}"}),
+    Rest("read", "GET", "/verification/summary/{name}"),
+    Rest("curate", "GET", "/review-items"),
+    Rest("curate", "GET", "/review-items/{item}"),
+    Rest("curate", "GET", "/verification/calibration"),
+    Rest("admin", "GET", "/erasures"),
+    Rest("admin", "GET", "/erasures/{erasure}"),
+    Rest("admin", "GET", "/keys"),
+    Rest("admin", "GET", "/invitations"),
+    Rest("admin", "GET", "/snapshots/window"),
+    Rest("admin", "GET", "/workspaces"),
+    Rest("admin", "GET", "/workspaces/{workspace}"),
+    Rest("admin", "GET", "/workspaces/{workspace}/diff"),
+    Rest("write", "POST", "/branches", {"name": "task/new"}),
+    Rest("write", "POST", "/branches/{name}/enrich", {"purpose": "Tokens"}),
+    Rest("write", "PATCH", "/branches/{name}/enrich", {"purpose": "Tokens"}),
+    Rest("write", "POST", "/branches/auto-archive", {"dry_run": False}),
+    Rest("write", "POST", "/conversations", {"title": "Tokens"}),
+    Rest("write", "POST", "/conversations/{conversation}/messages", {"role": "user", "content": "Now?"}),
+    Rest(
+        "write",
+        "POST",
+        "/conversations/{conversation}/messages/batch",
+        {"messages": [{"role": "user", "content": "And now?"}]},
+    ),
+    Rest("write", "POST", "/conversations/{conversation}/complete", {}),
+    Rest("write", "POST", "/evals", {}),
+    Rest("write", "POST", "/facts", {"fact_text": "Written."}),
+    Rest("write", "PATCH", "/facts/{fact}", {"pinned": True}),
+    Rest("write", "POST", "/facts/{fact}/links", {"to_id": "{other}", "link_type": "BRIDGE"}),
+    Rest("write", "POST", "/facts/{old}/supersede", {"new_fact_text": "Newer."}),
+    Rest("write", "POST", "/facts/bulk", {"facts": [{"fact_text": "Many."}]}),
+    Rest("write", "POST", "/handoffs", {"include_unverified": True}),
+    Rest("write", "POST", "/handoffs/{handoff}/accept", {}),
+    Rest("write", "POST", "/handoffs/{handoff_2}/reject", {"reason": "Late."}),
+    Rest("write", "POST", "/ingest/hook", EVENT),
+    Rest("write", "POST", "/merge-requests", {"source": "{other_name}"}),
+    Rest("write", "POST", "/observations", {"observation_type": "insight", "summary": "Seen."}),
+    Rest(
+        "write",
+        "POST",
+        "/relations",
+        {"source_entity": "hub", "relation_type": "knows", "target_entity": "spoke"},
+    ),
+    Rest("write", "POST", "/relations/{relation}/close", {}),
+    Rest("write", "POST", "/sessions", {"session_id": "s9"}),
+    Rest("write", "POST", "/sessions/{session}/end", {"summary": "Done."}),
+    Rest("write", "POST", "/snapshots", {"name": "another"}),
+    Rest("write", "POST", "/tasks", {"name": "Another task"}),
+    Rest("write", "POST", "/tasks/{task}/join", STATED),
+    Rest("write", "PATCH", "/tasks/{task}/objectives/{n}", {"state": "active", **STATED}),
+    Rest("write", "POST", "/tasks/{task}/agents/{agent}/complete"),
+    Rest("write", "POST", "/tasks/{task}/complete", {}),
+    Rest("curate", "POST", "/facts/{fact}/verify", {"verdict": "verified"}),
+    Rest("curate", "POST", "/facts/{other}/archive", {}),
+    Rest("curate", "POST", "/facts/{other}/restore", {}),
+    Rest("curate", "POST", "/facts/actions", {"action": "verify", "fact_ids": ["{fact}"]}),
+    Rest("curate", "PATCH", "/learning/{rule}", {"enabled": False}),
+    Rest("curate", "POST", "/questions", {"text": "Which?", "expected": ["{fact}"]}),
+    Rest("curate", "PATCH", "/questions/{question}", {"note": "Seen."}),
+    Rest("curate", "POST", "/questions/bulk", {"questions": [{"text": "What?", "expected": ["{fact}"]}]}),
+    Rest("curate", "POST", "/review-items/{item}/resolve", {"decision": "keep_both"}),
+    Rest("curate", "POST", "/tasks/{task_2}/cancel", {}),  # one of somebody else
+    Rest("curate", "POST", "/verification/batch", {}),
+    Rest("curate", "POST", "/merge-requests/{request}/decisions", {"decisions": ["{decision}"]}),
+    Rest("curate", "DELETE", "/merge-requests/{request}/decisions", query="id={conflict}"),
+    Rest("merge", "POST", "/merge-requests/{request}/approve", {}),
+    Rest("merge", "DELETE", "/merge-requests/{request}/approve"),
+    Rest("merge", "POST", "/merge-requests/{request}/merge", {}),
+    Rest("merge", "POST", "/merge-requests/{request}/revert", {}),
+    Rest("merge", "POST", "/merge-requests/{request}/reject", {}),
+    Rest("merge", "POST", "/branches/{name}/merge", {}),
+    Rest("merge", "POST", "/commits/{commit}/revert", {}),
+    Rest("merge", "POST", "/snapshots/{snapshot}/restore", {"dry_run": True}),
+    Rest("admin", "POST", "/erasures", {"scope": "fact", "target": "{other}", "dry_run": True}),
+    Rest("admin", "POST", "/keys", {"label": "k", "scopes": ["read"]}),
+    Rest("admin", "POST", "/invitations", {"role": "curator"}),
+    Rest("admin", "POST", "/invitations/{invitation}/revoke"),
+    Rest("admin", "POST", "/keys/{key}/rotate", {}),
+    Rest("admin", "POST", "/keys/{key}/revoke", {}),
+    Rest("admin", "PATCH", "/policies/{pattern}", {"approvals": 0}),
+    Rest("admin", "DELETE", "/policies/{pattern}"),
+    Rest("admin", "PATCH", "/projects/{slug}", {"name": "Test"}),
+    Rest("admin", "POST", "/snapshots/window", {"days": 1}),
+    Rest("admin", "POST", "/workspaces", {"name": "lab"}),
+    Rest("admin", "POST", "/workspaces/{workspace}/promote", {}),
+    Rest("admin", "POST", "/workspaces/{workspace}/drop", {}),
+    Rest("write", "DELETE", "/facts/{fact}/links/{link}"),
+    Rest("write", "DELETE", "/facts/{old}"),
+    Rest("write", "DELETE", "/snapshots/{snapshot}"),
+    Rest("write", "DELETE", "/branches/{other_name}"),
+    Rest("curate", "POST", "/branches/{other_name}/restore", {}),
+    Rest("curate", "DELETE", "/questions/{question}"),
+)
+
+TOOLS = (
+    Tool("read", "memory_search", {"query": "token"}),
+    Tool("read", "memory_get", {"fact_ids": ["{fact}"]}),
+    Tool("read", "memory_context"),
+    Tool("read", "memory_timeline"),
+    Tool("read", "memory_graph_query", {"entity": "hub"}),
+    Tool("read", "memory_explain", {"query": "token", "fact_id": "{fact}"}),
+    Tool("read", "branch_list"),
+    Tool("read", "branch_switch", {"name": "{name}"}),
+    Tool("read", "branch_diff", {"name": "{name}"}),
+    Tool("read", "handoff_get", {"handoff_id": "{handoff}"}),
+    Tool("propose", "memory_write", {"fact_text": "Proposed.", "propose": True}),
+    Tool("write", "memory_update", {"fact_id": "{fact}", "priority": "P1"}),
+    Tool("write", "memory_supersede", {"fact_id": "{old}", "new_fact_text": "Newer."}),
+    Tool("write", "log_message", {"role": "user", "content": "Now?", "session_id": "s1"}),
+    Tool("write", "branch_create", {"name": "task/tool"}),
+    Tool("write", "handoff_create", {"include_unverified": True}),
+    Tool("write", "task_create", {"name": "Another task"}),
+    Tool("write", "task_join", {"task": "{task}", **STATED}),
+    Tool("write", "task_update", {"task": "{task}", "objective": 1, "state": "active", **STATED}),
+    Tool("write", "snapshot_create", {"name": "another"}),
+    Tool("curate", "verify_fact", {"fact_id": "{fact}"}),
+    Tool("merge", "branch_merge", {"name": "{name}", "dry_run": False}),
+    Tool("merge", "snapshot_restore", {"snapshot_id": "{snapshot}", "dry_run": True}),
+)
+
+# Pages of a project by name, in both frames; those that are opened with another scope than read.
+PAGES = {
+    **dict.fromkeys(("merge-request", "merge-requests", "merge-request-checks", "merge-conflict"), "read"),
+    **dict.fromkeys(("home", "go", "palette", "project-help", "first-event", "search"), "read"),
+    **dict.fromkeys(("facts", "fact", "fact-why", "commit", "members", "policy", "learning"), "read"),
+    **dict.fromkeys(("observations", "observation", "relations", "relation", "message"), "read"),
+    **dict.fromkeys(("conversations", "conversation", "sessions", "session", "tasks", "task"), "read"),
+    **dict.fromkeys(("branches", "branch", "topology", "expired", "questions", "eval"), "read"),
+    **dict.fromkeys(("handoffs", "handoff"), "read"),
+    **dict.fromkeys(("fact-edit", "new-merge-request"), "write"),
+    **dict.fromkeys(("review", "review-answer", "verification", "calibration", "verification-job"), "curate"),
+    "save-question": "curate",
+    **dict.fromkeys(("keys", "rotate-key", "revoke-key", "remove-member", "audit"), "admin"),
+    **dict.fromkeys(("erasures", "erasure", "erase"), "admin"),
+}
+CORRECTION = {
+    "fact_text": "Corrected.",
+    "essence": "",
+    "category": "general",
+    "kind": "NOTE",
+    "priority": "P3",
+    "confidence": "0.5",
+    "visibility": "private",
+    "tags": "",
+    "version": "{fact_version}",
+}
+RULES = {
+    "pattern": "main",
+    "direct_writes": "allow",
+    "approvals": "0",
+    "author_may_approve": "true",
+    "accept_methods": "human",
+}
+FORMS = (
+    Form("write", "fact-edit", CORRECTION),
+    Form("write", "branches", {"name": "task/page", "parent": "main"}),
+    Form("write", "branch", {"purpose": "Tokens"}, "do=enrich"),
+    Form("write", "questions", {"do": "run", "k": "5"}),
+    Form("write", "new-merge-request", {"source": "{other_name}", "target": "main", "title": "Other"}),
+    Form("write", "tasks", {"name": "A task of the page"}),
+    Form("write", "handoffs", {"include_unverified": "on", "handoff_type": "escalation"}),
+    Form("write", "task", {"action": "move", "move": "1:active"}),
+    Form("write", "task", {"action": "complete-agent", "agent": "{agent}"}),
+    Form("write", "task", {"action": "complete"}),
+    Form("write", "task", {"action": "cancel"}),
+    Form("write", "handoff", {"action": "accept"}),
+    Form("write", "handoff", {"action": "reject", "reason": "Late."}),
+    Form("curate", "fact-act", {"action": "verify", "version": "{fact_version}"}),
+    Form("curate", "fact-act", {"action": "invalidate", "version": "{fact_version}"}),
+    Form("curate", "fact-judge"),
+    Form("curate", "facts", {"one": "verify:{fact}:{fact_version}"}),
+    Form("curate", "review-answer", {"decision": "keep_both"}),
+    Form("curate", "save-question", {"text": "What lives?", "fact": "{fact}"}),
+    Form("curate", "questions", {"do": "delete", "question": "{question}"}),
+    Form("curate", "switch-rule", {"enabled": "false"}),
+    Form("curate", "verification", {"limit": "10", "budget": "10"}),
+    Form("curate", "merge-conflict", {"choice": "source"}),
+    Form("curate", "merge-request", {"do": "settle", "choice": "source"}),
+    Form("merge", "merge-request", {"do": "approve"}),
+    Form("merge", "merge-request", {"do": "withdraw"}),
+    Form("merge", "merge-request", {"do": "merge"}),
+    Form("merge", "merge-request", {"do": "revert"}),
+    Form("merge", "merge-request", {"do": "reject"}),
+    Form("merge", "undo"),
+    Form("admin", "members", {"username": "newcomer", "role": "viewer"}),
+    Form("admin", "change-member", {"role": "curator"}),
+    Form("admin", "remove-member"),
+    Form("admin", "invite", {"role": "viewer", "max_uses": "1", "days": "7"}),
+    Form("admin", "revoke-invitation"),
+    Form("admin", "policy", RULES),
+    Form("admin", "keys", {"label": "k"}),
+    Form("admin", "rotate-key", {"grace": "0"}),
+    Form("admin", "revoke-key"),
+    Form("admin", "erase", {"scope": "fact", "target": "{fact}"}),
+    Form("write", "expired"),
+    Form("write", "branch", {}, "do=archive"),
+    Form("curate", "branch", {}, "do=restore"),
+)
