@@ -299,7 +299,7 @@ def test_what_is_refused(actor: Actor, template: Template, other_project: Projec
     with pytest.raises(BranchNotFound):
         engine.create_template(name="new", source_branch="nowhere", actor=actor)
     with pytest.raises(UnknownField):
-        engine.create_template(name="new", colour="red", actor=actor)  # type: ignore[call-arg]
+        engine.create_template(name="new", actor=actor, colour="red")
     with pytest.raises(Invalid):
         engine.create_template(name="new", task_types=["x"] * 21, actor=actor)
     with pytest.raises(BranchExists):

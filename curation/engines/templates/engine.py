@@ -27,7 +27,7 @@ from curation.engines.templates.rows import (
     find_version,
     insert_template,
     is_own,
-    list_uses_of,
+    list_template_uses,
     lock_own,
     require_active,
 )
@@ -260,7 +260,7 @@ class TemplateEngine:
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             template = find_template_row(actor, name)
-            use = list_uses_of(template).filter(branch__name=branch_name).first()
+            use = list_template_uses(template).filter(branch__name=branch_name).first()
             if use is None:
                 raise NotFound("No branch of this name began from this template.")
             use.outcome, use.ended_at = outcome, actor.write_time()

@@ -49,7 +49,7 @@ def find_for_type(rows: Any, task_type: str) -> list[UUID]:
     return [pk for pk, types in rows.values_list("pk", "task_types") if kind in map(str.casefold, types)]
 
 
-def list_uses_of(template: Template) -> Any:
+def list_template_uses(template: Template) -> Any:
     return TemplateUse.objects.filter(version__template=template).select_related(
         "branch", "version__template"
     )
