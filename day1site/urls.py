@@ -8,6 +8,8 @@ from django.views.i18n import set_language
 from day1site import account_views, api_router
 from day1site.join import Join
 
+admin.autodiscover()
+
 urlpatterns = [
     path("", account_views.front, name="front"),
     path("projects", account_views.projects, name="projects"),

@@ -3,7 +3,8 @@
 import django_filters as df
 
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
-from curation.models import Handoff
+from curation.engines.fields.templates import TEMPLATE_FILTERS
+from curation.models import Handoff, Template
 from memory.api.filters import declare_filters
 
 
@@ -11,4 +12,11 @@ from memory.api.filters import declare_filters
 class HandoffFilterSet(df.FilterSet):
     class Meta:
         model = Handoff
+        fields: list[str] = []
+
+
+@declare_filters(TEMPLATE_FILTERS)
+class TemplateFilterSet(df.FilterSet):
+    class Meta:
+        model = Template
         fields: list[str] = []

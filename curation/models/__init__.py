@@ -2,6 +2,16 @@
 
 from curation.models.handoffs import Handoff
 from curation.models.scores import Score
+from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
-__all__ = ["Handoff", "Score", "Verification", "VerificationCursor", "VerificationJob"]
+__all__ = [
+    "Handoff",
+    "Score",
+    "Template",
+    "TemplateUse",
+    "TemplateVersion",
+    "Verification",
+    "VerificationCursor",
+    "VerificationJob",
+]

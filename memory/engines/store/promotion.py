@@ -52,7 +52,7 @@ PROMOTED = {
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-    "curation": ("Handoff",),
+    "curation": ("Handoff", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
