@@ -5,6 +5,7 @@ from typing import Any
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.templates.engine import TemplateEngine
 from curation.engines.verification import VerificationEngine
 from memory.actors import Actor, local_actor
 from memory.engines.access.invitations import InvitationEngine
@@ -100,6 +101,7 @@ def build_work(actor: Actor) -> dict[str, Any]:
     tasks.join_task(task=task.slug, actor=actor)
     handoffs = HandoffEngine()
     handoff, handoff_2 = (handoffs.create_handoff(include_unverified=True, actor=actor) for _ in range(2))
+    template = TemplateEngine().create_template(name="clear", actor=actor)
     job = VerificationEngine().verify_batch(actor=actor)
     question, _ = QuestionEngine().expect_fact(
         text="Who lives?", fact_id=conflict.uid, actor=actor, branch_name="main"
@@ -115,6 +117,7 @@ def build_work(actor: Actor) -> dict[str, Any]:
         "task_2": task_2.slug,
         "handoff": handoff.pk,
         "handoff_2": handoff_2.pk,
+        "template": template.name,
         "job": job.pk,
         "question": question.pk,
         "eval": EvalEngine().start_eval(actor=actor).pk,

@@ -105,6 +105,7 @@ def test_a_scope_opens_its_routes_and_no_other(project: Project, rows: dict[str,
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_nothing_is_open_without_a_key(rows: dict[str, Any]) -> None:
     with nothing_left():
         for row in table.REST:
@@ -201,7 +202,7 @@ def find_url(name: str, words: tuple[str, ...], rows: dict[str, Any]) -> str:
 def find_row(page: str, word: str) -> str:
     """Return what the scene calls the row that a page names with a word."""
     if word == "name":
-        return {"task": "task", "switch-rule": "rule"}[page]
+        return {"task": "task", "switch-rule": "rule", "template": "template"}[page]
     return WORDS.get(word, word)
 
 
