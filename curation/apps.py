@@ -6,9 +6,12 @@ class CurationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from curation.engines.review.pair_answers import ReviewAnswers
         from curation.models import Score, Verification
         from memory.engines.erasure.traces import add_traces
+        from memory.engines.versions.pair_answers import register_pair_answers
 
         # A judge may repeat a fact in words of its own, a server may quote it in an error.
         add_traces(Score, ("explanation",), about="target_id")
         add_traces(Verification, ("fallback",), about="fact_id")
+        register_pair_answers(ReviewAnswers())

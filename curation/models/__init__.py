@@ -1,7 +1,8 @@
 """Rows of the curators' work."""
 
 from curation.models.handoffs import Handoff
+from curation.models.review import ReviewItem
 from curation.models.scores import Score
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
-__all__ = ["Handoff", "Score", "Verification", "VerificationCursor", "VerificationJob"]
+__all__ = ["Handoff", "ReviewItem", "Score", "Verification", "VerificationCursor", "VerificationJob"]
