@@ -7,6 +7,8 @@ from django.views.i18n import set_language
 
 from day1site import account_views, api_router
 
+admin.autodiscover()
+
 urlpatterns = [
     path("", account_views.front, name="front"),
     path("projects", account_views.projects, name="projects"),

@@ -7,6 +7,7 @@ import pytest
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
+from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION, TemplateFields
 from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns
 from day1site.mcp.tools.declared_schemas import input_property
@@ -85,6 +86,9 @@ NOUNS = (
     OBJECTIVE,
     TASK_AGENT,
     HANDOFF,
+    TEMPLATE,
+    TEMPLATE_USE,
+    TEMPLATE_VERSION,
 )
 
 
@@ -120,6 +124,10 @@ def test_python_knows_the_fields_of_other_nouns() -> None:
 
 def test_python_knows_the_fields_of_a_new_handoff() -> None:
     assert get_type_hints(HandoffFields).keys() == set(HANDOFF.field_names(Use.CREATE))
+
+
+def test_python_knows_the_fields_of_a_new_template() -> None:
+    assert get_type_hints(TemplateFields).keys() == set(TEMPLATE.field_names(Use.CREATE)) - {"name"}
 
 
 def test_python_knows_the_fields_of_a_new_task() -> None:

@@ -3,7 +3,8 @@
 import django_filters as df
 
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
-from curation.models import Handoff, ReviewItem
+from curation.engines.fields.templates import TEMPLATE_FILTERS
+from curation.models import Handoff, ReviewItem, Template
 from memory.api.filters import declare_filters
 
 
@@ -22,4 +23,11 @@ class ReviewFilterSet(df.FilterSet):
 
     class Meta:
         model = ReviewItem
+        fields: list[str] = []
+
+
+@declare_filters(TEMPLATE_FILTERS)
+class TemplateFilterSet(df.FilterSet):
+    class Meta:
+        model = Template
         fields: list[str] = []

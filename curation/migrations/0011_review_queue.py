@@ -9,7 +9,7 @@ import memory.models.nodes
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("curation", "0010_handoffs"),
+        ("curation", "0015_templates"),
         ("memory", "0032_review_moved"),
     ]
 

@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memory", "0031_merge_withdrawals")]
+    dependencies = [("memory", "0034_branch_read_only")]
 
     operations = [
         migrations.SeparateDatabaseAndState(state_operations=[migrations.DeleteModel("ReviewItem")]),

@@ -87,8 +87,8 @@ class ViewContext:
 
     @cached_property
     def allowed_now(self) -> dict[str, bool]:
-        """Return the scopes usable on this branch now: none in the past, none when it is archived."""
-        open_now = self.is_now and not self.branch.archived_at
+        """Return the scopes usable on this branch now: none in the past, when it is archived or read-only."""
+        open_now = self.is_now and not self.branch.archived_at and not self.branch.read_only
         return {scope: has_scope and open_now for scope, has_scope in self.can.items()}
 
     @cached_property

@@ -29,6 +29,10 @@ VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate 
     "verification"
 }
 HANDOFF = {"handoff"} | {f"handoff {name}" for name in "create list show accept reject".split()}
+TEMPLATE = {"template"} | {
+    f"template {action}"
+    for action in "create list find show instantiate update diff deprecate outcome".split()
+}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -39,6 +43,7 @@ ADDED = {
     *ERASURE,
     *QUESTIONS,
     *HANDOFF,
+    *TEMPLATE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

@@ -51,7 +51,7 @@ PROMOTED = {
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-    "curation": ("Handoff", "ReviewItem"),
+    "curation": ("Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
