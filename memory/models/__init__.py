@@ -23,7 +23,6 @@ from memory.models.questions import EvalRun, Question
 from memory.models.queue import QueueMessage
 from memory.models.recall import RecallLog
 from memory.models.relations import Relation
-from memory.models.review import ReviewItem
 from memory.models.sessions import Session
 from memory.models.snapshots import Snapshot, Workspace
 from memory.models.vectors import NearCheck, Vector, VectorClock
@@ -62,7 +61,6 @@ __all__ = [
     "QueueMessage",
     "RecallLog",
     "Relation",
-    "ReviewItem",
     "Session",
     "Snapshot",
     "TaskAgent",
