@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0034_branch_read_only'),
+        ('memory', '0032_review_moved'),
     ]
 
     operations = [
