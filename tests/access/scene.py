@@ -7,6 +7,7 @@ from conversations.engines.messages import MessageEngine
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.templates.engine import TemplateEngine
 from curation.engines.verification import VerificationEngine
+from curation.models import ReviewItem
 from memory.actors import Actor, local_actor
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.keys import KeyEngine
@@ -23,7 +24,7 @@ from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.store.workspaces import WorkspaceEngine
-from memory.models import Project, ReviewItem
+from memory.models import Project
 from tests.memory.views.test_merge_request_pages import TASK, conflicting
 
 OTHER = "task/other"
