@@ -1,6 +1,7 @@
 """Rows of the curators' work."""
 
 from curation.models.handoffs import Handoff
+from curation.models.quarantines import Quarantine
 from curation.models.review import ReviewItem
 from curation.models.scores import Score
 from curation.models.templates import Template, TemplateUse, TemplateVersion
@@ -8,6 +9,7 @@ from curation.models.verifications import Verification, VerificationCursor, Veri
 
 __all__ = [
     "Handoff",
+    "Quarantine",
     "ReviewItem",
     "Score",
     "Template",

@@ -184,6 +184,7 @@ DAY1 = {
     "trace_erasers": ("curation.engines.handoffs.traces.HandoffTraces",),
     "task_hooks": ("curation.engines.templates.outcomes.TaskOutcomes",),
     "template_suggester": "curation.engines.templates.ranking.TemplateRanking",
+    "commit_maskers": ("curation.engines.quarantine.masking.QuarantineMasker",),
     "merge_gates": MERGE_GATES,
     "consolidator": "conversations.engines.consolidation.session.SessionConsolidation",
 }

@@ -24,12 +24,14 @@ from memory.db.django_internals import QuerySet, Row
 from memory.db.expressions import (
     CompiledWhere,
     Condition,
+    NotHidden,
     StartedBefore,
     Visible,
     VisibleByColumn,
     VisibleOrdered,
 )
 from memory.db.indexes import searchable_condition
+from memory.db.lineage import MaskedLineage
 from memory.db.raw_select import (
     all_fields,
     build_instances,
@@ -73,8 +75,14 @@ class VersionedQuerySet(QuerySet[Row]):
         clone = self._with_branch("branch")
         clone.lineage = tuple(lineage)
         if len(lineage) == 1:
-            return clone._add_where(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
-        return clone._add_where(Visible(self.model, lineage, known=False))
+            clone = clone._add_where(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
+        else:
+            clone = clone._add_where(Visible(self.model, lineage, known=False))
+        return clone.mask_hidden(lineage)
+
+    def mask_hidden(self, lineage: Lineage) -> Self:
+        """Leave out versions in quarantine, where the lineage is of a project that has any."""
+        return self.filter(NotHidden()) if isinstance(lineage, MaskedLineage) else self
 
     def prefer_start_index(self) -> Self:
         """Return the same rows, read by their first seq where few began by then; for statements on all rows.
@@ -219,7 +227,8 @@ class VersionedQuerySet(QuerySet[Row]):
         for branch, limit in lineage:
             seen |= Q(branch_id=branch, seq_from__lte=limit)
         every = type(self)(self.model, using=self.db).all_versions()
-        return every.filter(seen, uid=uid).order_by("-updated_at", "-version", "-pk")
+        every = every.filter(seen, uid=uid).mask_hidden(lineage)
+        return every.order_by("-updated_at", "-version", "-pk")
 
     def filter_indexed(self, **fields: str | Iterable[str]) -> Self:
         """Filter by columns that the index has as tokens; searches then skip other rows unread."""
