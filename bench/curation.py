@@ -1,6 +1,7 @@
-"""Curation: how many facts the heuristic verifies in a second, beside the bare writing of the same rows.
+"""Curation: how many facts the heuristic verifies in a second, and how long a quarantine takes, beside the
+bare writing of the same rows.
 
-.venv/bin/python -m bench.curation [--facts N]
+.venv/bin/python -m bench.curation [--facts N] [--only verification|quarantine]
 
 Verified is a batch of facts as a worker does it: read, rated, stored with scores, verdicts and commits. The
 reference, in the same run: the same rows, into the same tables with their indexes, by Python's sqlite3 alone,
@@ -14,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import local_engine
+from bench import local_engine, quarantine
+from bench.quarantine import measure_quarantine
 from bench.report import Figure, table, timed
 
 FACTS, BATCH_SIZE = 10_000, 500
@@ -27,15 +29,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         local_engine.set_up(Path(folder), "off")
         local_engine.freeze_gc()
-        job = queue_batch(options.facts)
-        verified = timed(lambda: carry_out(job)) / 1000
-        bare = write_bare(Path(folder)) / 1000
-        print(table([build_figure(options.facts, verified, bare)]))
+        figures: list[Figure] = []
+        if options.only != "quarantine":
+            facts = options.facts or FACTS
+            job = queue_batch(facts)
+            verified = timed(lambda: carry_out(job)) / 1000
+            figures.append(build_figure(facts, verified, write_bare(Path(folder)) / 1000))
+        if options.only != "verification":
+            figures += measure_quarantine(Path(folder), options.facts or quarantine.FACTS)
+        print(table(figures))
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Facts that the heuristic verifies in a second.")
-    parser.add_argument("--facts", type=int, default=FACTS, help="how many, up to 10,000")
+    parser.add_argument("--facts", type=int, default=0, help="how many; up to 10,000 are verified")
+    parser.add_argument("--only", choices=["verification", "quarantine"], help="one of the two")
     return parser.parse_args()
 
 

@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
+from curation.views.quarantines import QuarantinePage, QuarantinePreview, Quarantines
 from curation.views.review import Answer, Review
 from curation.views.review_panels import count_questions, load_questions, load_waiting
 from curation.views.templates import TemplatePage, Templates
@@ -23,6 +24,9 @@ PAGES: list[Page] = [
     ("facts/<uuid:fact_id>/judge", AskJudge, "fact-judge"),
     ("handoffs", Handoffs, "handoffs"),
     ("handoffs/<uuid:handoff_id>", HandoffPage, "handoff"),
+    ("quarantines", Quarantines, "quarantines"),
+    ("quarantines/preview", QuarantinePreview, "quarantine-preview"),
+    ("quarantines/<uuid:quarantine_id>", QuarantinePage, "quarantine"),
     ("templates", Templates, "templates"),
     ("templates/<str:name>", TemplatePage, "template"),
 ]
@@ -32,6 +36,7 @@ add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=1
 add_section(Section("verification", _("Verification"), "verified", "v", scope="curate", order=44))
 add_section(Section("handoffs", _("Handoffs"), "out", "w", order=46))
 add_section(Section("templates", _("Templates"), "copy", "p", order=47))
+add_section(Section("quarantines", _("Quarantine"), "archived", "y", scope="curate", order=48))
 add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)
 add_counter(REVIEW, count_questions)

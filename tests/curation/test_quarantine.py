@@ -23,6 +23,7 @@ from memory.engines.facts.import_export import FactImport, export_facts
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.engine import MergeEngine
+from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
@@ -304,3 +305,14 @@ def test_a_search_pays_nothing_where_nothing_is_hidden(project: Project, actor: 
     ) as found:
         SearchEngine().search(query="gate", actor=actor)
     assert "hiddenversion" not in " ".join(one["sql"] for one in found)
+
+
+def test_a_merge_request_shows_no_text_of_it(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    BranchManager().create_branch(name="task/a", actor=ada)
+    say(eve, "Bad.", "task/a"), say(ada, "Good.", "task/a")
+    hide(actor)
+    request = MergeRequestEngine().create_request(source="task/a", actor=ada)
+    view = MergeRequestEngine().check_request(request_id=request.pk, actor=ada).view
+    assert view is not None
+    texts = {item.theirs.fact_text for item in view.load_items("fact")}
+    assert texts == {"Good.", "[in quarantine]"}

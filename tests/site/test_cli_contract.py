@@ -34,6 +34,7 @@ TEMPLATE = {"template"} | {
     f"template {action}"
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
+QUARANTINES = {"quarantines"} | {f"quarantines {name}" for name in "create list show release".split()}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -45,6 +46,7 @@ ADDED = {
     *QUESTIONS,
     *HANDOFF,
     *INVITATIONS,
+    *QUARANTINES,
     *TEMPLATE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's

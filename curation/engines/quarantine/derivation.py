@@ -36,6 +36,9 @@ class Version(NamedTuple):
     content: str = ""  # of a fact: the hash of what it says
 
 
+Frontier = Mapping[str, Sequence[Any]]  # kind -> ids of hidden memories, in portions or as a subquery
+
+
 class Edge(NamedTuple):
     """A memory that was derived from another, as a branch had both at a commit."""
 
@@ -53,6 +56,7 @@ class Derivation:
     def __init__(self, quarantine: Quarantine) -> None:
         self.quarantine = quarantine
         self.hidden = HiddenVersion.objects.filter(quarantine=quarantine.pk)
+        self.fresh: dict[str, set[UUID]] = defaultdict(set)  # memories hidden since the last round
         branches = Branch.objects.filter(project=quarantine.project_id)
         self.ancestors: dict[int, Lineage] = dict(branches.values_list("pk", "ancestors"))
         self.reverts = set(
@@ -63,22 +67,29 @@ class Derivation:
 
     def spread(self) -> int:
         """Hide what is derived from hidden versions in the whole project; return how much that is."""
-        count = 0
-        while found := self._spread_versions() + self._spread_edges():
+        count = found = self._spread_from({kind: [self._all(kind)] for kind in models_by_kind()})
+        while found:  # each round asks only about what the one before has hidden
+            fresh, self.fresh = self.fresh, defaultdict(set)
+            batches = {kind: list(batched(sorted(uids), BATCH_SIZE)) for kind, uids in fresh.items()}
+            found = self._spread_from(batches)
             count += found
         return count
 
+    def _spread_from(self, frontier: Frontier) -> int:
+        return self._spread_versions(frontier) + self._spread_edges(frontier)
+
+    def _all(self, kind: str) -> Any:
+        return self.hidden.filter(kind=kind).values("uid")
+
     # ---- versions ------------------------------------------------------------------------------
 
-    def _spread_versions(self) -> int:
+    def _spread_versions(self, frontier: Frontier) -> int:
         """Hide the versions that follow hidden ones of the same memory."""
         count = 0
         for kind, model in models_by_kind().items():
-            if model.DERIVES_FROM_PREVIOUS:
-                own = self.hidden.filter(kind=kind)
-                rows = self._select_unhidden(model).filter(uid__in=own.values("uid"))
-                uids = sorted(set(rows.values_list("uid", flat=True)))
-                for batch in batched(uids, BATCH_SIZE):
+            for uids in frontier.get(kind, ()) if model.DERIVES_FROM_PREVIOUS else ():
+                rows = self._select_unhidden(model).filter(uid__in=uids)
+                for batch in batched(sorted(set(rows.values_list("uid", flat=True))), BATCH_SIZE):
                     count += self.hide(kind, self.follow_versions(model, batch))
         return count
 
@@ -107,9 +118,15 @@ class Derivation:
 
     # ---- edges ---------------------------------------------------------------------------------
 
-    def _spread_edges(self) -> int:
+    def _spread_edges(self, frontier: Frontier) -> int:
         """Hide the facts that were made of hidden memories."""
-        return self.hide_edges([*self._list_replacing(), *self._list_linked(), *self._list_copied()])
+        edges: list[Edge] = []
+        for uids in frontier.get("fact", ()):
+            edges += self._list_replacing(uids)
+        for kind in FactLink.Target.values:
+            for uids in frontier.get(kind, ()):
+                edges += self._list_linked(kind, uids)
+        return self.hide_edges(edges + list(self._list_copied() if frontier.get("fact") else ()))
 
     def hide_edges(self, edges: Sequence[Edge]) -> int:
         """Hide the version of each fact whose source was hidden where the fact was derived from it."""
@@ -127,15 +144,13 @@ class Derivation:
         known = self._find_hidden_vids({one.uid for one in fresh.values()})
         return self.hide("fact", [one for vid, one in fresh.items() if vid not in known])
 
-    def _list_replacing(self) -> Iterator[Edge]:
-        facts = self.hidden.filter(kind="fact").values("uid")
-        rows = self._select_unhidden(Fact).filter(parent_id__in=facts)
+    def _list_replacing(self, uids: Any) -> Iterator[Edge]:
+        rows = self._select_unhidden(Fact).filter(parent_id__in=uids)
         for uid, parent, branch, seq in rows.values_list("uid", "parent_id", "branch_id", "seq_from"):
             yield Edge("fact", uid, "fact", parent, branch, seq)
 
-    def _list_linked(self) -> Iterator[Edge]:
-        rows = self._select_unhidden(FactLink).filter(link_type__in=DERIVING)
-        rows = rows.filter(to_id__in=self.hidden.exclude(kind="link").values("uid"))
+    def _list_linked(self, kind: str, uids: Any) -> Iterator[Edge]:
+        rows = self._select_unhidden(FactLink).filter(link_type__in=DERIVING, to_type=kind, to_id__in=uids)
         for values in rows.values_list("from_id", "to_type", "to_id", "branch_id", "seq_from"):
             yield Edge("fact", *values)
 
@@ -156,6 +171,7 @@ class Derivation:
         of = {"quarantine": self.quarantine.pk, "project_id": self.quarantine.project_id, "kind": kind}
         rows = [HiddenVersion(**of, uid=one.uid, vid=one.vid) for one in versions]
         HiddenVersion.objects.bulk_create(rows, batch_size=BATCH_SIZE)
+        self.fresh[kind] |= {row.uid for row in rows}
         return len(rows)
 
     def _select_unhidden(self, model: type[BranchedModel]) -> Any:
