@@ -1,5 +1,7 @@
 """Quarantines: a source whose memory, and what is derived from it, is hidden until it is released."""
 
+from typing import Any
+
 from django.db import models
 
 from memory.db.fields import JSONTextField
@@ -33,6 +35,10 @@ class Quarantine(models.Model):
     released_by = models.CharField(max_length=200, blank=True)
     # Source and target while it is active, else NULL: a source is in quarantine once.
     slot = models.CharField(max_length=300, null=True, unique=True)
+
+    # Set where it is shown.
+    kind: Any
+    shown_counts: list[tuple[Any, int]]
 
     class Meta:
         ordering = ["-created_at"]

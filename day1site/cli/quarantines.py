@@ -76,10 +76,10 @@ def release(run: Invocation, quarantine_id: str) -> None:
 
 
 ACTIONS = {
-    "create": lazy_command("quarantines:create", "Hide a source's memory and what is derived from it"),
+    "create": lazy_command("quarantines:create", "Hide what a source wrote, and all that is derived from it"),
     "list": lazy_command("quarantines:list_quarantines", "List the quarantines, the newest first"),
     "show": lazy_command("quarantines:show", "Show a quarantine and facts that it hides"),
-    "release": lazy_command("quarantines:release", "Show again what a quarantine hides"),
+    "release": lazy_command("quarantines:release", "Release a quarantine"),
 }
 HELP = "hide a source's memory and what is derived from it"
 GROUP = build_group("quarantines", HELP, "day1 quarantines list --state active", "list", ACTIONS)

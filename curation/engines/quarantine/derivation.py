@@ -210,9 +210,9 @@ class Places:
         """Return the version that the branch of an edge had then, or None."""
         own = self.versions[kind, uid]
         for branch, limit in [(edge.branch_id, edge.seq), *self.ancestors.get(edge.branch_id, ())]:
-            there = [one for one in own if one.branch_id == branch and one.seq_from <= limit]
-            if there:
-                return max(there, key=lambda one: one.seq_from)
+            begun = [one for one in own if one.branch_id == branch and one.seq_from <= limit]
+            if begun:
+                return max(begun, key=lambda one: one.seq_from)
         return None
 
     def has_any(self, edge: Edge, vids: set[int]) -> bool:

@@ -135,7 +135,7 @@ class SessionManager:
     def get_session(self, *, session_id: str, actor: Actor) -> Session:
         """Return a session. Raises NotFound, also for one in quarantine; BranchForbidden."""
         actor.require_scope("read")
-        return get_shown_session(actor, session_id)
+        return get_session(actor, session_id, is_shown=True)
 
     def get_recent_sessions(
         self,
@@ -166,7 +166,7 @@ class SessionManager:
         actor.require_scope("read")
         check_limit(message_limit)
         check_limit(fact_limit)
-        session = get_shown_session(actor, session_id)
+        session = get_session(actor, session_id, is_shown=True)
         parent = filter_visible(actor).filter(key=session.parent_session or None).first()
         limits = {"messages": message_limit, "facts": fact_limit}
         parts: dict[str, Any] = {}
@@ -346,20 +346,13 @@ def filter_visible(actor: Actor) -> Any:
     return sessions
 
 
-def get_session(actor: Actor, session_id: str) -> Session:
+def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:
+    """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
     key = c.plain_text("session_id", session_id)
     session = find_session(actor.project_id, key)
-    if session is None:
+    if session is None or (is_shown and session.hidden):
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)
-    return session
-
-
-def get_shown_session(actor: Actor, session_id: str) -> Session:
-    """Return a session to a reader: one in quarantine is not there."""
-    session = get_session(actor, session_id)
-    if session.hidden:
-        raise NotFound("There is no session with this id.")
     return session
 
 
