@@ -41,7 +41,8 @@ def insert_selected(
     ``columns`` are the names of the fields that take the values, in their order; the key is generated.
     """
     quote = connections[using].ops.quote_name
-    names = ", ".join(quote(str(model._meta.get_field(name).column)) for name in columns)
+    fields: list[Any] = [model._meta.get_field(name) for name in columns]
+    names = ", ".join(quote(field.column) for field in fields)
     sql, params = rows.query.get_compiler(using).as_sql()
     with connections[using].cursor() as cursor:
         cursor.execute(f"INSERT INTO {quote(model._meta.db_table)} ({names}) {sql}", params)

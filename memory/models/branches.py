@@ -77,9 +77,9 @@ class Branch(models.Model):
         """
         return self.mask(self.full_lineage(seq))
 
-    def mask(self, lineage: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def mask(self, lineage: Lineage) -> list[tuple[int, int]]:
         """Return a lineage of this project along which queries show nothing that is in quarantine."""
-        return MaskedLineage(lineage) if self.masked else lineage
+        return (MaskedLineage if self.masked else list)(lineage)
 
     def full_lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
         """Return the same lineage, along which queries show what is in quarantine too.
