@@ -246,7 +246,10 @@ class TestWithTheModel:
     def test_a_named_speaker_counts_where_it_tells_one_from_another(self, project, many, look):
         many("Anna: I keep bees on the roof.", "Ben: Bees frighten me.")
         EmbeddingEngine().embed_pending(project.pk)
-        for query, named in (("Does Anna keep bees?", [1.0, 0.0]), ("Do Anna and Ben keep bees?", [0.0, 0.0])):
+        for query, named in (
+            ("Does Anna keep bees?", [1.0, 0.0]),
+            ("Do Anna and Ben keep bees?", [0.0, 0.0]),
+        ):
             hits = look(query, recipe="timeless").hits
             assert texts(look(query, recipe="timeless"))[0].startswith("Anna")
             assert [hit.signals["speaker"] for hit in hits] == named
