@@ -15,6 +15,7 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.pinned_versions import pin_versions
 from memory.exceptions import Conflict
 from memory.models import Fact
 from tests.databases import only_on_sqlite
@@ -84,7 +85,9 @@ class Store:
         head = find_branch(self.actor, parent).head
         name = f"b{len(self.names)}"
         at = None if number is None else number % (head + 1)
-        branches.create_branch(name=name, parent=parent, at=at, actor=self.actor)
+        child = branches.create_branch(name=name, parent=parent, at=at, actor=self.actor)
+        if number is not None and self.random.random() < 0.5:  # else its rows are read without the index
+            pin_versions(child)
         self.names.append(name)
 
     def check(self) -> None:
@@ -120,7 +123,7 @@ def test_a_fork_of_the_past_finds_what_was_replaced_before_a_word_was_read() -> 
     word = old.fact_text.split()[3]  # which no other fact has
     facts.update_fact(fact_id=old.uid, updates={"fact_text": "zinnia"}, actor=store.actor)
     assert matched(store.rows("main"), word) == []
-    branches.create_branch(name="past", parent="main", at=before, actor=store.actor)
+    pin_versions(branches.create_branch(name="past", parent="main", at=before, actor=store.actor))
     assert [row.fact_text for row in matched(store.rows("past"), word)] == [old.fact_text]
     assert matched(store.rows("past"), "zinnia") == []
 
