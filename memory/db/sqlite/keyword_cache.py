@@ -112,10 +112,11 @@ class KeywordCache:
         with self._lock:
             if epoch < self._epoch or (epoch == self._epoch and last in self._seen - {self._commit}):
                 return None
-            if epoch != self._epoch or len(self._log) > MAX_LOG or not self._has_commit(cursor):
+            moved = last != self._commit
+            if epoch != self._epoch or len(self._log) > MAX_LOG or (moved and not self._has_commit(cursor)):
                 cursor.execute(f'SELECT count(*) FROM "{self.index}_docsize"')
                 self._reset(epoch, last, cursor.fetchone()[0])
-            elif last != self._commit:
+            elif moved:
                 self._log += self._read_new_rows(cursor)
                 self._commit = last
                 self._seen.add(last)
