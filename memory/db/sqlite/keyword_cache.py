@@ -23,6 +23,7 @@ MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
 MAX_GROWTH = (
     0.02  # of an index, until a word's scores are read again: they depend on how many texts there are
 )
+UNFILTERED, FILTERED = 4, 20  # matches that are looked at first, for each that is wanted
 MAX_LOG = 10_000  # rows, beyond which all words are read again
 ONE_OF = " AND rowid IN (SELECT value FROM json_each(%s))"
 NO_COMMIT = (0, "")
@@ -226,7 +227,7 @@ def find_visible(connection: Any, rows: VersionedQuerySet, matches: Matches, k: 
     """Return the best k matches that are among the rows, best first."""
     check, params = rows.visibility_sql("ranked.r")
     sql = f"SELECT r FROM (SELECT value AS r FROM json_each(%s)) ranked WHERE {check}"
-    count = 4 * k
+    count = k * (FILTERED if rows.recorded_filters else UNFILTERED)
     while True:
         best = matches.best(count)
         with connection.cursor() as cursor:
