@@ -113,11 +113,11 @@ class KeywordCache:
         with self._lock:
             if epoch < self._epoch or (epoch == self._epoch and last in self._seen - {self._commit}):
                 return None
-            moved = last != self._commit
-            if epoch != self._epoch or len(self._log) > MAX_LOG or (moved and not self._has_commit(cursor)):
+            changed = last != self._commit
+            if epoch != self._epoch or len(self._log) > MAX_LOG or (changed and not self._has_commit(cursor)):
                 cursor.execute(f'SELECT count(*) FROM "{self.index}_docsize"')
                 self._reset(epoch, last, cursor.fetchone()[0])
-            elif moved:
+            elif changed:
                 self._log += self._read_new_rows(cursor)
                 self._commit = last
                 self._seen.add(last)
