@@ -7,7 +7,7 @@ class CurationConfig(AppConfig):
 
     def ready(self) -> None:
         from curation.engines.templates.rows import find_kept
-        from curation.models import Score, Template, Verification
+        from curation.models import Bundle, Score, Template, Verification
         from memory.engines.branches.expiry import keep_branches
         from memory.engines.erasure.traces import add_traces
 
@@ -15,4 +15,5 @@ class CurationConfig(AppConfig):
         add_traces(Score, ("explanation",), about="target_id")
         add_traces(Verification, ("fallback",), about="fact_id")
         add_traces(Template, ("description", "reason"))
+        add_traces(Bundle, ("description",))
         keep_branches(find_kept)

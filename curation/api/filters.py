@@ -2,9 +2,10 @@
 
 import django_filters as df
 
+from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.fields.templates import TEMPLATE_FILTERS
-from curation.models import Handoff, Template
+from curation.models import Bundle, Handoff, Template
 from memory.api.filters import declare_filters
 
 
@@ -19,4 +20,11 @@ class HandoffFilterSet(df.FilterSet):
 class TemplateFilterSet(df.FilterSet):
     class Meta:
         model = Template
+        fields: list[str] = []
+
+
+@declare_filters(BUNDLE_FILTERS)
+class BundleFilterSet(df.FilterSet):
+    class Meta:
+        model = Bundle
         fields: list[str] = []

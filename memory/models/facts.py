@@ -83,6 +83,8 @@ class Fact(BranchedModel):
     )
     TEXT: ClassVar[str] = "fact_text"
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
+    # Their source_id is the id that they had where they come from.
+    IMPORTED: ClassVar[frozenset[str]] = frozenset({SourceType.IMPORT, SourceType.BUNDLE_IMPORT})
 
     # Erased facts are archived, so that no search, context or briefing shows them.
     ERASED: ClassVar[dict[str, Any]] = {

@@ -52,7 +52,7 @@ PROMOTED = {
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-    "curation": ("Handoff", "Template", "TemplateUse", "TemplateVersion"),
+    "curation": ("Bundle", "Handoff", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
@@ -80,7 +80,14 @@ LOCAL = {
         "WorkHandle",
         "Workspace",
     ),
-    "curation": ("Score", "Verification", "VerificationCursor", "VerificationJob"),
+    "curation": (
+        "Score",
+        "SigningKey",
+        "TrustedKey",
+        "Verification",
+        "VerificationCursor",
+        "VerificationJob",
+    ),
 }
 # Models of which the store may have an equal row by now; either one will do.
 SHARED = (Vector, IngestedEvent)
