@@ -139,7 +139,11 @@ def test_secrets_are_taken_out(actor: Actor, project: Project, main: Branch) -> 
         fact_text="Log in with password=hunter2hunter2 now.", metadata={"token": "correcthorsebattery"}
     )
     made = engine.create_bundle(name="secrets", only_verified=False, actor=actor)
-    assert (made.redacted, "hunter2" in made.bundle_data, "correcthorse" in made.bundle_data) == (2, False, False)
+    assert (made.redacted, "hunter2" in made.bundle_data, "correcthorse" in made.bundle_data) == (
+        2,
+        False,
+        False,
+    )
     assert bring(actor, document(made), dry_run=True).counts["facts"]["duplicate"] == 1
 
 

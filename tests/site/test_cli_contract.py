@@ -33,6 +33,10 @@ TEMPLATE = {"template"} | {
     f"template {action}"
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
+BUNDLE = {"bundle"} | {
+    f"bundle {action}"
+    for action in "create list show export upload import key trust trusted distrust".split()
+}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -44,6 +48,7 @@ ADDED = {
     *QUESTIONS,
     *HANDOFF,
     *TEMPLATE,
+    *BUNDLE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}
