@@ -116,13 +116,15 @@ class BundleUpload(ProjectPage):
             document = read_upload(request)
             if request.POST.get("action") == "import":
                 return redirect(self._import(request, document))
-            _bundle, report = bundle_engine.upload_bundle(document=document, dry_run=True, **self.options())
+            _bundle, report = bundle_engine.upload_bundle(
+                document=document, dry_run=True, **self.read_options()
+            )
         except Day1Error as error:
             context = self.get_context_data(refusal=error_sentence(error))
             return self.render_to_response(context, status=error.status)
         return self.render_to_response(self.get_context_data(report=report))
 
-    def options(self) -> dict[str, Any]:
+    def read_options(self) -> dict[str, Any]:
         post = self.request.POST
         return {
             "branch_name": post.get("target_branch", "").strip(),
@@ -133,7 +135,7 @@ class BundleUpload(ProjectPage):
     def _import(self, request: HttpRequest, document: Any) -> str:
         if (checked := request.POST.get("sha256")) and document.get("sha256") != checked:
             raise Invalid("This is another file than the one that was checked: check it first.", field="file")
-        bundle, report = bundle_engine.upload_bundle(document=document, imports=True, **self.options())
+        bundle, report = bundle_engine.upload_bundle(document=document, imports=True, **self.read_options())
         assert bundle is not None
         assert report is not None
         flash_success(request, _("%(n)s memories were imported.") % {"n": report.new_count})

@@ -84,8 +84,10 @@ class BundleFacts(FactImport):
 
     def __init__(self, arriving: Arriving) -> None:
         # Facts of elsewhere were learned in no session, by no agent and in no repository of here.
-        nobody = {"session_id": "", "task_id": "", "agent_id": "", "bound_agent": "", "repository": ""}
-        super().__init__(actor=replace(arriving.actor, **nobody), branch_name=arriving.branch_name)
+        nobody = replace(
+            arriving.actor, session_id="", task_id="", agent_id="", bound_agent="", repository=""
+        )
+        super().__init__(actor=nobody, branch_name=arriving.branch_name)
         self.restores = self.restores or arriving.trust.is_trusted
 
 

@@ -85,14 +85,15 @@ class KnowledgeBundleEngine:
         actor.require_scope("write")
         checked = check_upload(document)
         name = check_bundle_name("name", name) if name else checked.name
-        how = {"branch_name": branch_name, "name": name, "require_trusted": require_trusted}
+        options: dict[str, Any] = {"branch_name": branch_name, "require_trusted": require_trusted}
+        options["name"] = name
         if dry_run:
             find_same(actor, name, checked)
-            return None, import_document(checked, actor, dry_run=True, **how)
+            return None, import_document(checked, actor, dry_run=True, **options)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             bundle = find_same(actor, name, checked) or keep_upload(actor, name, checked)
-            report = import_document(checked, actor, dry_run=False, **how) if imports else None
+            report = import_document(checked, actor, dry_run=False, **options) if imports else None
         return bundle, report
 
     def read_file(self, *, body: bytes) -> Any:

@@ -98,14 +98,14 @@ class ConversationArrival(Arrival):
 
     def build_conversation(self, item: Item) -> Conversation:
         """Return the row of an item. Raises Invalid."""
-        fields = {
+        fields: dict[str, Any] = {
             name: CONVERSATION[name].check(name, item[name]) for name in ("title", "model") if name in item
         }
         if not isinstance(item.get("messages", []), list):
             raise Invalid("{field} must be a list of objects.", field="messages")
         uid = derive_uid(self.project_id, c.parse_uuid("id", item.get("id")))
-        created = parse_past("created_at", item.get("created_at"))
-        return Conversation(uid=uid, status=Conversation.Status.COMPLETED, created_at=created, **fields)
+        fields |= {"created_at": parse_past("created_at", item.get("created_at"))}
+        return Conversation(uid=uid, status=Conversation.Status.COMPLETED, **fields)
 
     def load_known(self, view: Any, parsed: Mapping[UUID, tuple[Item, Conversation]]) -> None:
         """Read which conversations and messages are here, under their own ids or derived ones, or erased."""
