@@ -73,7 +73,7 @@ class BundleItemShape(s.Serializer):
 
     kind = s.ChoiceField(choices=[(name, name) for name in ALL_KINDS])
     id = s.CharField(help_text="In the bundle.")
-    here = s.CharField(help_text="Of the memory that is here; empty without one.")
+    existing_id = s.CharField(help_text="Of the memory that is here; empty without one.")
     line = s.CharField()
     reason = s.CharField()
 
@@ -167,7 +167,13 @@ def render_report(found: ImportReport) -> dict[str, Any]:
 
 
 def render_item(one: ItemOutcome) -> dict[str, Any]:
-    return {"kind": one.kind, "id": one.id, "here": one.here, "line": one.line, "reason": one.reason}
+    return {
+        "kind": one.kind,
+        "id": one.id,
+        "existing_id": one.existing_id,
+        "line": one.line,
+        "reason": one.reason,
+    }
 
 
 def render_upload(bundle: Bundle | None, report: ImportReport | None) -> dict[str, Any]:

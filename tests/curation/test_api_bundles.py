@@ -65,7 +65,7 @@ def test_it_travels_to_another_project(other: Api, document: Any) -> None:
     (fact,) = other.get("/facts").json()["results"]
     assert (fact["fact_text"], fact["verification_status"]) == (CLOCK, "unverified")
     again = other.post(path, {"branch": "main", "dry_run": True}).json()
-    assert (again["commit"], again["duplicates"][0]["here"]) == (None, fact["id"])
+    assert (again["commit"], again["duplicates"][0]["existing_id"]) == (None, fact["id"])
 
 
 def test_a_trusted_signature_keeps_verdicts(api: Api, other: Api, bundle: Any) -> None:

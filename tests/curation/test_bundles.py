@@ -218,7 +218,7 @@ def test_a_second_import_finds_duplicates(bundle: Bundle, other: Actor) -> None:
     assert Bundle.objects.filter(project=other.project_id).count() == 1
     facts = [one for one in again.duplicates if one.kind == "facts"]
     assert {one.line for one in facts} == {CLOCK, CAUSE}
-    assert all(one.here for one in facts)
+    assert all(one.existing_id for one in facts)
 
 
 def test_the_store_that_made_it_has_all_of_it(actor: Actor, bundle: Bundle) -> None:

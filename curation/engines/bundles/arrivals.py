@@ -15,7 +15,7 @@ from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.lookup import nearest_versions
 from memory.exceptions import Day1Error
-from memory.models import BranchedModel, Fact, FactAssessment, FactLink
+from memory.models import Fact, FactAssessment, FactLink
 
 ARRIVES, DUPLICATE, REFUSED = "new", "duplicate", "refused"
 STATES = (ARRIVES, DUPLICATE, REFUSED)
@@ -28,12 +28,12 @@ NO_END = "not_found: what it links is not in the bundle or was refused."
 
 @dataclass(frozen=True)
 class ItemOutcome:
-    """What becomes of one item; ``id`` is that of the bundle, ``here`` that of the memory on the branch."""
+    """What becomes of one item; ``existing_id`` is that of the memory on the branch, ``id`` the bundle's."""
 
     kind: str
     state: str
     id: str = ""
-    here: str = ""
+    existing_id: str = ""
     line: str = ""
     reason: str = ""
 
@@ -65,10 +65,12 @@ class Arrival:
         """Write what is new."""
         raise NotImplementedError
 
-    def add_outcome(self, state: str, item: Item, here: Any = "", line: str = "", reason: str = "") -> None:
+    def add_outcome(
+        self, state: str, item: Item, existing: Any = "", line: str = "", reason: str = ""
+    ) -> None:
         line = " ".join(str(line).split())[:LINE_LENGTH]
         uid = str(item.get("id", ""))[:LINE_LENGTH]
-        self.outcomes.append(ItemOutcome(self.kind, state, uid, str(here), line, reason))
+        self.outcomes.append(ItemOutcome(self.kind, state, uid, str(existing), line, reason))
 
     def refuse(self, item: Item, error: Day1Error, line: str = "") -> None:
         self.add_outcome(REFUSED, item, line=line, reason=f"{error.code}: {error.text}")
@@ -141,8 +143,8 @@ class FactArrival(Arrival):
 
     def count_verified(self) -> tuple[int, int]:
         """Return how many new facts stay verified, and how many are reset to unverified."""
-        said = sum(self.items[line.number].get(VERDICT) == VERIFIED for line in self.fresh)
-        return (said, 0) if self.arriving.trust.is_trusted else (0, said)
+        stated = sum(self.items[line.number].get(VERDICT) == VERIFIED for line in self.fresh)
+        return (stated, 0) if self.arriving.trust.is_trusted else (0, stated)
 
 
 VERDICT = "verification_status"
@@ -210,7 +212,7 @@ def load_edges(view: Any, ids: set[UUID]) -> set[tuple]:
     }
 
 
-def add_copies(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
+def add_copies(commit: CommitWriter, rows: Sequence[Any]) -> None:
     """Add rows whose ids derive from those of a bundle: one that was removed here follows its tombstone."""
     if not rows:
         return
@@ -220,5 +222,5 @@ def add_copies(commit: CommitWriter, rows: Sequence[BranchedModel]) -> None:
     for row in rows:
         old = former.get(row.uid)
         row.prev_vid, row.version = (old.vid, old.version + 1) if old else (None, 1)
-        row.vid = None  # type: ignore[assignment]  # it is a version of its own
+        row.vid = None  # it is a version of its own
     commit.merge_versions([(former.get(row.uid), row) for row in rows])

@@ -117,10 +117,10 @@ class ConversationArrival(Arrival):
                 if uid := as_message_id(one):
                     ids |= {uid: uid, (derived := derive_uid(self.project_id, uid)): derived}
         self.erased = erased_uids(self.project_id, ids, sources=True)
-        self.here: set[UUID] = set()
+        self.existing: set[UUID] = set()
         for model in (Conversation, Message):
             for batch in batched(sorted(ids), BATCH_SIZE):
-                self.here |= {
+                self.existing |= {
                     uid for (uid,) in view.visible_rows(model).select_by_key(("uid",), "uid", batch)
                 }
 
@@ -129,11 +129,11 @@ class ConversationArrival(Arrival):
         if self.erased & {own, row.uid}:
             self.add_outcome(REFUSED, item, line=row.title, reason=ERASED_HERE)
             return
-        if own in self.here:  # this store made it
+        if own in self.existing:  # this store made it
             self.add_outcome(DUPLICATE, item, own, row.title)
             self.keep_own_messages(item)
             return
-        talk = Talk(item, row, is_new=row.uid not in self.here)
+        talk = Talk(item, row, is_new=row.uid not in self.existing)
         self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, row.uid, row.title)
         taken = load_numbers(view, row.uid) if not talk.is_new else set()
         for one in item.get("messages", []):
@@ -142,7 +142,7 @@ class ConversationArrival(Arrival):
 
     def keep_own_messages(self, item: Item) -> None:
         found = (as_message_id(one) for one in item.get("messages", []))
-        self.message_ids |= {uid: uid for uid in found if uid in self.here}
+        self.message_ids |= {uid: uid for uid in found if uid in self.existing}
 
     def sort_message(self, talk: Talk, item: Any, taken: set[int]) -> None:
         own = as_message_id(item)
@@ -154,7 +154,7 @@ class ConversationArrival(Arrival):
             self.outcomes.append(build_message_outcome(REFUSED, str(own), ERASED_HERE))
             return
         self.message_ids[own] = uid
-        if uid in self.here or any(one.uid == uid for one in talk.messages):
+        if uid in self.existing or any(one.uid == uid for one in talk.messages):
             self.outcomes.append(build_message_outcome(DUPLICATE, str(own)))
             return
         try:
@@ -166,11 +166,11 @@ class ConversationArrival(Arrival):
 
     def build_message(self, talk: Conversation, uid: UUID, item: Item, taken: set[int]) -> Message:
         """Return the row of a message with a free number. Raises Invalid, TooLarge."""
-        given = {name: item[name] for name in STATED_MESSAGE if item.get(name) is not None}
-        row = build_message(given, self.arriving.actor.with_origin())
+        stated = {name: item[name] for name in STATED_MESSAGE if item.get(name) is not None}
+        row: Any = build_message(stated, self.arriving.actor.with_origin())
         row.session_id = row.task_id = row.agent_id = ""
         row.uid, row.conversation_id = uid, talk.uid
-        row.created_at = parse_past("created_at", item.get("created_at"))  # type: ignore[assignment]  # set then
+        row.created_at = parse_past("created_at", item.get("created_at"))
         if row.sequence_num is None or row.sequence_num in taken:
             row.sequence_num = max(taken, default=0) + 1
         taken.add(row.sequence_num)
@@ -249,7 +249,7 @@ class RelationArrival(Arrival):
 def parse_relation(item: Item) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the names of a relation, and its other fields. Raises Invalid."""
     names = {name: clean_name(name, c.without_secrets(item.get(name))) for name in RELATION_NAMES}
-    given = {name: item[name] for name in RELATION_CHECKS if item.get(name) is not None}
-    fields = c.validate(given, RELATION_CHECKS)
+    stated = {name: item[name] for name in RELATION_CHECKS if item.get(name) is not None}
+    fields = c.validate(stated, RELATION_CHECKS)
     check_interval(fields.get("valid_from"), fields.get("valid_until"))
     return names, fields
