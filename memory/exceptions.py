@@ -112,6 +112,10 @@ class Conflict(Day1Error):
     code, status, message = "conflict", 409, _("This conflicts with what is stored.")
 
 
+class BranchReadOnly(Conflict):
+    message = _("The branch {name} is read-only: fork it, and write on the fork.")
+
+
 class StaleVersion(Day1Error):
     code, status = "stale_version", 412
     message = _("The fact is at version {current}, not {expected}: read it again.")

@@ -62,6 +62,13 @@ def provisioned(folder: Path) -> Path:
     return folder
 
 
+def with_demo(folder: Path) -> Path:
+    """Put a store with its first project and the demo, in which admin is a maintainer, into a new folder."""
+    if databases.ON_SQLITE and not folder.exists():
+        shutil.copytree(make_once("demo", make_demo), folder)
+    return folder
+
+
 @cache
 def migrated_store() -> Path:
     """Return a migrated, empty store."""
@@ -95,6 +102,17 @@ def provision(folder: Path) -> None:
     shutil.copy2(migrated_store(), folder)
     command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", PROVISION]
     subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(folder)), check=True)
+
+
+def make_demo(folder: Path) -> None:
+    shutil.copytree(make_once("provisioned", provision), folder, dirs_exist_ok=True)
+    load_demo(folder)
+
+
+def load_demo(folder: Path) -> None:
+    command = [sys.executable, "manage.py", "day1", "demo"]
+    env = environment(DAY1_DATA_DIR=str(folder))
+    subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
 
 
 class Up:
@@ -146,6 +164,11 @@ class Up:
         main = self.process.pid
         forked = Path(f"/proc/{main}/task/{main}/children").read_text().split()
         return [int(text) for text in forked] or [main]
+
+    def add_demo(self) -> None:
+        """Load the demo where the store was not copied from one that has it."""
+        if not databases.ON_SQLITE:
+            load_demo(self.folder)
 
     def get(self, path: str, **headers: str) -> tuple[int, bytes]:
         with urlopen(Request(self.first["url"] + path, headers=headers), timeout=TIMEOUT_SECONDS) as answer:

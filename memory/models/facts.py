@@ -83,6 +83,8 @@ class Fact(BranchedModel):
     )
     TEXT: ClassVar[str] = "fact_text"
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
+    # Proposals are compared with others too, to show a reviewer what a proposal repeats.
+    COMPARED: ClassVar[frozenset[str]] = SEARCHED | {Status.CREATED}
 
     # Erased facts are archived, so that no search, context or briefing shows them.
     ERASED: ClassVar[dict[str, Any]] = {

@@ -45,14 +45,13 @@ PROMOTED = {
         "IngestedEvent",
         "Observation",
         "Relation",
-        "ReviewItem",
         "Session",
         "TaskAgent",
         "TaskObjective",
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-    "curation": ("Handoff",),
+    "curation": ("Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {

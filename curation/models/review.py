@@ -50,6 +50,7 @@ class ReviewItem(models.Model):
     seq = models.BigIntegerField(default=0, help_text="The commit that answered it, or undid the answer.")
 
     class Meta:
+        db_table = "memory_reviewitem"  # its name since before this app
         ordering = ["-created_at"]
         indexes = [
             models.Index(fields=["branch", "seq"], name="review_answered"),

@@ -8,11 +8,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
+from curation.models import ReviewItem
 from memory.engines.facts.proposals import ProposalEngine
-from memory.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
 from memory.engines.support import validation as c
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
-from memory.models import ReviewItem
 from memory.views.base import ProjectPage, base_context
 from memory.views.error_text import error_sentence
 from memory.views.fact_actions import build_undo_url
