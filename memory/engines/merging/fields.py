@@ -81,8 +81,8 @@ def complete_content(row: BranchedModel, content: Mapping[str, Any]) -> dict[str
 
 def _is_changed(name: str, base: BranchedModel, ours: BranchedModel, theirs: BranchedModel) -> bool:
     """Return whether a field is not the same on all three sides."""
-    before, here, there = getattr(base, name), getattr(ours, name), getattr(theirs, name)
-    return not (is_same(here, there) and is_same(before, here))
+    base_value, our_value, their_value = (getattr(row, name) for row in (base, ours, theirs))
+    return not (is_same(our_value, their_value) and is_same(base_value, our_value))
 
 
 def _read_sides(name: str, base: BranchedModel | None, ours: Any, theirs: Any) -> _Sides:
