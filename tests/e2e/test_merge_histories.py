@@ -9,7 +9,7 @@ import pytest
 from tests.memory.merging.rest_transport import RestTransport
 from tests.memory.merging.test_random_histories import BACK, ENDS, OTHERS, START, TWINS, WRITES
 from tests.memory.merging.world import World
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 STEPS = 30
 MERGES = ["merge", "merge", "sync"]
@@ -18,7 +18,7 @@ MERGES = ["merge", "merge", "sync"]
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder: Path = tmp_path_factory.mktemp("histories") / "data"
-    with Up(prepared(folder), "--no-worker") as up:
+    with Up(provisioned(folder), "--no-worker") as up:
         yield up
 
 
