@@ -2,7 +2,16 @@
 
 from curation.models.handoffs import Handoff
 from curation.models.review import ReviewItem
+from curation.models.saved_views import SavedView
 from curation.models.scores import Score
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
-__all__ = ["Handoff", "ReviewItem", "Score", "Verification", "VerificationCursor", "VerificationJob"]
+__all__ = [
+    "Handoff",
+    "ReviewItem",
+    "SavedView",
+    "Score",
+    "Verification",
+    "VerificationCursor",
+    "VerificationJob",
+]
