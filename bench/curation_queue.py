@@ -159,15 +159,14 @@ def verify_all(folder: Path) -> None:
     next_rid.ensure_lease()
     judged = set(FactAssessment.objects.on(main).gather_values("uid"))
     facts = sorted(Fact.objects.on(main).gather_values("uid", "judged_hash"))[ENTRIES:]
-    dated = dict.fromkeys(("at", "created_at", "updated_at"), datetime.now(UTC))
     shared = {"branch": main, "seq_from": main.head, "status": "verified", "method": "human", "by": "bench"}
+    shared |= dict.fromkeys(("at", "created_at", "updated_at"), datetime.now(UTC))
     rows = []
     for uid, judged_hash in facts:
         if (uid,) not in judged:
-            rid = next_rid()
-            row = {"uid": uid, "judged_hash": judged_hash, "slot": f"{main.pk}:{uid.hex}"}
+            rid, slot = next_rid(), f"{main.pk}:{uid.hex}"
             rows.append(
-                FactAssessment(**row, **shared, rid=rid, vid=rid, at=now, created_at=now, updated_at=now)
+                FactAssessment(rid=rid, vid=rid, uid=uid, judged_hash=judged_hash, slot=slot, **shared)
             )
     FactAssessment._base_manager.bulk_create(rows, batch_size=500)
     database = sqlite3.connect(folder / "day1.sqlite3")

@@ -95,6 +95,9 @@ def read_expiring(scope: Scope, after: str, limit: int) -> Portion:
     rows = rows.filter(**{f"{column}__gt": scope.now, f"{column}__lte": scope.expires_until})
     if since:
         rows = rows.filter(**{f"{column}__gte": since})
+    if column != ENDS[0]:  # those that the other column lists already
+        listed = Q(expires_at__gt=scope.now, expires_at__lte=scope.expires_until)
+        rows = rows.filter(Q(expires_at=None) | ~listed)
     found = rows.lowest(skip + limit + 1, column)[skip:]
     facts = found[:limit]
     if len(found) > limit:

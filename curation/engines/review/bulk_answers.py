@@ -70,12 +70,23 @@ class Answers:
         self.essences: dict[UUID, str] = {}
 
     def answer_fact(self, uid: UUID) -> None:
-        """Answer all open questions on a fact, or remember why that is refused."""
+        """Answer the open questions on a fact, or remember why none of them could be."""
         try:
-            for item in self._load_items(uid):
-                self._answer_item(item)
+            items = self._load_items(uid)
         except Day1Error as error:
             self.refused[uid] = error
+            return
+        answered = [self._try_answer(uid, item) for item in items]
+        if any(answered):
+            self.refused.pop(uid, None)
+
+    def _try_answer(self, uid: UUID, item: ReviewItem) -> bool:
+        try:
+            self._answer_item(item)
+        except Day1Error as error:
+            self.refused[uid] = error
+            return False
+        return True
 
     def _load_items(self, uid: UUID) -> Sequence[ReviewItem]:
         open_items = ReviewItem.objects.filter(branch=self.commit.branch, status=ReviewItem.Status.OPEN)
