@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from curation.engines.queue.actions import MERGE_DUPLICATES, MOVE, QueueActionEngine
 from curation.engines.queue.engine import QueueEngine
-from curation.engines.queue.reasons import EXPIRING_DAYS, IDLE_DAYS, Reason
+from curation.engines.queue.reasons import Reason
 from curation.engines.queue.saved_views import SavedViewEngine
 from curation.engines.review.pair_answers import KEEP_BOTH
 from curation.models import SavedView
@@ -63,8 +63,6 @@ class QueuePage(BulkActions, TokenFilters, ProjectPage):
         "statuses": STATUSES.items(),
         "most": MAX_FACTS,
         "categories": CATEGORIES,
-        "days": EXPIRING_DAYS,
-        "idle_days": IDLE_DAYS,
     }
 
     @property

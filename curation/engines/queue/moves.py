@@ -23,7 +23,7 @@ from memory.engines.merging.strategies import CHERRY_PICK
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Day1Error, NotFound, StaleVersion
-from memory.models import Commit, Fact
+from memory.models import Branch, Commit, Fact
 
 MOVED, TOOK = "Moved.", "Brought there; it stays here too, since this branch is on its way there."
 CONFLICTS = _("{name} says otherwise about it: a merge request decides that.")
@@ -62,12 +62,20 @@ class MoveEngine:
         ids = check_ids(fact_ids)
         source, target = find_branches(actor, branch_name, to_branch)
         move = Move(actor, branch_name, to_branch, reason, expected_versions or {})
-        move.stays = target.pk in {branch for branch, _limit in source.lineage()}
+        move.stays = comes_from(source, target)
         picked = move.choose(ids)
         if picked:
             options = MergeOptions(source, target, CHERRY_PICK, tuple(picked))
             merge_checked(options, actor, reason[:500], keep=move.finish)
         return move.build_report(ids)
+
+
+def comes_from(branch: Branch, other: Branch) -> bool:
+    """Return whether a branch was forked from another, or from one that was."""
+    parent = branch.parent
+    while parent is not None and parent.pk != other.pk:
+        parent = parent.parent
+    return parent is not None
 
 
 @dataclass

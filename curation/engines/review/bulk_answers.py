@@ -90,7 +90,8 @@ class Answers:
 
     def _load_items(self, uid: UUID) -> Sequence[ReviewItem]:
         open_items = ReviewItem.objects.filter(branch=self.commit.branch, status=ReviewItem.Status.OPEN)
-        items = list(open_items.filter(Q(fact_id=uid) | Q(other_id=uid)).select_related("branch"))
+        own = open_items.filter(Q(fact_id=uid) | Q(other_id=uid))
+        items = list(own.select_related("branch").order_by("pk"))
         with_facts(items, self.commit.actor.project_id)
         for item in items:
             self.essences |= {fact.uid: fact.essence for fact in (item.fact, item.other) if fact}
