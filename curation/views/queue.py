@@ -63,6 +63,8 @@ class QueuePage(BulkActions, TokenFilters, ProjectPage):
         "statuses": STATUSES.items(),
         "most": MAX_FACTS,
         "categories": CATEGORIES,
+        "drawing": "check",
+        "none_yet": lazy("Nothing waits here."),
     }
 
     @property
@@ -154,7 +156,7 @@ class ChangeView(ProjectPage):
     scope, http_method_names = "curate", ["post"]
 
     def post(self, request: HttpRequest, view_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
-        where = {"view_id": view_id, "actor": self.reader.actor}
+        where: dict[str, Any] = {"view_id": view_id, "actor": self.reader.actor}
         match request.POST.get("action"):
             case "rename":
                 view_engine.rename_view(**where, name=request.POST.get("name", ""))

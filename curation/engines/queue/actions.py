@@ -32,10 +32,11 @@ class QueueActionEngine:
         merge_duplicates and keep_both answer the open questions on them, move brings them to ``to_branch``;
         the others are those of ActionEngine, with its ``parameters``. Raises as those engines do.
         """
-        where = {"fact_ids": fact_ids, "actor": actor, "branch_name": branch_name}
-        read = {"expected_versions": expected_versions, "reason": reason}
+        where: dict[str, Any] = {"fact_ids": fact_ids, "actor": actor, "branch_name": branch_name}
+        read: dict[str, Any] = {"expected_versions": expected_versions, "reason": reason}
         if action == MOVE:
-            return MoveEngine().move_facts(to_branch=to_branch, **where, **read)
+            moved: MoveReport = MoveEngine().move_facts(to_branch=to_branch, **where, **read)
+            return moved
         if action in (MERGE_DUPLICATES, KEEP_BOTH):
             report = BulkAnswerEngine().answer_questions(action=action, **where, **read)
         else:

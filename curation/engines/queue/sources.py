@@ -160,7 +160,7 @@ def find_edge(scope: Scope, start: UUID | None, window: int, down: bool) -> UUID
 
     Read from the index alone.
     """
-    found = []
+    found: list[UUID] = []
     for branch, _limit in scope.lineage:
         rows = Fact._base_manager.filter(branch=branch)
         if start:

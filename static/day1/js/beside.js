@@ -1,5 +1,6 @@
 // The story of the marked fact beside the queue, in a wide window: evidence, history with its differences, similar
-// facts and the judge's reasons. A question that the keys only pass over is not fetched.
+// facts and the judge's reasons. A question that the keys only pass over is not fetched. It is loaded before
+// queue.js, which marks the first.
 import { read } from "./serial.js";
 
 const SETTLE_MS = 150;
