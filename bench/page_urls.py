@@ -45,6 +45,8 @@ NOT_A_PAGE = {
     **dict.fromkeys(("verification-job", "admin:verification-job", "handoff", "admin:handoff"), OPENED),
     **dict.fromkeys(("template", "admin:template"), OPENED),
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
+    "join": OPENED,
+    **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
 }

@@ -20,7 +20,7 @@ from memory.views.frames import WEB, Page, build_patterns
 from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
 from memory.views.location_switch import SwitchLocation
-from memory.views.members import ChangeMember, Members, RemoveMember
+from memory.views.members import ChangeMember, Invite, Members, RemoveMember, RevokeInvitation
 from memory.views.navigation import Section, add_section
 from memory.views.search import Search
 from memory.views.sessions import SessionPage, Sessions
@@ -37,6 +37,8 @@ PAGES: list[Page] = [
     ("members", Members, "members"),
     ("members/<int:member_id>", ChangeMember, "change-member"),
     ("members/<int:member_id>/remove", RemoveMember, "remove-member"),
+    ("members/invitations", Invite, "invite"),
+    ("members/invitations/<uuid:invitation_id>/revoke", RevokeInvitation, "revoke-invitation"),
     ("palette", Palette, "palette"),
     ("help", Help, "project-help"),
     ("search", Search, "search"),

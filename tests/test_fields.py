@@ -23,6 +23,7 @@ from memory.engines.fields.capture import (
     SessionFields,
 )
 from memory.engines.fields.facts import FACT, NewFact
+from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
@@ -74,6 +75,7 @@ NOUNS = (
     RELATION,
     SESSION,
     BRANCH,
+    INVITATION,
     KEY,
     MERGE_REQUEST,
     QUESTION,

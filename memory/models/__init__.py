@@ -11,6 +11,7 @@ from memory.models.erasures import ErasedMemory, Erasure
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
+from memory.models.invitations import Invitation
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
 from memory.models.merges import MergeApproval, MergeDecision, MergeRequest, MergeWithdrawal
@@ -46,6 +47,7 @@ __all__ = [
     "FactUse",
     "IdempotencyRecord",
     "IngestedEvent",
+    "Invitation",
     "Membership",
     "MergeApproval",
     "MergeDecision",
