@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0032_review_moved'),
+        ('memory', '0036_invitations'),
     ]
 
     operations = [
