@@ -84,8 +84,8 @@ class QueueEngine:
 def parse_reasons(reasons: Collection[str]) -> tuple[Reason, ...]:
     """Return the reasons in the order of their worth, all by default. Raises Invalid."""
     check = c.one_of([reason.value for reason in WORTH])
-    asked = {check("reason", reason) for reason in reasons}
-    return tuple(reason for reason in WORTH if not asked or reason.value in asked)
+    requested = {check("reason", reason) for reason in reasons}
+    return tuple(reason for reason in WORTH if not requested or reason.value in requested)
 
 
 def parse_position(cursor: str, mark: str, chosen: Sequence[Reason]) -> tuple[int, str]:
@@ -141,8 +141,8 @@ class PageReader:
         annotate_facts(facts, self.scope.lineage, self.project_id)
         causes = find_causes(facts, self.scope)
         matching = self._match_filters(facts)
-        asked = [(item.fact or item.other, item) for item in items]
-        for fact, item in [*((fact, None) for fact in portion.facts), *asked]:
+        questions = [(item.fact or item.other, item) for item in items]
+        for fact, item in [*((fact, None) for fact in portion.facts), *questions]:
             known = causes[fact.uid] if fact else []
             if fact is not None and fact.uid not in matching:
                 continue
@@ -150,8 +150,8 @@ class PageReader:
                 yield build_entry(fact, item, known, reason, self.scope.branch)
 
     def _is_first(self, reason: Reason, causes: Sequence[Cause]) -> bool:
-        asked = [cause.reason for cause in causes if cause.reason in self.chosen]
-        return bool(asked) and asked[0] == reason
+        chosen = [cause.reason for cause in causes if cause.reason in self.chosen]
+        return bool(chosen) and chosen[0] == reason
 
     def _match_filters(self, facts: Sequence[Fact]) -> set[UUID]:
         """Return the facts that the filters let pass."""
