@@ -24,6 +24,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "branches": ("", "archived=1"),
     "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
     "review": ("", "status=resolved", "status=all"),
+    "queue": ("", "reason=unverified"),
     "audit": ("", "action=fact.update"),
     "observations": ("", "session_id={session}", "q={words}"),
     "relations": ("", "source={entity}", "q={entity}"),
@@ -43,7 +44,10 @@ NOT_A_PAGE = {
     ),
     **dict.fromkeys(("erasure", "admin:erasure", "task", "admin:task", "eval", "admin:eval"), OPENED),
     **dict.fromkeys(("verification-job", "admin:verification-job", "handoff", "admin:handoff"), OPENED),
+    **dict.fromkeys(("template", "admin:template"), OPENED),
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
+    "join": OPENED,
+    **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
 }

@@ -1,7 +1,21 @@
 """Rows of the curators' work."""
 
 from curation.models.handoffs import Handoff
+from curation.models.review import ReviewItem
+from curation.models.saved_views import SavedView
 from curation.models.scores import Score
+from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
-__all__ = ["Handoff", "Score", "Verification", "VerificationCursor", "VerificationJob"]
+__all__ = [
+    "Handoff",
+    "ReviewItem",
+    "SavedView",
+    "Score",
+    "Template",
+    "TemplateUse",
+    "TemplateVersion",
+    "Verification",
+    "VerificationCursor",
+    "VerificationJob",
+]

@@ -182,6 +182,8 @@ DAY1 = {
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
     "briefing_parts": ("curation.engines.handoffs.briefing.HandoffBriefing",),
     "trace_erasers": ("curation.engines.handoffs.traces.HandoffTraces",),
+    "task_hooks": ("curation.engines.templates.outcomes.TaskOutcomes",),
+    "template_suggester": "curation.engines.templates.ranking.TemplateRanking",
     "merge_gates": MERGE_GATES,
     "consolidator": "conversations.engines.consolidation.session.SessionConsolidation",
 }

@@ -24,8 +24,9 @@ LOADED = """
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from curation.models import ReviewItem
 from memory.models import *
-from tests.memory.views.test_review_pages import pairs
+from tests.curation.test_review_pages import pairs
 project = Project.objects.get(slug="default")
 actor = local_actor(project.pk, label="builder")
 facts = FactEngine()

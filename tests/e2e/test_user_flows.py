@@ -21,7 +21,7 @@ from memory.actors import local_actor
 from memory.engines.branches.manager import create_main
 from memory.engines.facts.engine import FactEngine
 from memory.models import *
-from tests.memory.views.test_review_pages import pairs
+from tests.curation.test_review_pages import pairs
 project = Project.objects.get(slug="default")
 other = Project.objects.create(name="Others", slug="others")
 create_main(other)

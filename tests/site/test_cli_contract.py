@@ -29,6 +29,11 @@ VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate 
     "verification"
 }
 HANDOFF = {"handoff"} | {f"handoff {name}" for name in "create list show accept reject".split()}
+INVITATIONS = {"invitations"} | {f"invitations {name}" for name in "create list revoke".split()}
+TEMPLATE = {"template"} | {
+    f"template {action}"
+    for action in "create list find show instantiate update diff deprecate outcome".split()
+}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -39,6 +44,8 @@ ADDED = {
     *ERASURE,
     *QUESTIONS,
     *HANDOFF,
+    *INVITATIONS,
+    *TEMPLATE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

@@ -14,6 +14,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
+from curation.engines.review.review_queue import ReviewEngine
 from day1site.cli import main
 from day1site.demo import loader
 from day1site.demo.player import Player
@@ -23,7 +24,6 @@ from day1site.settings.paths import ROOT
 from memory.actors import Actor, local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
