@@ -24,6 +24,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "branches": ("", "archived=1"),
     "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
     "review": ("", "status=resolved", "status=all"),
+    "queue": ("", "reason=unverified"),
     "audit": ("", "action=fact.update"),
     "observations": ("", "session_id={session}", "q={words}"),
     "relations": ("", "source={entity}", "q={entity}"),

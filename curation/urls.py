@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
+from curation.views.queue import ChangeView, QueuePage, SaveView
 from curation.views.review import Answer, Review
 from curation.views.review_panels import count_questions, load_questions, load_waiting
 from curation.views.templates import TemplatePage, Templates
@@ -17,6 +18,9 @@ from memory.views.view_context import REVIEW, add_counter
 PAGES: list[Page] = [
     ("review", Review, "review"),
     ("review/<uuid:item_id>", Answer, "review-answer"),
+    ("queue", QueuePage, "queue"),
+    ("queue/views", SaveView, "save-view"),
+    ("queue/views/<uuid:view_id>", ChangeView, "change-view"),
     ("verification", VerificationPage, "verification"),
     ("verification/calibration", CalibrationPage, "calibration"),
     ("verification/jobs/<uuid:job_id>", JobPage, "verification-job"),

@@ -162,6 +162,17 @@ class Fact(BranchedModel):
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"
             ),
             PROPOSED_INDEX,
+            # Few facts end: a curator lists those that do so soon.
+            models.Index(
+                fields=["branch", "expires_at"],
+                condition=models.Q(expires_at__isnull=False),
+                name="fact_bexpires",
+            ),
+            models.Index(
+                fields=["branch", "valid_until"],
+                condition=models.Q(valid_until__isnull=False),
+                name="fact_buntil",
+            ),
             FullTextIndex(
                 fields=["fact_text"],
                 tokens=["category", "kind", "status", "session_id", "agent_id"],

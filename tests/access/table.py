@@ -248,7 +248,7 @@ PAGES = {
     **dict.fromkeys(("handoffs", "handoff", "templates", "template"), "read"),
     **dict.fromkeys(("fact-edit", "new-merge-request"), "write"),
     **dict.fromkeys(("review", "review-answer", "verification", "calibration", "verification-job"), "curate"),
-    "save-question": "curate",
+    **dict.fromkeys(("save-question", "queue"), "curate"),
     **dict.fromkeys(("keys", "rotate-key", "revoke-key", "remove-member", "audit"), "admin"),
     **dict.fromkeys(("erasures", "erasure", "erase"), "admin"),
 }
@@ -293,6 +293,9 @@ FORMS = (
     Form("curate", "fact-act", {"action": "invalidate", "version": "{fact_version}"}),
     Form("curate", "fact-judge"),
     Form("curate", "facts", {"one": "verify:{fact}:{fact_version}"}),
+    Form("curate", "queue", {"one": "verify:{other}:1"}),
+    Form("curate", "save-view", {"name": "of the page"}),
+    Form("curate", "change-view", {"action": "rename", "name": "renamed"}),
     Form("curate", "review-answer", {"decision": "keep_both"}),
     Form("curate", "save-question", {"text": "What lives?", "fact": "{fact}"}),
     Form("curate", "questions", {"do": "delete", "question": "{question}"}),

@@ -79,7 +79,7 @@ LOCAL = {
         "WorkHandle",
         "Workspace",
     ),
-    "curation": ("Score", "Verification", "VerificationCursor", "VerificationJob"),
+    "curation": ("SavedView", "Score", "Verification", "VerificationCursor", "VerificationJob"),
 }
 # Models of which the store may have an equal row by now; either one will do.
 SHARED = (Vector, IngestedEvent)
