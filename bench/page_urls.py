@@ -24,6 +24,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "branches": ("", "archived=1"),
     "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
     "review": ("", "status=resolved", "status=all"),
+    "queue": ("", "reason=unverified"),
     "audit": ("", "action=fact.update"),
     "observations": ("", "session_id={session}", "q={words}"),
     "relations": ("", "source={entity}", "q={entity}"),
@@ -46,6 +47,8 @@ NOT_A_PAGE = {
     **dict.fromkeys(("template", "admin:template", "bundle", "admin:bundle"), OPENED),
     **dict.fromkeys(("bundle-document", "admin:bundle-document"), "is a file"),
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
+    "join": OPENED,
+    **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
 }

@@ -24,6 +24,7 @@ from memory.engines.fields.capture import (
     SessionFields,
 )
 from memory.engines.fields.facts import FACT, NewFact
+from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
@@ -75,6 +76,7 @@ NOUNS = (
     RELATION,
     SESSION,
     BRANCH,
+    INVITATION,
     KEY,
     MERGE_REQUEST,
     QUESTION,

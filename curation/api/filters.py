@@ -5,7 +5,7 @@ import django_filters as df
 from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.fields.templates import TEMPLATE_FILTERS
-from curation.models import Bundle, Handoff, Template
+from curation.models import Bundle, Handoff, ReviewItem, Template
 from memory.api.filters import declare_filters
 
 
@@ -13,6 +13,17 @@ from memory.api.filters import declare_filters
 class HandoffFilterSet(df.FilterSet):
     class Meta:
         model = Handoff
+        fields: list[str] = []
+
+
+class ReviewFilterSet(df.FilterSet):
+    branch = df.CharFilter(help_text="Questions about this branch; every branch when it is not given.")
+    status = df.ChoiceFilter(choices=ReviewItem.Status.choices, help_text="Open or resolved questions.")
+    kind = df.ChoiceFilter(choices=ReviewItem.Kind.choices, help_text="Questions of this kind.")
+    fact_id = df.UUIDFilter(help_text="Questions about this fact.")
+
+    class Meta:
+        model = ReviewItem
         fields: list[str] = []
 
 

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('curation', '0015_templates'),
+        ('curation', '0012_queue'),
         ('memory', '0034_branch_read_only'),
     ]
 

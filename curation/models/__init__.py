@@ -2,6 +2,8 @@
 
 from curation.models.bundles import Bundle, SigningKey, TrustedKey
 from curation.models.handoffs import Handoff
+from curation.models.review import ReviewItem
+from curation.models.saved_views import SavedView
 from curation.models.scores import Score
 from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
@@ -9,6 +11,8 @@ from curation.models.verifications import Verification, VerificationCursor, Veri
 __all__ = [
     "Bundle",
     "Handoff",
+    "ReviewItem",
+    "SavedView",
     "Score",
     "SigningKey",
     "Template",

@@ -29,6 +29,7 @@ VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate 
     "verification"
 }
 HANDOFF = {"handoff"} | {f"handoff {name}" for name in "create list show accept reject".split()}
+INVITATIONS = {"invitations"} | {f"invitations {name}" for name in "create list revoke".split()}
 TEMPLATE = {"template"} | {
     f"template {action}"
     for action in "create list find show instantiate update diff deprecate outcome".split()
@@ -47,6 +48,7 @@ ADDED = {
     *ERASURE,
     *QUESTIONS,
     *HANDOFF,
+    *INVITATIONS,
     *TEMPLATE,
     *BUNDLE,
 }  # since the contract was written down

@@ -45,14 +45,13 @@ PROMOTED = {
         "IngestedEvent",
         "Observation",
         "Relation",
-        "ReviewItem",
         "Session",
         "TaskAgent",
         "TaskObjective",
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-    "curation": ("Bundle", "Handoff", "Template", "TemplateUse", "TemplateVersion"),
+    "curation": ("Bundle", "Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
@@ -81,6 +80,7 @@ LOCAL = {
         "Workspace",
     ),
     "curation": (
+        "SavedView",
         "Score",
         "SigningKey",
         "TrustedKey",

@@ -7,6 +7,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from curation.engines.review.pair_answers import DISMISS, KEEP_BOTH
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.db.budget import count_row_bytes
 from memory.db.retry import retry_methods
@@ -17,7 +19,7 @@ from memory.engines.facts.bulk_actions import REASON, archive_fact
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
-from memory.engines.review.revision_items import KEEP_BOTH, remove_revisions
+from memory.engines.sessions.revision_links import remove_revisions
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
@@ -25,11 +27,11 @@ from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.policies import Write
 from memory.exceptions import Conflict, Invalid, NotFound
-from memory.models import Branch, Commit, Confirmation, Fact, ReviewItem
+from memory.models import Branch, Commit, Confirmation, Fact
 
 Status = Fact.Status
 # Decisions on a pair of near duplicates; KEEPING_ONE lists those that name the fact to keep.
-SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS = "supersede", "same", "archive", "combine", "dismiss"
+SUPERSEDE, SAME, ARCHIVE, COMBINE = "supersede", "same", "archive", "combine"
 DECISIONS = (KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS)
 KEEPING_ONE = frozenset({SUPERSEDE, SAME, ARCHIVE})
 IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
@@ -224,7 +226,7 @@ class Decision:
         if strangers := [uid for uid in (self.keep, *(expected or {})) if uid and uid not in pair]:
             raise Invalid("{id} is none of the two facts of this question.", id=strangers[0], field="keep")
         if self.decision == KEEP_BOTH:
-            remove_revisions(commit, item)
+            remove_revisions(commit, pair)
         if self.decision in (KEEP_BOTH, DISMISS):
             return None
         read = expected or {UUID(uid): n for uid, n in item.details.get("versions", {}).items()}
@@ -240,11 +242,13 @@ class Decision:
         if self.decision == ARCHIVE:
             commit.change_row(other, **archive_fact(other))
             return
-        commit.change_row(other, **_set_aside(other))
+        aside = _set_aside(other)
         if keeper.status == Status.CREATED:  # a proposal that stays is accepted
+            accepted = rules.change_status(keeper, Status.ACTIVE)
             replace_parents(commit, [keeper])
-            keeper = commit.change_row(keeper, **rules.change_status(keeper, Status.ACTIVE))
-        check_keeper(keeper)
+            keeper = commit.change_row(keeper, **accepted)
+        check_keeper(keeper)  # nothing is written before a refusal: others of a batch are answered
+        commit.change_row(other, **aside)
         if self.decision == SAME:
             confirm_sources(commit, keeper, other)
         if other.status != Status.CREATED:

@@ -6,14 +6,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from curation.engines.review.near_duplicates import NearDuplicateEngine
+from curation.models import ReviewItem
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.review.near_duplicates import NearDuplicateEngine
 from memory.engines.support.similarity import compare_claims, get_thresholds, is_near, is_same, same_claim
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import NotFound, ScopeMissing
-from memory.models import Fact, NearCheck, ReviewItem, Vector
+from memory.models import Fact, NearCheck, Vector
 from memory.models.nodes import uuid7
 from tests.memory.fake_provider import FakeProvider, beside, failing
 

@@ -50,10 +50,13 @@ class ReviewItem(models.Model):
     seq = models.BigIntegerField(default=0, help_text="The commit that answered it, or undid the answer.")
 
     class Meta:
+        db_table = "memory_reviewitem"  # its name since before this app
         ordering = ["-created_at"]
         indexes = [
             models.Index(fields=["branch", "seq"], name="review_answered"),
             models.Index(fields=["project", "status"], name="review_waiting"),
+            models.Index(fields=["fact_id"], name="review_fact"),
+            models.Index(fields=["other_id"], name="review_other"),
         ]
 
     def __str__(self) -> str:

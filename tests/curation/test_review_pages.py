@@ -7,11 +7,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from curation.engines.review.review_queue import ReviewEngine
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.engines.review.review_queue import ReviewEngine
-from memory.models import Branch, Commit, Fact, Project, ReviewItem
+from memory.models import Branch, Commit, Fact, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS = FactEngine()

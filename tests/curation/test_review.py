@@ -2,12 +2,13 @@
 
 import pytest
 
+from curation.engines.review.review_queue import ReviewEngine
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.exceptions import (
     BranchArchived,
     Conflict,
@@ -17,7 +18,7 @@ from memory.exceptions import (
     ScopeMissing,
     StaleVersion,
 )
-from memory.models import AuditEntry, ReviewItem
+from memory.models import AuditEntry
 from memory.models.nodes import uuid7
 from tests.memory.api.client import nothing_left
 from tests.memory.test_actions import shown

@@ -4,21 +4,37 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import shapes
+from curation.api import review_shapes as shapes
+from curation.api.filters import ReviewFilterSet
+from curation.engines.review.review_queue import ReviewEngine
 from memory.api.base import Resource, get_request_actor
-from memory.api.filters import ReviewFilterSet
 from memory.api.reading import Input, parse_id, parse_versions, word
 from memory.api.routes import serve_at
-from memory.api.schema import documented
-from memory.engines.review.review_queue import ReviewEngine
+from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
 review_engine = ReviewEngine()
+EXAMPLE = {"decision": "keep_both", "reason": "Two caches."}
+ROUTES = {
+    "ReviewViewSet": {
+        "list": route(
+            "What waits for a person, newest first",
+            {200: page(shapes.QuestionShape)},
+            None,
+            [*list_filter_parameters(ReviewFilterSet), *PAGING],
+        ),
+        "retrieve": route("Read a question", {200: shapes.QuestionShape}),
+        "resolve": route(
+            "Answer a question", {200: shapes.ResolvedShape}, shapes.ResolveInput, example=EXAMPLE
+        ),
+    },
+}
 
 
 @serve_at("review-items", "review-item")
-@documented
+@document_routes(ROUTES, shapes)
 class ReviewViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_class = ReviewFilterSet
@@ -29,10 +45,10 @@ class ReviewViewSet(Resource):
         requested = {name: payload.take_value(name, c.plain_text, "") for name in ("status", "kind")}
         fact_id = payload.take_value("fact_id", c.optional_check(c.parse_uuid))
         payload.refuse_unknown()
-        page = review_engine.list_items(
+        found = review_engine.list_items(
             actor=get_request_actor(request), branch_name=branch, fact_id=fact_id, **requested, **paging
         )
-        return Response(shapes.page_shape(page, shapes.review_shape))
+        return Response(page_shape(found, shapes.review_shape))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         item_id = parse_id(pk)

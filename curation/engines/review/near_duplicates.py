@@ -6,18 +6,20 @@ crash at any moment repeats a comparison and loses none.
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
+from curation.engines.review.pair_answers import build_pair_key
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.retry import retry_methods
 from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
+from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import default_exclusions
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.batches import batched
@@ -25,16 +27,13 @@ from memory.engines.support.similarity import is_near, is_same
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
-from memory.models import Branch, Fact, NearCheck, ReviewItem, Vector
-from memory.models.vectors import vector_slot
+from memory.models import Branch, Fact, NearCheck
 
 log = logging.getLogger(__name__)
 
 SCAN_LIMIT = 500  # texts per read
 BATCH_SIZE = 32  # facts compared in one consistent read: about half a second with 100,000 facts
 NEIGHBOURS = 6  # the fact itself is one of them
-# Proposals are compared too, to show a reviewer what a proposal repeats.
-COMPARED = (Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE)
 
 
 @retry_methods
@@ -117,17 +116,6 @@ def load_checks(project_id: UUID, model: str) -> Iterator[tuple[list[NearCheck],
             yield list(of_project.filter(content_hash__in=vectors).order_by("id")), vectors
 
 
-def load_vectors(
-    project_id: UUID, model: str, hashes: Sequence[str]
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the ready vectors, and the hashes never queued for the model."""
-    slots = [vector_slot(project_id, model, value) for value in hashes]
-    rows = Vector.objects.filter(slot__in=slots).values_list("content_hash", "data")
-    found: dict[str, Any] = dict(rows)
-    ready = {value: data for value, data in found.items() if data is not None}
-    return ready, [value for value in hashes if value not in found]
-
-
 def _want_again(project_id: UUID, checks: Iterable[NearCheck]) -> None:
     """Queue texts that were written while the settings were broken, or under another model."""
     hashes = {check.uid: check.content_hash for check in checks}
@@ -183,7 +171,7 @@ def may_be_same(fact: Fact, other: Fact) -> bool:
 
 def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
     shown = Fact.objects.in_lineage(lineage).filter(
-        *default_exclusions(timezone.now(), lineage).values(), uid__in=uids, status__in=COMPARED
+        *default_exclusions(timezone.now(), lineage).values(), uid__in=uids, status__in=Fact.COMPARED
     )
     return sorted(shown.fetch_all(), key=lambda fact: fact.rid)
 
@@ -219,9 +207,3 @@ def build_question(branch: Branch, fact: Fact, other: Fact, score: float, model:
             "versions": {str(one.uid): one.version for one in (newer, older)},
         },
     )
-
-
-def build_pair_key(branch_id: int, one: UUID, other: UUID) -> str:
-    """Return the key of the review item of two facts on a branch; their order does not matter."""
-    low, high = sorted((one.hex, other.hex))
-    return f"{branch_id}:{low}:{high}"
