@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from tests.browser import LISTEN, View, check_clean, listen, settle, sign_in
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 PASSWORD = "correct horse battery"
 LATENCY_SECONDS = 0.15
@@ -36,7 +36,7 @@ facts = FactEngine()
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("quick") / "data"
-    with Up(prepared(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
+    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
         up.run_python(START)
         yield up
 

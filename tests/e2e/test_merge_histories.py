@@ -11,7 +11,7 @@ from tests.memory.merging.near_texts import teach
 from tests.memory.merging.rest_transport import RestTransport
 from tests.memory.merging.test_random_histories import BACK, ENDS, NEAR, OTHERS, START, TWINS, WRITES
 from tests.memory.merging.world import World
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 STEPS = 30
 MERGES = ["merge", "merge", "sync"]
@@ -22,7 +22,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder: Path = tmp_path_factory.mktemp("histories") / "data"
     with FakeProvider() as provider:
         teach(provider)
-        with Up(prepared(folder), "--no-worker", **describe_provider(provider)) as up:
+        with Up(provisioned(folder), "--no-worker", **describe_provider(provider)) as up:
             yield up
 
 
