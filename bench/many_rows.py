@@ -112,7 +112,7 @@ def recalls(project: Any, main: Any, count: int) -> list[Any]:
 
 def questions(project: Any, main: Any, count: int) -> list[Any]:
     """Return review items on main."""
-    from memory.models import ReviewItem
+    from curation.models import ReviewItem
 
     uids = some_facts(main, 1000)
     pairs = ((uids[n % len(uids)], uids[(n * 7 + 1) % len(uids)]) for n in range(count))

@@ -6,9 +6,17 @@ class CurationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from curation.models import Score, Verification
+        from curation.engines.review.pair_answers import ReviewAnswers
+        from curation.engines.templates.rows import find_kept
+        from curation.models import Bundle, Score, Template, Verification
+        from memory.engines.branches.expiry import keep_branches
         from memory.engines.erasure.traces import add_traces
+        from memory.engines.versions.pair_answers import register_pair_answers
 
         # A judge may repeat a fact in words of its own, a server may quote it in an error.
         add_traces(Score, ("explanation",), about="target_id")
         add_traces(Verification, ("fallback",), about="fact_id")
+        register_pair_answers(ReviewAnswers())
+        add_traces(Template, ("description", "reason"))
+        add_traces(Bundle, ("description",))
+        keep_branches(find_kept)

@@ -4,6 +4,8 @@ from uuid import UUID
 
 from celery import shared_task
 
+BATCH_SIZE = 500  # texts that are compared before another project has its turn
+
 
 @shared_task(name="curation.verify")
 def verify(job_id: str) -> None:
@@ -26,3 +28,20 @@ def verify_due() -> None:
     from curation.engines import again
 
     again.verify_due()
+
+
+# The names of these two are from before they moved here: saved schedules have them.
+@shared_task(name="memory.near")
+def near(project_id: str) -> None:
+    from curation.engines.review.near_duplicates import NearDuplicateEngine
+    from memory.queue.producer import enqueue
+
+    if NearDuplicateEngine().check_pending(UUID(project_id), BATCH_SIZE) >= BATCH_SIZE:
+        enqueue("memory.near", project_id)
+
+
+@shared_task(name="memory.sweep_near")
+def sweep_near() -> None:
+    from curation.engines.review.near_duplicates import NearDuplicateEngine
+
+    NearDuplicateEngine().compare_due()

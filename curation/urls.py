@@ -2,23 +2,48 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from curation.views.bundles import BundleDownload, BundleKeys, BundlePage, Bundles, BundleUpload
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
+from curation.views.queue import ChangeView, QueuePage, SaveView
+from curation.views.review import Answer, Review
+from curation.views.review_panels import count_questions, load_questions, load_waiting
+from curation.views.templates import TemplatePage, Templates
 from curation.views.verification import AskJudge, JobPage, VerificationPage, load_panel
 from memory.views.fact_panels import add_fact_panel
 from memory.views.frames import WEB, Page, build_patterns
+from memory.views.home import add_home_panel
 from memory.views.navigation import Section, add_section
+from memory.views.view_context import REVIEW, add_counter
 
 PAGES: list[Page] = [
+    ("review", Review, "review"),
+    ("review/<uuid:item_id>", Answer, "review-answer"),
+    ("queue", QueuePage, "queue"),
+    ("queue/views", SaveView, "save-view"),
+    ("queue/views/<uuid:view_id>", ChangeView, "change-view"),
     ("verification", VerificationPage, "verification"),
     ("verification/calibration", CalibrationPage, "calibration"),
     ("verification/jobs/<uuid:job_id>", JobPage, "verification-job"),
     ("facts/<uuid:fact_id>/judge", AskJudge, "fact-judge"),
     ("handoffs", Handoffs, "handoffs"),
     ("handoffs/<uuid:handoff_id>", HandoffPage, "handoff"),
+    ("bundles", Bundles, "bundles"),
+    ("bundles/upload", BundleUpload, "bundle-upload"),
+    ("bundles/keys", BundleKeys, "bundle-keys"),
+    ("bundles/<uuid:bundle_id>", BundlePage, "bundle"),
+    ("bundles/<uuid:bundle_id>/document", BundleDownload, "bundle-document"),
+    ("templates", Templates, "templates"),
+    ("templates/<str:name>", TemplatePage, "template"),
 ]
 urlpatterns = build_patterns(PAGES, WEB)
 
+add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=15))
 add_section(Section("verification", _("Verification"), "verified", "v", scope="curate", order=44))
 add_section(Section("handoffs", _("Handoffs"), "out", "w", order=46))
+add_section(Section("bundles", _("Bundles"), "project", "d", order=48))
+add_section(Section("templates", _("Templates"), "copy", "p", order=47))
 add_fact_panel("fact/rating.html", load_panel)
+add_fact_panel("fact/questions.html", load_questions)
+add_counter(REVIEW, count_questions)
+add_home_panel("review_waiting.html", load_waiting)

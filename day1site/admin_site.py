@@ -12,13 +12,8 @@ from django.shortcuts import redirect, render
 from django.urls import URLResolver, include, path
 from unfold.sites import UnfoldAdminSite
 
-from conversations import urls as conversations
-from curation import urls as curation
-from memory import urls as memory
 from memory.actors import ROLE_SCOPES
 from memory.engines.access.members import list_memberships
-from memory.views.frames import ADMIN, build_patterns
-from memory.views.navigation import last_member
 
 # Needed by unfold's scripts, which evaluate expressions in attributes and set styles. Own origin only.
 POLICY: dict[str, Any] = {
@@ -33,6 +28,12 @@ class Day1AdminSite(UnfoldAdminSite):
 
     def extra_urls(self) -> list[URLResolver]:
         """Return the routes of a project's pages: those of the web, below /admin."""
+        # Every process imports this module; the pages are half of what a start costs.
+        from conversations import urls as conversations
+        from curation import urls as curation
+        from memory import urls as memory
+        from memory.views.frames import ADMIN, build_patterns
+
         pages = [*memory.PAGES, *conversations.PAGES, *curation.PAGES]
         return [path("p/<slug:slug>/", include(build_patterns(pages, ADMIN)))]
 
@@ -77,6 +78,8 @@ class Day1AdminSite(UnfoldAdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Redirect to the facts of the last open project; without a project, explain why."""
+        from memory.views.navigation import last_member
+
         if member := last_member(request):
             return HttpResponseRedirect(f"p/{member.project.slug}/facts")
         context = {**self.each_context(request), "title": "Day1", "app_list": self.get_app_list(request)}

@@ -6,6 +6,9 @@ from django.views.generic import RedirectView, TemplateView
 from django.views.i18n import set_language
 
 from day1site import account_views, api_router
+from day1site.join import Join
+
+admin.autodiscover()
 
 urlpatterns = [
     path("", account_views.front, name="front"),
@@ -16,6 +19,7 @@ urlpatterns = [
     path("p/<slug:slug>/", include("curation.urls")),
     path("login", account_views.Login.as_view(), name="login"),
     path("logout", account_views.Logout.as_view(), name="logout"),
+    path("join/<str:secret>", Join.as_view(), name="join"),
     path("account", account_views.account, name="account"),
     path("account/password", account_views.Password.as_view(), name="password"),
     path("theme", account_views.theme, name="theme"),

@@ -11,7 +11,6 @@ from typing import Any
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
-from redis.exceptions import RedisError
 
 from memory.db.process_group import FOREVER, get_group
 
@@ -37,6 +36,8 @@ class PatientRedisCache(RedisCache):
         return count
 
     def _ask_server(self, ask: Callable[..., Any], without: Any, *args: Any, **kwargs: Any) -> Any:
+        from redis.exceptions import RedisError  # a start without Redis need not wait for its client
+
         cls = type(self)  # each thread has its own cache object, but they share one Redis
         if monotonic() < cls._silent_until:
             return without

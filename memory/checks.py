@@ -32,7 +32,8 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         + check_paths("task_hooks", settings.task_hooks, "day1.E014")
         + check_paths("briefing_parts", settings.briefing_parts, "day1.E015")
         + check_paths("trace_erasers", settings.trace_erasers, "day1.E016")
-        + check_consolidator(settings.consolidator)
+        + check_path("consolidator", settings.consolidator, "day1.E006")
+        + check_path("template_suggester", settings.template_suggester, "day1.E018")
         + check_gates(settings.merge_gates)
         + check_embedder()
         + check_judge()
@@ -50,13 +51,13 @@ def check_paths(name: str, paths: tuple[str, ...], id: str) -> list[CheckMessage
     return found
 
 
-def check_consolidator(path: str) -> list[CheckMessage]:
+def check_path(name: str, path: str, id: str) -> list[CheckMessage]:
     try:
         if path:
             import_string(path)
     except ImportError as error:
-        hint = "DAY1['consolidator'] is the dotted path of a class, or empty."
-        return [Error(str(error), hint=hint, id="day1.E006")]
+        hint = f"DAY1[{name!r}] is the dotted path of a class, or empty."
+        return [Error(str(error), hint=hint, id=id)]
     return []
 
 

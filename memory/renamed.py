@@ -48,6 +48,7 @@ memory.admin.capture memory.views.capture
 memory.admin.listing memory.views.list_base
 memory.admin.sections memory.views.navigation
 memory.api.problems.handle memory.api.problems.handle_error
+memory.api.review curation.api.review
 memory.api.schema.complete memory.api.schema.complete_schema
 memory.broker memory.queue.broker
 memory.db.aliases memory.db.temporary_database
@@ -99,7 +100,7 @@ memory.engines.members memory.engines.access.members
 memory.engines.mending memory.engines.store.recovery
 memory.engines.merging.gates.check_verdicts curation.engines.gates.check_verdicts
 memory.engines.moving memory.engines.store.migration
-memory.engines.near memory.engines.review.near_duplicates
+memory.engines.near curation.engines.review.near_duplicates
 memory.engines.observations memory.engines.sessions.observations
 memory.engines.observing memory.engines.sessions.tool_calls
 memory.engines.pages memory.engines.support.pagination
@@ -115,6 +116,8 @@ memory.engines.replacing memory.engines.facts.supersession
 memory.engines.replies memory.engines.search.answer_boost
 memory.engines.retention memory.engines.store.retention
 memory.engines.reverts memory.engines.branches.revert
+memory.engines.review curation.engines.review
+memory.engines.review.revision_items memory.engines.sessions.revision_links
 memory.engines.scoring memory.engines.search.scoring
 memory.engines.session_context memory.engines.sessions.context
 memory.engines.session_manager memory.engines.sessions.manager
@@ -127,11 +130,15 @@ memory.engines.thresholds memory.engines.support.similarity
 memory.engines.transfer memory.engines.facts.import_export
 memory.engines.upkeep memory.engines.store.maintenance
 memory.engines.workspaces memory.engines.store.workspaces
+memory.models.review curation.models.review
 memory.providers.redaction memory.redaction
+memory.tasks.near curation.tasks.near
+memory.tasks.sweep_near curation.tasks.sweep_near
 memory.views.fact memory.views.fact_detail
 memory.views.filtering memory.views.filter_form
 memory.views.palette memory.views.command_palette
 memory.views.reader memory.views.view_context
+memory.views.review curation.views.review
 memory.views.sentences memory.views.error_text
 memory.views.wording memory.views.labels
 """

@@ -51,15 +51,6 @@ def catch_up() -> None:
         return
 
 
-@shared_task(name="memory.near")
-def near(project_id: str) -> None:
-    from memory.engines.review.near_duplicates import NearDuplicateEngine
-    from memory.queue.producer import enqueue
-
-    if NearDuplicateEngine().check_pending(UUID(project_id), BATCH_SIZE) >= BATCH_SIZE:
-        enqueue("memory.near", project_id)
-
-
 @shared_task(name="memory.run_eval")
 def run_eval(run_id: str) -> None:
     """Put the questions of a run that has too many of them to wait for."""
@@ -74,13 +65,6 @@ def sweep_evals() -> None:
     from memory.engines.evaluation.runs import queue_lost
 
     queue_lost()
-
-
-@shared_task(name="memory.sweep_near")
-def sweep_near() -> None:
-    from memory.engines.review.near_duplicates import NearDuplicateEngine
-
-    NearDuplicateEngine().compare_due()
 
 
 @shared_task(name="memory.hold_past")

@@ -20,9 +20,8 @@ from memory.views.frames import WEB, Page, build_patterns
 from memory.views.home import Help, Home
 from memory.views.keys import Keys, RevokeKey, RotateKey
 from memory.views.location_switch import SwitchLocation
-from memory.views.members import ChangeMember, Members, RemoveMember
+from memory.views.members import ChangeMember, Invite, Members, RemoveMember, RevokeInvitation
 from memory.views.navigation import Section, add_section
-from memory.views.review import Answer, Review
 from memory.views.search import Search
 from memory.views.sessions import SessionPage, Sessions
 from memory.views.topology import Expired, Topology
@@ -38,6 +37,8 @@ PAGES: list[Page] = [
     ("members", Members, "members"),
     ("members/<int:member_id>", ChangeMember, "change-member"),
     ("members/<int:member_id>/remove", RemoveMember, "remove-member"),
+    ("members/invitations", Invite, "invite"),
+    ("members/invitations/<uuid:invitation_id>/revoke", RevokeInvitation, "revoke-invitation"),
     ("palette", Palette, "palette"),
     ("help", Help, "project-help"),
     ("search", Search, "search"),
@@ -52,8 +53,6 @@ PAGES: list[Page] = [
     ("relations/<uuid:relation_id>", RelationPage, "relation"),
     ("commits/<slug:commit>", CommitPage, "commit"),
     ("undo/<uuid:commit_id>", Undo, "undo"),
-    ("review", Review, "review"),
-    ("review/<uuid:item_id>", Answer, "review-answer"),
     ("branches", Branches, "branches"),
     ("branches/topology", Topology, "topology"),
     ("branches/expired", Expired, "expired"),
@@ -66,7 +65,6 @@ PAGES += frames.PAGES  # of views that say themselves where they are shown
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("home", _("Home"), "home", "h", order=10))
-add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=15))
 add_section(Section("sessions", _("Sessions"), "agent", "e", order=18))
 add_section(Section("search", _("Search"), "search", "s", order=20))
 add_section(Section("facts", _("Facts"), "facts", "f", order=30))

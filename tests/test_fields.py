@@ -6,7 +6,9 @@ from typing import Any, get_type_hints
 import pytest
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
+from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
+from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION, TemplateFields
 from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns
 from day1site.mcp.tools.declared_schemas import input_property
@@ -22,6 +24,7 @@ from memory.engines.fields.capture import (
     SessionFields,
 )
 from memory.engines.fields.facts import FACT, NewFact
+from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
 from memory.engines.fields.merges import MERGE_REQUEST
@@ -73,6 +76,7 @@ NOUNS = (
     RELATION,
     SESSION,
     BRANCH,
+    INVITATION,
     KEY,
     MERGE_REQUEST,
     QUESTION,
@@ -85,6 +89,11 @@ NOUNS = (
     OBJECTIVE,
     TASK_AGENT,
     HANDOFF,
+    BUNDLE,
+    TRUSTED_KEY,
+    TEMPLATE,
+    TEMPLATE_USE,
+    TEMPLATE_VERSION,
 )
 
 
@@ -120,6 +129,10 @@ def test_python_knows_the_fields_of_other_nouns() -> None:
 
 def test_python_knows_the_fields_of_a_new_handoff() -> None:
     assert get_type_hints(HandoffFields).keys() == set(HANDOFF.field_names(Use.CREATE))
+
+
+def test_python_knows_the_fields_of_a_new_template() -> None:
+    assert get_type_hints(TemplateFields).keys() == set(TEMPLATE.field_names(Use.CREATE)) - {"name"}
 
 
 def test_python_knows_the_fields_of_a_new_task() -> None:

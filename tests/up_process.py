@@ -29,6 +29,8 @@ prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
 """
 CODE_LOOP = """
 import contextlib, io, json, sys, traceback
+from day1site.cli.local_store import start_django
+start_django()
 for line in sys.stdin:
     output, error = io.StringIO(), ""
     try:
@@ -59,6 +61,13 @@ def provisioned(folder: Path) -> Path:
     """Put a store with its first project, user and key into a new data directory, and return it."""
     if databases.ON_SQLITE and not folder.exists():
         shutil.copytree(make_once("provisioned", provision), folder)
+    return folder
+
+
+def with_demo(folder: Path) -> Path:
+    """Put a store with its first project and the demo, in which admin is a maintainer, into a new folder."""
+    if databases.ON_SQLITE and not folder.exists():
+        shutil.copytree(make_once("demo", make_demo), folder)
     return folder
 
 
@@ -97,6 +106,17 @@ def provision(folder: Path) -> None:
     subprocess.run(command, cwd=ROOT, env=environment(DAY1_DATA_DIR=str(folder)), check=True)
 
 
+def make_demo(folder: Path) -> None:
+    shutil.copytree(make_once("provisioned", provision), folder, dirs_exist_ok=True)
+    load_demo(folder)
+
+
+def load_demo(folder: Path) -> None:
+    command = [sys.executable, "manage.py", "day1", "demo"]
+    env = environment(DAY1_DATA_DIR=str(folder))
+    subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
+
+
 class Up:
     """Process of `up` on a data directory, on a port of its own."""
 
@@ -104,7 +124,7 @@ class Up:
 
     def __init__(self, folder: Path, *options: str, **env: str) -> None:
         words = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(folder), *options]
-        self.folder = folder
+        self.folder, self.env = folder, env
         self.log = (folder.parent / "up.log").open("a+")
         self.start = self.log.tell()
         self.process = subprocess.Popen(
@@ -147,17 +167,22 @@ class Up:
         forked = Path(f"/proc/{main}/task/{main}/children").read_text().split()
         return [int(text) for text in forked] or [main]
 
+    def add_demo(self) -> None:
+        """Load the demo where the store was not copied from one that has it."""
+        if not databases.ON_SQLITE:
+            load_demo(self.folder)
+
     def get(self, path: str, **headers: str) -> tuple[int, bytes]:
         with urlopen(Request(self.first["url"] + path, headers=headers), timeout=TIMEOUT_SECONDS) as answer:
             return answer.status, answer.read()
 
     def run_python(self, code: str) -> str:
-        """Run code in a Django process on the same data directory; return what it printed.
+        """Run code in a process that knows memory's models and engines; return what it printed.
 
         The process starts with the first call and serves all of them, since a start takes seconds.
         """
         if self.shell is None:
-            self.shell = start_shell(self.folder)
+            self.shell = start_shell(self.folder, **self.env)
         assert self.shell.stdin
         assert self.shell.stdout
         self.shell.stdin.write(json.dumps(code) + "\n")
@@ -178,11 +203,11 @@ class Up:
         self.log.close()
 
 
-def start_shell(folder: Path) -> subprocess.Popen[str]:
+def start_shell(folder: Path, **env: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "manage.py", "shell", "-v", "0", "-c", CODE_LOOP],
+        [sys.executable, "-c", CODE_LOOP],
         cwd=ROOT,
-        env=environment(DAY1_DATA_DIR=str(folder)),
+        env=environment(DAY1_DATA_DIR=str(folder), DJANGO_SETTINGS_MODULE="day1site.settings.dev", **env),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,7 +1,25 @@
 """Rows of the curators' work."""
 
+from curation.models.bundles import Bundle, SigningKey, TrustedKey
 from curation.models.handoffs import Handoff
+from curation.models.review import ReviewItem
+from curation.models.saved_views import SavedView
 from curation.models.scores import Score
+from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
-__all__ = ["Handoff", "Score", "Verification", "VerificationCursor", "VerificationJob"]
+__all__ = [
+    "Bundle",
+    "Handoff",
+    "ReviewItem",
+    "SavedView",
+    "Score",
+    "SigningKey",
+    "Template",
+    "TemplateUse",
+    "TemplateVersion",
+    "TrustedKey",
+    "Verification",
+    "VerificationCursor",
+    "VerificationJob",
+]

@@ -13,12 +13,11 @@ from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.briefing import describe_packet
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import list_missing, measure_completeness
+from curation.engines.holdings import measure_lines
 from curation.models import Handoff
 from curation.templatetags.handoffs import TYPES
 from memory.engines.fields.base import Use
-from memory.engines.sessions.briefing import MAX_TOKENS
 from memory.exceptions import Invalid
-from memory.ranking import count_tokens
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success
@@ -118,15 +117,10 @@ class HandoffPage(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
         handoff = handoff_engine.get_handoff(handoff_id=self.kwargs["handoff_id"], actor=actor)
-        lines = list(describe_packet(handoff))
-        tokens = count_tokens("\n".join(lines))
         return super().get_context_data(
             title=TYPES[handoff.handoff_type],
             handoff=handoff,
-            lines=lines,
-            tokens=tokens,
-            share=min(tokens / MAX_TOKENS, 1),
-            budget=MAX_TOKENS,
+            packet=measure_lines(describe_packet(handoff)),
             missing=list_missing(handoff),
             completeness=measure_completeness(handoff),
             may_decide=self.reader.is_now and handoff_engine.may_decide(handoff=handoff, actor=actor),

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from curation.engines.review.near_duplicates import NearDuplicateEngine
 from day1site.demo.conversations import replay_conversation
 from day1site.demo.script import Step
 from memory.actors import Actor
@@ -15,7 +16,6 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.review.near_duplicates import NearDuplicateEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.models import Fact
 

@@ -18,7 +18,6 @@ from memory.models import (
     Erasure,
     Fact,
     MergeRequest,
-    ReviewItem,
     Snapshot,
     Workspace,
 )
@@ -88,17 +87,6 @@ class BranchFilterSet(df.FilterSet):
 class TaskFilterSet(df.FilterSet):
     class Meta:
         model = AgentTask
-        fields: list[str] = []
-
-
-class ReviewFilterSet(df.FilterSet):
-    branch = df.CharFilter(help_text="Questions about this branch; every branch when it is not given.")
-    status = df.ChoiceFilter(choices=ReviewItem.Status.choices, help_text="Open or resolved questions.")
-    kind = df.ChoiceFilter(choices=ReviewItem.Kind.choices, help_text="Questions of this kind.")
-    fact_id = df.UUIDFilter(help_text="Questions about this fact.")
-
-    class Meta:
-        model = ReviewItem
         fields: list[str] = []
 
 

@@ -16,7 +16,6 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK
-from memory.engines.review.review_queue import DECISIONS
 from memory.engines.search.ranked import INCLUDE, TYPES
 
 POINT: dict[str, Any] = {
@@ -131,20 +130,6 @@ class ActionInput(OnBranch, Stated):
     new_fact_text = request_field(
         facts.NEW_FACT_TEXT.as_optional(), help_text="A new fact instead of replaced_by, with supersede."
     )
-
-
-class ResolveInput(Stated):
-    """The answer to a question."""
-
-    decision = s.ChoiceField(choices=list(DECISIONS))
-    keep = s.UUIDField(
-        required=False, allow_null=True, help_text="The fact that stays: supersede, same, archive."
-    )
-    new_fact_text = request_field(
-        facts.NEW_FACT_TEXT.as_optional(), help_text="What takes the place of both, with combine."
-    )
-    reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
-    expected_versions = VERSIONS
 
 
 @declare_fields(LINK.select_fields(Use.CREATE))

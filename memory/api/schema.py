@@ -13,7 +13,6 @@ from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.filters import (
     FactFilterSet,
-    ReviewFilterSet,
     SnapshotFilterSet,
     WorkspaceFilterSet,
 )
@@ -155,7 +154,6 @@ EXAMPLES = {
     r.FactUpdateInput: {"confidence": 0.9},
     r.SupersedeInput: {"new_fact_text": "Access tokens expire after 30 minutes."},
     r.ActionInput: {"action": "archive", "fact_ids": ["0198a1b2-0000-7000-8000-000000000001"]},
-    r.ResolveInput: {"decision": "keep_both", "reason": "Two caches."},
     r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
     r.BranchDetailsInput: {"owner": "Ada", "ttl_days": 14, "tags": ["auth"]},
     r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
@@ -165,8 +163,10 @@ EXAMPLES = {
 }
 
 
-def route(text: str, answers: dict[int, Any], request: Any = None, parameters: Any = ()) -> Callable:
-    example = EXAMPLES.get(request)
+def route(
+    text: str, answers: dict[int, Any], request: Any = None, parameters: Any = (), example: Any = None
+) -> Callable:
+    example = example or EXAMPLES.get(request)
     examples = [OpenApiExample("Short", value=example, request_only=True)] if example else None
     return extend_schema(
         summary=text,
@@ -232,16 +232,6 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "list": route("List the project's keys, newest first", {200: page(shapes.KeyShape)}, None, PAGING),
         "revoke": route("End a key", {200: shapes.KeyShape}),
         "rotate": route("A new key in the place of an old one", {201: shapes.NewKeyShape}, r.RotateInput),
-    },
-    "ReviewViewSet": {
-        "list": route(
-            "What waits for a person, newest first",
-            {200: page(shapes.QuestionShape)},
-            None,
-            [*list_filter_parameters(ReviewFilterSet), *PAGING],
-        ),
-        "retrieve": route("Read a question", {200: shapes.QuestionShape}),
-        "resolve": route("Answer a question", {200: shapes.ResolvedShape}, r.ResolveInput),
     },
     "SnapshotViewSet": {
         "create": route("Keep a point of a branch, or the store", {201: SNAPSHOT}, copy_shapes.SnapshotInput),

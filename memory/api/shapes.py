@@ -15,12 +15,11 @@ from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK
-from memory.engines.review.review_queue import Resolved
 from memory.engines.search.engine import SearchResult
 from memory.engines.search.explain import REASONS, Explanation
 from memory.engines.search.ranked import Hit
 from memory.engines.support.pagination import Page
-from memory.models import Fact, ReviewItem
+from memory.models import Fact
 
 Render = Callable[..., dict[str, Any]]
 
@@ -153,35 +152,6 @@ class NewKeyShape(KeyShape):
     token = s.CharField(allow_null=True)
 
 
-class ReviewShape(s.Serializer):
-    id = s.UUIDField()
-    branch = s.CharField(source="branch.name")
-    kind = s.ChoiceField(choices=ReviewItem.Kind.choices)
-    status = s.ChoiceField(choices=ReviewItem.Status.choices)
-    fact_id = s.UUIDField()
-    other_id = s.UUIDField()
-    score = s.FloatField()
-    resolution = s.CharField()
-    details = s.DictField()
-    created_at = s.DateTimeField()
-    resolved_at = s.DateTimeField(allow_null=True)
-    resolved_by = s.CharField()
-
-
-class QuestionShape(ReviewShape):
-    """A question with its two facts as visible on its branch now; null where they are not."""
-
-    fact = FactShape(allow_null=True)
-    other = FactShape(allow_null=True)
-
-
-class ResolvedShape(QuestionShape):
-    """A question with its answer. Reverting the commit opens it again."""
-
-    commit = CommitShape()
-    new_fact_id = s.UUIDField(allow_null=True, help_text="The fact that was written in the place of both.")
-
-
 class OutcomeShape(s.Serializer):
     """The outcome for one fact."""
 
@@ -261,7 +231,6 @@ _commit_detail = build_renderer(CommitDetailShape, "counts")
 link = build_renderer(LinkShape, "branch")
 _branch = build_renderer(BranchShape, "parent")
 key = build_renderer(KeyShape)
-_review = build_renderer(QuestionShape, "fact", "other")
 outcome = build_renderer(OutcomeShape)
 
 
@@ -273,18 +242,8 @@ def version_shape(row: Any, branch: str) -> dict[str, Any]:
     return _version(row, branch=branch, commit=commit(row.commit) if row.commit else None)
 
 
-def review_shape(row: Any) -> dict[str, Any]:
-    name = row.branch.name
-    both = {end: one and fact(one, branch=name) for end, one in (("fact", row.fact), ("other", row.other))}
-    return _review(row, **both)
-
-
 def new_fact_shape(row: Fact | None) -> dict[str, Any]:
     return {"new_fact_id": as_text(row.uid) if row else None}
-
-
-def resolved_shape(done: Resolved) -> dict[str, Any]:
-    return {**review_shape(done.item), "commit": commit(done.commit), **new_fact_shape(done.new_fact)}
 
 
 def report_shape(done: Report) -> dict[str, Any]:

@@ -67,7 +67,9 @@ class TaskShape(d.AnswerShape):
 class CreatedTaskShape(TaskShape):
     """A new task."""
 
-    suggested_template = s.CharField(allow_null=True, help_text="null: there are no templates yet.")
+    suggested_template = s.CharField(
+        allow_null=True, help_text="The name of a template that fits it; null: none does."
+    )
 
 
 class JoinedTaskShape(s.Serializer):

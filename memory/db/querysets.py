@@ -36,6 +36,8 @@ from memory.db.raw_select import (
     by_key,
     cut_rows,
     exists_sql,
+    nearest_uids,
+    newest_in_groups,
     next_in_group,
 )
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery
@@ -185,7 +187,7 @@ class VersionedQuerySet(QuerySet[Row]):
         for level in range(len(self.named_lineage)):
             for pk, next_pk in read_next(level, pks, same):
                 found.setdefault(pk, []).append(next_pk)
-        return self._nearest_uid(found)
+        return nearest_uids(self.db, self.model, found)
 
     def _next_by_row(self, level: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
         """Return pairs of each row and the next row of an arm with the same value."""
@@ -204,12 +206,12 @@ class VersionedQuerySet(QuerySet[Row]):
         ]
         return ones[0].union(*ones[1:], all=True) if ones else ()
 
-    def _nearest_uid(self, found: dict[int, list[int]]) -> dict[int, int]:
-        """Choose, of the rows that the arms offer for each row, the one with the lowest uid."""
-        several = [pk for offered in found.values() if len(offered) > 1 for pk in offered]
-        rows = self.model._base_manager.using(self.db).filter(pk__in=several)
-        uids = dict(rows.values_list("pk", "uid")) if several else {}
-        return {pk: min(offered, key=lambda other: uids.get(other, 0)) for pk, offered in found.items()}
+    def newest_in_groups(self, columns: Sequence[str], groups: Sequence[Sequence[Any]]) -> list[Row]:
+        """Return the newest rows of groups, each values of the columns and a uid that its row is below."""
+        levels = range(len(self.named_lineage)) if groups else ()
+        arms = [self._where_conditions([self._arm_row(i, {"down": False})]) for i in levels]
+        pks = [pk for arm in arms for pk in newest_in_groups(self.db, self.model, arm, columns, groups)]
+        return list(self.model._base_manager.using(self.db).filter(pk__in=pks)) if pks else []
 
     def history(self, lineage: Lineage, uid: Any) -> Self:
         """Return all versions of one memory along the lineage, newest first."""

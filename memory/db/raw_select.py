@@ -1,6 +1,6 @@
 """Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
@@ -13,6 +13,7 @@ from memory.db.fields import JSONTextField
 
 Row = TypeVar("Row", bound=models.Model)
 MAX_PARAMETERS = 30_000  # values of a statement
+MAX_UNITED = 100  # selects of a statement
 CUT_MARK = " … [cut]"
 ROW = "t"  # alias of the table in these statements
 
@@ -217,3 +218,73 @@ def next_in_group(
     with connection.cursor() as cursor:
         cursor.execute(sql, [*values, *pks])
         return [pair for pair in cursor.fetchall() if pair[1] is not None]
+
+
+Newest = Callable[[Iterable[str]], str]
+
+
+def nearest_uids(using: str, model: type[models.Model], offered: dict[int, list[int]]) -> dict[int, int]:
+    """Choose, of the rows that are offered for each key, the one with the lowest uid."""
+    several = [pk for pks in offered.values() if len(pks) > 1 for pk in pks]
+    rows = model._base_manager.using(using).filter(pk__in=several)
+    uids = dict(rows.values_list("pk", "uid")) if several else {}
+    return {key: min(pks, key=lambda pk: uids.get(pk, 0)) for key, pks in offered.items()}
+
+
+def newest_in_groups(
+    using: str,
+    model: type[models.Model],
+    conditions: Iterable[Condition],
+    columns: Sequence[str],
+    groups: Sequence[Sequence[Any]],
+) -> list[int]:
+    """Return the keys of the visible rows that are the newest of their groups.
+
+    A group is values of the columns and a uid, below which its row must be.
+    """
+    connection = connections[using]
+    fields: Any = [model._meta.get_field(name) for name in (*columns, "uid")]
+    stored = [
+        [field.get_db_prep_value(value, connection) for field, value in zip(fields, group, strict=True)]
+        for group in groups
+    ]
+    shown, values = join_conditions(render_conditions(conditions, using))
+    quote: Any = connection.ops.quote_name
+    *equal, below = [f"{ROW}.{quote(field.column)}" for field in fields]
+    within = " AND ".join([*(f"{name} = {{}}" for name in equal), f"{below} < {{}}"])
+    pk: Any = model._meta.pk
+    table = f"{quote(model._meta.db_table)} {ROW}"
+    start = f"SELECT {ROW}.{quote(pk.column)} FROM {table} WHERE {shown} AND "
+
+    def newest(values: Iterable[str]) -> str:
+        """Return the statement for one group, whose values are given as SQL."""
+        return f"{start}{within.format(*values)} ORDER BY {below} DESC LIMIT 1"
+
+    unite = _newest_by_group if get_features(using).limits_correlated_subqueries else _newest_by_union
+    with connection.cursor() as cursor:
+        return [pk for statement in unite(newest, values, stored) for pk in _fetch_keys(cursor, *statement)]
+
+
+def _fetch_keys(cursor: Any, sql: str, values: Sequence[Any]) -> list[int]:
+    cursor.execute(sql, values)
+    return [pk for (pk,) in cursor.fetchall() if pk is not None]
+
+
+def _newest_by_group(
+    newest: Newest, values: Sequence[Any], groups: Sequence[Sequence[Any]]
+) -> Iterator[tuple[str, list[Any]]]:
+    names = [f"c{place}" for place in range(len(groups[0]))]
+    rows = placeholders(groups).replace("%s", f"({placeholders(names)})")
+    one = newest(f"q.{name}" for name in names)
+    listed = [value for group in groups for value in group]
+    yield f"WITH q({', '.join(names)}) AS (VALUES {rows}) SELECT ({one}) FROM q", [*listed, *values]
+
+
+def _newest_by_union(
+    newest: Newest, values: Sequence[Any], groups: Sequence[Sequence[Any]]
+) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the same statement for a database without LIMIT in correlated subqueries."""
+    select = f"({newest(['%s'] * len(groups[0]))})"
+    for start in range(0, len(groups), MAX_UNITED):
+        batch = groups[start : start + MAX_UNITED]
+        yield " UNION ALL ".join([select] * len(batch)), [v for group in batch for v in (*values, *group)]

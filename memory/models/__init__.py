@@ -11,6 +11,7 @@ from memory.models.erasures import ErasedMemory, Erasure
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.handles import WorkHandle
 from memory.models.ingest import IngestedEvent
+from memory.models.invitations import Invitation
 from memory.models.keys import ApiKey, IdempotencyRecord
 from memory.models.links import FactLink
 from memory.models.merges import MergeApproval, MergeDecision, MergeRequest, MergeWithdrawal
@@ -22,7 +23,6 @@ from memory.models.questions import EvalRun, Question
 from memory.models.queue import QueueMessage
 from memory.models.recall import RecallLog
 from memory.models.relations import Relation
-from memory.models.review import ReviewItem
 from memory.models.sessions import Session
 from memory.models.snapshots import Snapshot, Workspace
 from memory.models.vectors import NearCheck, Vector, VectorClock
@@ -47,6 +47,7 @@ __all__ = [
     "FactUse",
     "IdempotencyRecord",
     "IngestedEvent",
+    "Invitation",
     "Membership",
     "MergeApproval",
     "MergeDecision",
@@ -60,7 +61,6 @@ __all__ = [
     "QueueMessage",
     "RecallLog",
     "Relation",
-    "ReviewItem",
     "Session",
     "Snapshot",
     "TaskAgent",

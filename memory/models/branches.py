@@ -47,6 +47,7 @@ class Branch(models.Model):
         null=True, blank=True, help_text="It expires so many days after its last change; null: never."
     )
     tags = JSONTextField(default=list)
+    read_only = models.BooleanField(default=False, help_text="It takes no commits: others fork it.")
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)

@@ -13,7 +13,6 @@ from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import EvidenceEngine, get_fact_commit
 from memory.engines.facts.field_diff import display_changes
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.search.explain import ExplainEngine, Explanation
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
@@ -24,7 +23,6 @@ from memory.views.search import split_signals
 from memory.views.view_context import ViewContext
 
 VERSIONS = 10
-QUESTIONS = 20
 PREVIEW_FRAME = "fact/preview.html"  # the frame of a fact's page that a script shows beside a list
 TIMED = ("expired", "outdated")  # the states that no badge of its own tells
 
@@ -119,20 +117,10 @@ class FactPage(FactViewBase):
         return super().get_context_data(
             fact=fact,
             title=fact.essence,
-            questions=self._open_questions(fact),
             metadata=json.dumps(fact.metadata, ensure_ascii=False, indent=2),
             **fact_context(self.reader, fact, self.request.GET.get("cursor", "")),
             **kwargs,
         )
-
-    def _open_questions(self, fact: Fact) -> list[Any]:
-        """Return the review's questions about a fact, for those who may answer them."""
-        if not self.reader.can["curate"]:
-            return []
-        page = ReviewEngine().list_items(
-            actor=self.reader.actor, branch_name=self.reader.branch.name, fact_id=fact.uid, limit=QUESTIONS
-        )
-        return list(page.results)
 
 
 class Why(FactViewBase):

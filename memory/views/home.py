@@ -1,5 +1,6 @@
 """Home: health, open questions, and what agents learned today."""
 
+from collections.abc import Callable
 from datetime import datetime, time
 from typing import Any
 
@@ -9,15 +10,22 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.activity.contributors import TodayEngine, Work
 from memory.engines.facts.engine import FactEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.store.health import check_health
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 from memory.views.question_rows import newest_run
+from memory.views.view_context import ViewContext
 
 NEWEST = 8
-WAITING = 5
 HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
+
+# Templates of apps to the right, and what each shows as ``panel``; None: nothing.
+PANELS: list[tuple[str, Callable[[ViewContext], Any]]] = []
+
+
+def add_home_panel(template: str, load: Callable[[ViewContext], Any]) -> None:
+    """Show a panel on Home."""
+    PANELS.append((template, load))
 
 
 class Home(ProjectPage):
@@ -33,7 +41,7 @@ class Home(ProjectPage):
         return super().get_context_data(
             health=self.health(),
             newest=newest,
-            waiting=self.waiting(),
+            panels=self.panels(),
             work=work,
             recall=newest_run(self.reader.actor, self.reader.branch.name),
             added=sum(one.added for one in work),
@@ -45,17 +53,9 @@ class Home(ProjectPage):
         key = f"health:{self.reader.project.pk}"
         return cache.get_or_set(key, lambda: check_health(self.reader.actor), HEALTH_TTL_SECONDS) or {}
 
-    def waiting(self) -> Any:
-        """Return the newest open questions; None in the past or without the scope curate."""
-        if not (self.reader.can["curate"] and self.reader.is_now):
-            return None
-        branch = "" if self.reader.is_main else self.reader.branch.name
-        page = ReviewEngine().list_items(
-            actor=self.reader.actor, branch_name=branch, status="open", limit=WAITING
-        )
-        for item in page.results:
-            item.both = [item.fact, item.other]
-        return page
+    def panels(self) -> list[tuple[str, Any]]:
+        loaded = [(template, load(self.reader)) for template, load in PANELS]
+        return [(template, panel) for template, panel in loaded if panel is not None]
 
     def work(self) -> list[Work]:
         """Return the work of the current day: today, or that of the past point."""

@@ -1,14 +1,18 @@
 """Members of the project: everybody sees them, maintainers change them."""
 
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.members import MemberEngine
+from memory.engines.fields.invitations import DEFAULT_DAYS, MAX_DAYS, MAX_USES
 from memory.exceptions import Day1Error
 from memory.models import Membership
 from memory.views.base import ProjectPage
@@ -16,6 +20,7 @@ from memory.views.flash import flash_success
 from memory.views.labels import WORDS
 from memory.views.widgets import add_form_error
 
+SHOWN = 20  # of the newest invitations
 ROLES = {
     "viewer": lazy("viewer: reads"),
     "curator": lazy("curator: also verifies, corrects and answers the review queue"),
@@ -29,6 +34,19 @@ class MemberForm(forms.Form):
     )
     role = forms.ChoiceField(
         label=lazy("Role"), choices=list(ROLES.items()), widget=forms.RadioSelect, initial="viewer"
+    )
+
+
+class InvitationForm(forms.Form):
+    role = forms.ChoiceField(
+        label=lazy("Role"), choices=list(ROLES.items()), widget=forms.RadioSelect, initial="viewer"
+    )
+    note = forms.CharField(label=lazy("For whom"), max_length=200, required=False)
+    max_uses = forms.IntegerField(
+        label=lazy("How many may use it"), min_value=1, max_value=MAX_USES, initial=1
+    )
+    days = forms.IntegerField(
+        label=lazy("Expires in days"), min_value=1, max_value=MAX_DAYS, initial=DEFAULT_DAYS
     )
 
 
@@ -46,6 +64,9 @@ class Members(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         page = MemberEngine().list_members(actor=self.reader.actor, **self.paging())
         kwargs.setdefault("form", MemberForm())
+        if self.reader.can["admin"]:
+            found = InvitationEngine().list_invitations(actor=self.reader.actor, limit=SHOWN)
+            kwargs |= {"invitations": found.results, "invitation_form": InvitationForm()}
         return super().get_context_data(page=page, roles=Membership.Role.choices, **kwargs)
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
@@ -94,4 +115,36 @@ class RemoveMember(ProjectPage):
         flash_success(request, _("%(name)s is no member any more.") % {"name": member.user.get_username()})
         if member.user_id == request.user.pk:
             return redirect("front")
+        return redirect(self.reader.url("members"))
+
+
+class Invite(ProjectPage):
+    """The form of a new invitation, sent from the list; its answer shows the link once."""
+
+    template_name = "members/invited.html"
+    title = lazy("The new invitation")
+    scope = "admin"
+    section = "members"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        form = InvitationForm(request.POST)
+        if not form.is_valid():
+            return self.render_to_response(self.get_context_data(form=form), status=400)
+        row, secret = InvitationEngine().create_invitation(actor=self.reader.actor, **form.cleaned_data)
+        link = request.build_absolute_uri(reverse("join", args=[secret]))
+        response = self.render_to_response(self.get_context_data(invitation=row, link=link), status=201)
+        response["Cache-Control"] = "no-store"
+        return response
+
+
+class RevokeInvitation(ProjectPage):
+    """The end of an invitation, sent from the list."""
+
+    scope = "admin"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, invitation_id: UUID, **kwargs: Any) -> HttpResponse:
+        InvitationEngine().revoke_invitation(invitation_id=invitation_id, actor=self.reader.actor)
+        flash_success(request, _("The invitation is revoked: its link opens nothing any more."))
         return redirect(self.reader.url("members"))

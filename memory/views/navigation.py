@@ -12,13 +12,12 @@ from memory.actors import ROLE_SCOPES, SCOPES, Actor
 from memory.engines.access.members import build_member_actor, list_memberships
 from memory.models import Membership
 from memory.views.frames import ADMIN
-from memory.views.view_context import count_questions, count_requests
+from memory.views.view_context import COUNTERS, REQUESTS, REVIEW
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 LAST = "day1_project"  # in the session: the project that was open last
-REVIEW, REQUESTS = "review", "merge-requests"  # the sections with a count
 COUNT_IDS = {REVIEW: "open-questions", REQUESTS: "open-requests"}  # of their elements
 SEPARATE_FROM = 80  # sections from this order on stand apart: who may use the project, and what was done
 
@@ -111,7 +110,7 @@ def count_for_reader(reader: Any, name: str) -> str | None:
     if name == REVIEW:
         questions: str = reader.open_questions
         return questions
-    return count_requests(reader.actor) if name == REQUESTS else None
+    return COUNTERS[name](reader.actor, None) if name in COUNTERS else None
 
 
 def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
@@ -119,8 +118,8 @@ def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
     for one in SECTIONS:
         if SCOPES.index(one.scope) <= highest:
             url = ADMIN.reverse(one.name, member.project.slug)
-            counter = {REVIEW: count_questions, REQUESTS: count_requests}.get(one.name)
-            count = counter(build_member_actor(member, user, ADMIN.surface)) if counter else None
+            counter = COUNTERS.get(one.name)
+            count = counter(build_member_actor(member, user, ADMIN.surface), None) if counter else None
             apart = one.order >= SEPARATE_FROM
             yield Entry(one.title, one.icon, url, one.letter, count=count, is_separate=apart)
 

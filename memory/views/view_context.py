@@ -4,6 +4,7 @@ All of it is in the address: /p/<project>/… ?branch=…&at=…
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from functools import cached_property
@@ -19,7 +20,6 @@ from memory.actors import SCOPES, Actor
 from memory.engines.access.members import build_member_actor, list_memberships
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.request_history import RequestHistoryEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import find_direct_writes
 from memory.exceptions import Conflict, Invalid, NotFound
@@ -32,6 +32,15 @@ MAX_COUNTED_QUESTIONS = 100  # open questions are counted up to this number, and
 RECENT = 8  # branches in the picker of the top bar
 
 At = int | UUID | datetime | None
+
+REVIEW, REQUESTS = "review", "merge-requests"  # the sections with a count
+Counter = Callable[[Actor, Branch | None], str]
+COUNTERS: dict[str, Counter] = {}
+
+
+def add_counter(section: str, count: Counter) -> None:
+    """Show beside a section how much waits there for a person, on all branches or on one."""
+    COUNTERS[section] = count
 
 
 @dataclass(frozen=True)
@@ -78,8 +87,8 @@ class ViewContext:
 
     @cached_property
     def allowed_now(self) -> dict[str, bool]:
-        """Return the scopes usable on this branch now: none in the past, none when it is archived."""
-        open_now = self.is_now and not self.branch.archived_at
+        """Return the scopes usable on this branch now: none in the past, when it is archived or read-only."""
+        open_now = self.is_now and not self.branch.archived_at and not self.branch.read_only
         return {scope: has_scope and open_now for scope, has_scope in self.can.items()}
 
     @cached_property
@@ -117,10 +126,10 @@ class ViewContext:
 
     @cached_property
     def open_questions(self) -> str:
-        """Return how many questions wait where the review page of this branch looks, see count_questions."""
+        """Return how many questions wait where the review page of this branch looks: "99+" for many."""
         if not (self.can["curate"] and self.is_now):
             return ""
-        return count_questions(self.actor, None if self.is_main else self.branch)
+        return COUNTERS[REVIEW](self.actor, None if self.is_main else self.branch)
 
     def url(self, name: str, *args: Any, **query: Any) -> str:
         """Return the address of a page of this project in this frame, on the same branch at the same time.
@@ -133,18 +142,16 @@ class ViewContext:
         return with_query(self.frame.reverse(name, self.project.slug, *args), words)
 
 
-def count_questions(actor: Actor, branch: Branch | None = None) -> str:
-    """Return the number of open questions, on all branches or on one: "" for none, "99+" for many."""
-    count = ReviewEngine().count_open(actor=actor, maximum=MAX_COUNTED_QUESTIONS, branch=branch)
-    return format_count(count)
-
-
-def count_requests(actor: Actor) -> str:
+def count_requests(actor: Actor, _branch: Branch | None = None) -> str:
     """Return the number of merge requests that wait: "" for none, "99+" for many."""
     return format_count(RequestHistoryEngine().count_pending(actor=actor, maximum=MAX_COUNTED_QUESTIONS))
 
 
+add_counter(REQUESTS, count_requests)
+
+
 def format_count(count: int) -> str:
+    """Return a count for a badge: "" for none, "99+" for many."""
     return f"{MAX_COUNTED_QUESTIONS - 1}+" if count == MAX_COUNTED_QUESTIONS else str(count or "")
 
 

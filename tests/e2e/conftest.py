@@ -1,7 +1,5 @@
 """A server with the demo and a browser for all page tests."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.browser import LISTEN, View, listen, open_chromium
-from tests.up_process import ROOT, Up, environment, prepared
+from tests.up_process import Up, with_demo
 
 PASSWORD = "correct horse battery"
 
@@ -18,10 +16,8 @@ PASSWORD = "correct horse battery"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """Start a server with the demo, in which admin is a maintainer."""
     folder = tmp_path_factory.mktemp("web") / "data"
-    with Up(prepared(folder), "--no-worker", "--admin-password", PASSWORD) as up:
-        command = [sys.executable, "manage.py", "day1", "demo"]
-        env = environment(DAY1_DATA_DIR=str(folder))
-        subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
+    with Up(with_demo(folder), "--no-worker", "--admin-password", PASSWORD) as up:
+        up.add_demo()
         yield up
 
 

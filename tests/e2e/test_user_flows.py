@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import LISTEN, View, check_clean, listen, sign_in
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ from memory.actors import local_actor
 from memory.engines.branches.manager import create_main
 from memory.engines.facts.engine import FactEngine
 from memory.models import *
-from tests.memory.views.test_review_pages import pairs
+from tests.curation.test_review_pages import pairs
 project = Project.objects.get(slug="default")
 other = Project.objects.create(name="Others", slug="others")
 create_main(other)
@@ -43,7 +43,7 @@ pairs(actor, 12)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("people") / "data"
-    with Up(prepared(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
+    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
         up.run_python(SCENE)
         yield up
 

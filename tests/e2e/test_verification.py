@@ -1,7 +1,5 @@
 """Verification in the browser: a batch is begun, followed until it ends, and seen on the fact."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browser import check_page
 from tests.e2e.conftest import PASSWORD
 from tests.e2e.test_questions import call
-from tests.up_process import ROOT, Up, environment, prepared
+from tests.up_process import Up, with_demo
 
 pytestmark = pytest.mark.browser
 HOME = "/p/default"
@@ -21,10 +19,8 @@ HOME = "/p/default"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """Start a server with the demo and a worker, which verifies."""
     folder = tmp_path_factory.mktemp("verification") / "data"
-    with Up(prepared(folder), "--admin-password", PASSWORD) as up:
-        command = [sys.executable, "manage.py", "day1", "demo"]
-        env = environment(DAY1_DATA_DIR=str(folder))
-        subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
+    with Up(with_demo(folder), "--admin-password", PASSWORD) as up:
+        up.add_demo()
         yield up
 
 

@@ -49,6 +49,9 @@ class Recorder:
             actor=actor,
         )
 
+    def cancel_task(self, task: AgentTask, actor: Actor) -> None:
+        """Write nothing: the branches are archived already."""
+
 
 @pytest.fixture
 def task(actor: Actor) -> AgentTask:

@@ -1,10 +1,12 @@
 """Observations: fields derived from a tool call, and what is never refused."""
 
+import random
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
@@ -164,6 +166,9 @@ def call(n, output="ok", session="s"):
     return {**given, "raw_output": output, "session_id": session}
 
 
+OUTPUTS = ("ok", "ok", "Exit code 1")
+
+
 def instructions(work):
     """Count the instructions that the database executes for some work."""
     count = 0
@@ -207,6 +212,64 @@ class TestLongSessions:
         self.write(actor, [5000], session="other")
         (fixed,) = self.write(actor, [5000])
         assert (fixed.observation_type, fixed.parent_id) == ("discovery", failed.uid)
+
+
+class TestBatches:
+    def plain(self, rows):
+        """Return type, place of the parent and what becomes a vector, without ids."""
+        places = {row.uid: place for place, row in enumerate(rows)}
+        return [(row.observation_type, places.get(row.parent_id), row.embed) for row in rows]
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_a_batch_settles_as_single_writes_do(self, observe, actor, seed):
+        """Write the same random calls one by one and in batches, the later ones on a fork."""
+        chance = random.Random(seed)
+        calls = [
+            {**call(chance.randrange(4), session=chance.choice("ab")), "raw_output": chance.choice(OUTPUTS)}
+            for _ in range(40)
+        ]
+        sizes = [chance.randint(1, 9) for _ in calls]
+        BranchManager().create_branch(name="early", actor=actor)
+        single = [observe(**one, branch_name="early") for one in calls[:20]]
+        batched = self.write_all(actor, calls[:20], sizes)
+        for name, parent in (("single", "early"), ("batched", "main")):
+            BranchManager().create_branch(name=name, actor=actor, parent=parent)
+        single += [observe(**one, branch_name="single") for one in calls[20:]]
+        batched += self.write_all(actor, calls[20:], sizes, branch_name="batched")
+        assert self.plain(batched) == self.plain(single)
+        assert {row.observation_type for row in single} == {"error", "discovery", "tool_use"}
+
+    def write_all(self, actor, calls, sizes, **more):
+        rows, rest = [], list(calls)
+        for size in sizes:
+            if batch := rest[:size]:
+                rows += observation_engine.write_observations(observations=batch, actor=actor, **more)
+            rest = rest[size:]
+        return rows
+
+    @only_on_sqlite
+    def test_a_batch_of_any_size_takes_as_many_statements(self, actor, observe):
+        parent = observe(**call(1))
+
+        def count(size):
+            batch = [{**call(n), "parent_id": str(parent.uid)} for n in range(size)]
+            with CaptureQueriesContext(connection) as caught:
+                observation_engine.write_observations(observations=batch, actor=actor)
+            return len(caught)
+
+        count(2)
+        assert count(100) == count(2)
+
+    def test_a_parent_stands_earlier_in_the_batch_or_on_the_branch(self, actor, observe):
+        known = observe(summary="known")
+        later = {"summary": "later", "parent_id": str(known.uid)}
+        (row,) = observation_engine.write_observations(observations=[later], actor=actor)
+        assert row.parent_id == known.uid
+        absent = str(uuid4())
+        with pytest.raises(Invalid, match=absent):
+            observation_engine.write_observations(
+                observations=[later, {"summary": "s", "parent_id": absent}], actor=actor
+            )
 
 
 class TestReading:

@@ -9,6 +9,8 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
+from curation import tasks as curation_tasks
+from curation.models import ReviewItem
 from day1site.celery import SCHEDULE, app, start_beat
 from memory import tasks
 from memory.engines.audit.trail import broken_at, record_entry
@@ -26,7 +28,6 @@ from memory.models import (
     Project,
     QueueMessage,
     RecallLog,
-    ReviewItem,
     Vector,
 )
 from memory.queue.producer import NAMES
@@ -79,16 +80,16 @@ def test_embed_goes_on_while_there_is_more(waiting, monkeypatch):
 def test_sweeps_find_what_lost_messages_left(waiting):
     tasks.sweep_embeddings()
     assert (ready(), NearCheck.objects.count(), ReviewItem.objects.count()) == (3, 3, 0)
-    tasks.sweep_near()
+    curation_tasks.sweep_near()
     assert (NearCheck.objects.count(), ReviewItem.objects.count()) == (0, 1)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_near_checks_one_project(waiting):
     tasks.embed(str(waiting.pk))
-    tasks.near(str(uuid4()))
+    curation_tasks.near(str(uuid4()))
     assert (NearCheck.objects.count(), ReviewItem.objects.count()) == (3, 0)
-    tasks.near(str(waiting.pk))
+    curation_tasks.near(str(waiting.pk))
     assert (NearCheck.objects.count(), ReviewItem.objects.count()) == (0, 1)
 
 

@@ -29,6 +29,15 @@ VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate 
     "verification"
 }
 HANDOFF = {"handoff"} | {f"handoff {name}" for name in "create list show accept reject".split()}
+INVITATIONS = {"invitations"} | {f"invitations {name}" for name in "create list revoke".split()}
+TEMPLATE = {"template"} | {
+    f"template {action}"
+    for action in "create list find show instantiate update diff deprecate outcome".split()
+}
+BUNDLE = {"bundle"} | {
+    f"bundle {action}"
+    for action in "create list show export upload import key trust trusted distrust".split()
+}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -39,6 +48,9 @@ ADDED = {
     *ERASURE,
     *QUESTIONS,
     *HANDOFF,
+    *INVITATIONS,
+    *TEMPLATE,
+    *BUNDLE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

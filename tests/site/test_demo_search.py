@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from curation.engines.review.near_duplicates import NearDuplicateEngine
+from curation.engines.review.review_queue import ReviewEngine
 from day1site.demo import loader
 from memory.actors import Actor, local_actor
 from memory.engines.embedding.engine import EmbeddingEngine
-from memory.engines.review.near_duplicates import NearDuplicateEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.search.engine import SearchEngine
 from memory.models import Project
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from curation.engines.review.review_queue import ReviewEngine
+from curation.models import ReviewItem
 from memory.engines.facts.engine import FactEngine
-from memory.engines.review.review_queue import ReviewEngine
-from memory.models import Fact, FactLink, ReviewItem
+from memory.models import Fact, FactLink
 from memory.ranking import count_tokens
 from tests.memory.api.client import Api
 from tests.site.hook_events import event, learn, send, told

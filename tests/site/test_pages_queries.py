@@ -17,6 +17,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 from bench.page_urls import NOT_A_PAGE, QUERIES, Values, pages, routes, walk
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
@@ -26,15 +27,16 @@ from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
-from memory.models import Fact, Membership, Project, RecallLog, ReviewItem
+from memory.models import Fact, Membership, Project, RecallLog
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
 CHILD = "task/child"
 # And never opened.
 POSTED = {
-    *("change-member", "fact-act", "switch-rule"),
+    *("change-member", "fact-act", "switch-rule", "save-view", "change-view"),
     *("admin:change-member", "admin:fact-act", "admin:switch-rule", "logout"),
+    *("admin:save-view", "admin:change-view"),
 }
 IN_THE_PAST = ("search", "facts", "admin:facts")
 

@@ -8,13 +8,14 @@ from conversations.engines.consolidation import session as consolidation
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Message
+from curation.engines.review.near_duplicates import NearDuplicateEngine
+from curation.engines.review.review_queue import ReviewEngine
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.memory import MemoryEngine
-from memory.engines.review.near_duplicates import NearDuplicateEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.sessions.manager import SessionManager
-from memory.models import ErasedMemory, Erasure, Fact, FactLink, ReviewItem, Session
+from memory.models import ErasedMemory, Erasure, Fact, FactLink, Session
 from tests.memory.api.client import Api
 from tests.site.hook_events import event, learn, send
 from tests.site.test_hooks_decisions import import_said, live

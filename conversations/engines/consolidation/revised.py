@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import searchable_rows
-from memory.engines.review.revision_items import store_revisions
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.sessions.manager import Utterance
+from memory.engines.sessions.revision_links import store_revisions
 from memory.engines.sessions.revisions import Revision, get_time
 from memory.engines.sessions.utterances import DECIDED, find_utterances
 from memory.engines.support.batches import batched

@@ -45,6 +45,12 @@ NAMED = b.text("The task: its id or its short name, such as fix-login.", maxLeng
 AGENT = b.text("Who you are; default: the agent that the key is bound to.", maxLength=200)
 
 
+SUGGESTED = (
+    "A template that fits the task, by name; null: none does. Its newest version is a branch named in"
+    " branch_list; branch_create with it as parent begins with all that it holds."
+)
+
+
 @b.tool(
     title="Make a task",
     about=(
@@ -57,7 +63,7 @@ AGENT = b.text("Who you are; default: the agent that the key is bound to.", maxL
     needs=("name",),
     gives={
         "task": TASK_SCHEMA,
-        "suggested_template": {"type": ["string", "null"], "description": "null: there are none yet."},
+        "suggested_template": {"type": ["string", "null"], "description": SUGGESTED},
     },
     scope="write",
     writes=True,

@@ -39,6 +39,9 @@ class TaskHook(Protocol):
     def complete_task(self, task: AgentTask, actor: Actor) -> None:
         """Do what is left to do on a task's branch before its durable facts are offered to the parent."""
 
+    def cancel_task(self, task: AgentTask, actor: Actor) -> None:
+        """Do what is left to do of a task that is cancelled, in the transaction that cancels it."""
+
 
 @dataclass(frozen=True)
 class CompletedPart:

@@ -29,6 +29,7 @@ from memory.engines.agent_tasks.rules import (
     require_part,
     require_working,
 )
+from memory.engines.agent_tasks.suggestions import suggest_template
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.distance import annotate_distances
 from memory.engines.branches.manager import BranchManager
@@ -52,10 +53,10 @@ State = AgentTask.State
 
 @dataclass(frozen=True)
 class CreatedTask:
-    """New task. No template is suggested before there are any."""
+    """New task, with the name of a template that fits it, if there is one."""
 
     task: AgentTask
-    suggested_template: None = None
+    suggested_template: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class TaskEngine:
         values = c.validate({"name": name, "objectives": objectives, **fields}, CHECKS)
         slug = choose_slug(values.get("slug", ""), values["name"])
         actor.require_scope("write", PREFIX + slug)
+        suggested = suggest_template(values, actor)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if AgentTask.objects.filter(project=actor.project_id, slug=slug).exists():
@@ -91,7 +93,7 @@ class TaskEngine:
                 )
             task = _add_task(actor, slug, values)
             record_entry(actor, "task.create", slug, {"branch": task.branch.name})
-        return CreatedTask(_load_parts(task))
+        return CreatedTask(_load_parts(task), suggested)
 
     def get_task(self, *, task: UUID | str, actor: Actor) -> AgentTask:
         """Return a task by its id or slug, with objectives and agents. Raises NotFound, BranchForbidden."""
@@ -242,6 +244,7 @@ class TaskEngine:
             parts = list(row.agents.select_related("branch"))
             for branch in (*(part.branch for part in parts), row.branch):
                 BranchManager().archive_branch(name=branch.name, actor=completion.act_for_task(actor))
+            completion.run_hooks("cancel_task", row, actor)
             completion.leave_parts(row)
             completion.end_task(row, State.CANCELLED, actor, values["result"])
             record_entry(actor, "task.cancel", row.slug)

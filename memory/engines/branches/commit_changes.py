@@ -21,8 +21,9 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.pair_answers import get_pair_answers
 from memory.exceptions import NotFound
-from memory.models import Commit, Confirmation, Fact, FactLink, ReviewItem
+from memory.models import Commit, Confirmation, Fact, FactLink
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ def _changed_rows(commit: Commit, kind: str) -> QuerySet:
         in_commit = Q(seq=commit.seq) | Q(seq_to=commit.seq)
         return Confirmation.objects.filter(in_commit, branch_id=commit.branch_id)
     if kind == ANSWER:
-        return ReviewItem.objects.filter(branch=commit.branch_id, seq=commit.seq)
+        answers: QuerySet = get_pair_answers().find_answers(commit.branch_id, [commit.seq])
+        return answers
     return models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)
 
 

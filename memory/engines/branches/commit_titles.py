@@ -10,7 +10,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext_lazy
 
 from memory.engines.versions.kinds import models_by_kind
-from memory.models import Branch, Commit, Confirmation, FactAssessment, ReviewItem
+from memory.engines.versions.pair_answers import get_pair_answers
+from memory.models import Branch, Commit, Confirmation, FactAssessment
 
 MAX_TITLE_LENGTH = 120
 MAX_PARTS = 3
@@ -59,6 +60,7 @@ PHRASES: dict[tuple[str, str], Any] = {
 # What a commit of one kind did, where that says more than that rows changed.
 ACTION_PHRASES: dict[tuple[str, str, str], Any] = {
     ("fact.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
+    ("bundle.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
     ("consolidate.session", "fact", ADDED): ngettext_lazy("learned %(n)s fact", "learned %(n)s facts", "n"),
     ("fact.archive", "fact", CHANGED): ngettext_lazy("archived %(n)s fact", "archived %(n)s facts", "n"),
     ("fact.restore", "fact", CHANGED): ngettext_lazy("restored %(n)s fact", "restored %(n)s facts", "n"),
@@ -201,7 +203,7 @@ def _side_rows(branch: int, seqs: set[int]) -> Iterator[tuple[str, str, str, Any
     confirmations = Confirmation.objects.filter(branch_id=branch)
     yield CONFIRMATION, ADDED, "seq", confirmations.filter(seq__in=seqs)
     yield CONFIRMATION, REMOVED, "seq_to", confirmations.filter(seq_to__in=seqs)
-    yield ANSWER, CHANGED, "seq", ReviewItem.objects.filter(branch=branch, seq__in=seqs)
+    yield ANSWER, CHANGED, "seq", get_pair_answers().find_answers(branch, seqs)
 
 
 def _group(rows: Any, *columns: str) -> Any:

@@ -52,11 +52,12 @@ class BranchManager:
         actor: Actor,
         parent: str = MAIN,
         at: int | datetime | UUID | None = None,
+        read_only: bool = False,
         **details: Any,
     ) -> Branch:
         """Create a branch from the head of ``parent``, or from a seq, commit or time of it.
 
-        ``details`` are its purpose, owner, ttl_days and tags.
+        ``details`` are its purpose, owner, ttl_days and tags. A ``read_only`` one never takes a commit.
 
         Raises Invalid (name, details, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
         branch refusals. Every branch grows from main, so main may always be forked; any other parent must be
@@ -65,7 +66,7 @@ class BranchManager:
         actor.require_scope("write", check_name(name))
         if parent != MAIN:
             actor.require_scope("write", parent)
-        checked = c.validate(details, DETAIL_CHECKS)
+        checked = {**c.validate(details, DETAIL_CHECKS), "read_only": read_only}
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             branch = self._create_fork(actor, name, self._get_writable(actor, parent), at, checked)

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -19,6 +18,7 @@ from memory.engines.support.batches import batched
 from memory.engines.versions.commits import REVERT, CommitWriter, open_commit
 from memory.engines.versions.kinds import versioned_models
 from memory.engines.versions.lookup import nearest_versions
+from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.policies import Write, require_curator
 from memory.exceptions import Conflict, NotFound
 from memory.models import (
@@ -29,7 +29,6 @@ from memory.models import (
     Fact,
     FactAssessment,
     FactLink,
-    ReviewItem,
 )
 from memory.models.nodes import next_rid
 
@@ -136,7 +135,7 @@ class CommitEffects:
         return (
             bool(self.made[FactAssessment])
             or Fact.Status.ARCHIVED in statuses
-            or self._review_items().exists()
+            or get_pair_answers().find_answers(self.commit.branch_id, [self.commit.seq]).exists()
         )
 
     def changed_since(self, commit: CommitWriter) -> list[str]:
@@ -217,7 +216,8 @@ class CommitEffects:
             fresh = write(commit, rows, self.before[model])
             enqueue_missing(commit, [row for row in fresh if row.TEXT])
         self._undo_confirmations(commit)
-        commit.side_rows += self._undo_answers(commit)
+        undone = (self.commit.branch_id, self.commit.seq)
+        commit.side_rows += get_pair_answers().undo_answers(*undone, undone_by=commit.seq)
 
     @staticmethod
     def _undo_versions(
@@ -262,19 +262,6 @@ class CommitEffects:
             for old in again
         )
         commit.side_rows += len(again)
-
-    def _review_items(self) -> Any:
-        return ReviewItem.objects.filter(branch=self.commit.branch_id, seq=self.commit.seq)
-
-    def _undo_answers(self, commit: CommitWriter) -> int:
-        """Reopen review items that the commit answered, resolve those that it reopened; keep the answers."""
-        opened, answered = ReviewItem.Status.OPEN, ReviewItem.Status.RESOLVED
-        items = list(self._review_items())
-        for item in items:
-            item.status = opened if item.status == answered else answered
-            item.resolved_at = timezone.now() if item.status == answered else None
-            item.seq = commit.seq
-        return ReviewItem.objects.bulk_update(items, ["status", "resolved_at", "seq"]) if items else 0
 
 
 def _build_undone(row: Any, before: Any, former: Any) -> Any:

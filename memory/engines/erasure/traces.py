@@ -23,6 +23,7 @@ from memory.engines.support.batches import batched
 from memory.engines.support.idempotency import hash_text
 from memory.engines.support.text_finder import TextFinder
 from memory.engines.support.write_buffer import buffer
+from memory.engines.versions.pair_answers import get_pair_answers
 from memory.models import (
     AgentTask,
     Branch,
@@ -34,7 +35,6 @@ from memory.models import (
     Question,
     QueueMessage,
     RecallLog,
-    ReviewItem,
     Session,
     Snapshot,
     TaskObjective,
@@ -184,23 +184,14 @@ class Traces:
     def _erase_rest(self) -> int:
         count = 0
         for batch in batched(sorted(self.targets.get_uids("fact")), BATCH_SIZE):
-            items = ReviewItem.objects.filter(
-                Q(fact_id__in=batch) | Q(other_id__in=batch), project=self.project_id
-            )
-            waiting = items.filter(status=ReviewItem.Status.OPEN)
-            closed = {
-                "status": ReviewItem.Status.RESOLVED,
-                "resolution": "dismiss",
-                "resolved_at": timezone.now(),
-            }
-            waiting.update(**closed)
-            count += items.update(details={})
-            answered = items.exclude(seq=0).values_list("branch_id", "seq")
+            questions = get_pair_answers().blank_questions(self.project_id, batch)
+            count += len(questions)
             count += sum(
                 Commit.objects.filter(branch_id=branch, seq=seq)
                 .exclude(message="")
                 .update(message=ERASED_MARK)
-                for branch, seq in set(answered)
+                for branch, seq in set(questions)
+                if seq  # it was answered
             )
         return count + self._erase_messages()
 

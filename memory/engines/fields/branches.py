@@ -92,6 +92,7 @@ BRANCH = Noun(
         label=_("Behind"),
         answer_help="Commits of the parent since the fork that no merge has brought here.",
     ),
+    Field("read_only", Flag(), use=READ, answer_help="It takes no commits: fork it."),
     answered_time("created_at"),
     Field("created_by", Reference(200), use=READ),
     answered_time("archived_at", null=True),

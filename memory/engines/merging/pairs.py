@@ -15,14 +15,14 @@ from memory.db.backend import Ranked, get_backend
 from memory.db.querysets import Lineage
 from memory.db.raw_select import select_by_key
 from memory.engines.embedding.engine import active_provider
+from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import load_verdicts, searchable_rows
-from memory.engines.review.near_duplicates import COMPARED, build_pair_key, load_vectors
-from memory.engines.review.review_queue import KEEP_BOTH
 from memory.engines.support.batches import batched
 from memory.engines.support.similarity import Comparison, compare_claims, get_thresholds
+from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import find_repositories, is_elsewhere
 from memory.exceptions import ProviderUnavailable
-from memory.models import Fact, FactAssessment, ReviewItem
+from memory.models import Fact, FactAssessment
 
 BATCH_SIZE = 1000  # facts compared at once: their vectors are in memory
 NEIGHBOURS = (8, 64)  # looked at for a fact; more where none of the nearest ones makes a pair
@@ -115,7 +115,9 @@ def filter_compared(facts: Sequence[Fact], source: Lineage, now: datetime) -> li
 
 
 def is_current(fact: Fact, now: datetime) -> bool:
-    return fact.status in COMPARED and not any(at and at <= now for at in (fact.expires_at, fact.valid_until))
+    return fact.status in Fact.COMPARED and not any(
+        at and at <= now for at in (fact.expires_at, fact.valid_until)
+    )
 
 
 class PairFinder:
@@ -182,7 +184,8 @@ class PairFinder:
             for rid, cosine in near[text.content_hash]
             if others[rid].uid not in self.exclude and may_pair(text, others[rid])
         ]
-        kept = self._load_kept({(text.uid, other.uid) for text, other, _ in possible})
+        compared = {(text.uid, other.uid) for text, other, _ in possible}
+        kept = get_pair_answers().find_kept(compared, self.points)
         found: dict[UUID, Pair] = {}
         for text, other, cosine in possible:
             if text.uid in found or (text.uid, other.uid) in kept:
@@ -190,13 +193,6 @@ class PairFinder:
             if kind := KINDS.get(compare_claims(text.fact_text, other.fact_text)):
                 found[text.uid] = Pair(text.uid, other.uid, cosine, kind)
         return found
-
-    def _load_kept(self, pairs: Collection[tuple[UUID, UUID]]) -> set[tuple[UUID, UUID]]:
-        """Return the pairs of which a curator decided, on the source or the target, that both stay."""
-        keys = {build_pair_key(branch, *pair): pair for pair in pairs for branch in self.points}
-        answered = ReviewItem.objects.filter(status=ReviewItem.Status.RESOLVED, resolution=KEEP_BOTH)
-        rows = select_by_key(answered, ("pair", "branch", "seq"), "pair", keys)
-        return {keys[pair] for pair, branch, seq in rows if seq <= self.points[branch]}
 
 
 def may_pair(text: Text, other: Text) -> bool:

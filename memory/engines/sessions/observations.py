@@ -84,8 +84,11 @@ class ObservationEngine:
         Raises Invalid for a parent or a message that the branch does not show.
         """
         _check_messages(commit, rows)
-        for index, row in enumerate(rows):
-            settle_type(commit, row, rows[:index])
+        _check_parents(commit, rows)
+        calls = EarlierCalls(commit, rows)
+        for row in rows:
+            settle_type(row, calls)
+            calls.add_call(row)
         commit.add_rows(rows)
         commit.begin_sessions(rows)
         enqueue_embedding(commit, rows)
@@ -225,14 +228,37 @@ def build_texts(payload: Mapping[str, Any]) -> dict[str, str]:
     return {"tool_name": tool, "summary": summary, **cut}
 
 
-def settle_type(commit: CommitWriter, row: Observation, before: Sequence[Observation]) -> None:
+class EarlierCalls:
+    """The same calls as those of a batch, stored before or in it, read at once for all."""
+
+    def __init__(self, commit: CommitWriter, rows: Sequence[Observation]) -> None:
+        self._by_call: dict[tuple[str, str], list[Observation]] = {}
+        groups = [(row.session_id, row.input_hash, row.uid) for row in rows if _may_repair(row)]
+        shown = commit.visible_rows(Observation)
+        for row in shown.newest_in_groups(("session_id", "input_hash"), groups):
+            self.add_call(row)
+
+    def add_call(self, row: Observation) -> None:
+        self._by_call.setdefault((row.session_id, row.input_hash), []).append(row)
+
+    def find_failed(self, row: Observation) -> Observation | None:
+        """Return the same call of this session, where it failed the last time."""
+        same = self._by_call.get((row.session_id, row.input_hash), ())
+        # A row that is added late has its place before others, which are stored already.
+        before = [other for other in same if other.uid < row.uid]
+        last = max(before, key=lambda other: other.uid, default=None)
+        return last if last and last.outcome != o.Outcome.SUCCESS else None
+
+
+def _may_repair(row: Observation) -> bool:
+    is_success = row.outcome == o.Outcome.SUCCESS
+    return bool(is_success and row.session_id and row.tool_name and not row.observation_type)
+
+
+def settle_type(row: Observation, calls: EarlierCalls) -> None:
     """Set the fields that depend on other rows: the failed call that it repairs, its type, and ``embed``."""
-    if row.parent_id and row.parent_id not in {other.uid for other in before}:
-        _check_parent(commit, row.parent_id)
-    failed = None
+    failed = calls.find_failed(row) if _may_repair(row) else None
     if not row.observation_type:
-        if row.outcome == o.Outcome.SUCCESS and row.session_id and row.tool_name:
-            failed = _failed_before(commit, row, before)
         row.observation_type = o.choose_type(row.outcome, failed is not None)
     if failed is not None and not row.parent_id:
         row.parent_id = failed.uid
@@ -240,9 +266,17 @@ def settle_type(commit: CommitWriter, row: Observation, before: Sequence[Observa
         row.embed = row.observation_type in o.EMBEDDED
 
 
-def _check_parent(commit: CommitWriter, uid: UUID) -> None:
-    if not commit.visible_rows(Observation).filter(uid=uid).fetch_all():
-        raise Invalid("There is no observation {id} on this branch.", id=uid, field="parent_id")
+def _check_parents(commit: CommitWriter, rows: Sequence[Observation]) -> None:
+    """Check that the branch shows each parent, or that it comes earlier in the batch."""
+    earlier, named = set(), []
+    for row in rows:
+        if row.parent_id and row.parent_id not in earlier:
+            named.append(row.parent_id)
+        earlier.add(row.uid)
+    visible = commit.visible_rows(Observation).filter(uid__in=named)
+    shown = {uid for (uid,) in visible.gather_values("uid")} if named else set()
+    if missing := [uid for uid in named if uid not in shown]:
+        raise Invalid("There is no observation {id} on this branch.", id=missing[0], field="parent_id")
 
 
 def _check_messages(commit: CommitWriter, rows: Sequence[Observation]) -> None:
@@ -256,25 +290,9 @@ def _check_messages(commit: CommitWriter, rows: Sequence[Observation]) -> None:
         raise Invalid("There is no message {id} on this branch.", id=missing[0], field="message_id")
 
 
-def _failed_before(
-    commit: CommitWriter, row: Observation, before: Sequence[Observation]
-) -> Observation | None:
-    """Return the same call of this session, where it failed the last time."""
-    own = [other for other in before if _same_call(other, row) and other.uid < row.uid]
-    same = commit.visible_rows(Observation).filter_indexed(session_id=row.session_id)
-    # A row that is added late has its place before others, which are stored already.
-    own += same.filter(input_hash=row.input_hash).newest(1, row.uid)
-    last = max(own, key=lambda other: other.uid, default=None)
-    return last if last and last.outcome != o.Outcome.SUCCESS else None
-
-
 def _mark_repair(commit: CommitWriter, failed: Observation) -> list[Observation]:
     """Make the next same call of the session a discovery, where it worked."""
     same = commit.visible_rows(Observation).filter_indexed(session_id=failed.session_id)
     following = same.filter(input_hash=failed.input_hash).lowest(1, "uid", failed.uid)
     change = {"observation_type": o.Type.DISCOVERY, "parent_id": failed.uid, "embed": True}
     return [commit.change_row(row, **change) for row in following if row.observation_type == o.Type.TOOL_USE]
-
-
-def _same_call(other: Observation, row: Observation) -> bool:
-    return (other.session_id, other.input_hash) == (row.session_id, row.input_hash)

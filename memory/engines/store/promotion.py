@@ -45,14 +45,13 @@ PROMOTED = {
         "IngestedEvent",
         "Observation",
         "Relation",
-        "ReviewItem",
         "Session",
         "TaskAgent",
         "TaskObjective",
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-    "curation": ("Handoff",),
+    "curation": ("Bundle", "Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
@@ -80,7 +79,15 @@ LOCAL = {
         "WorkHandle",
         "Workspace",
     ),
-    "curation": ("Score", "Verification", "VerificationCursor", "VerificationJob"),
+    "curation": (
+        "SavedView",
+        "Score",
+        "SigningKey",
+        "TrustedKey",
+        "Verification",
+        "VerificationCursor",
+        "VerificationJob",
+    ),
 }
 # Models of which the store may have an equal row by now; either one will do.
 SHARED = (Vector, IngestedEvent)

@@ -25,7 +25,7 @@ from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.policies import Write, check_direct_write
 from memory.engines.versions.repositories import find_named_repository
 from memory.engines.versions.session_activity import begin_sessions, touch_sessions
-from memory.exceptions import BranchArchived, BranchNotFound, NotFound, TooLarge
+from memory.exceptions import BranchArchived, BranchNotFound, BranchReadOnly, NotFound, TooLarge
 from memory.models import OPEN, Branch, BranchedModel, Commit
 from memory.models.nodes import next_rid
 
@@ -49,8 +49,8 @@ def open_commit(
 
     ``write`` says what it does, for the branch's policy: ``proposes`` of the writer is True where its facts
     must become proposals. It writes at most MAX_COMMIT_ROWS versions; only reverts and restores, which cannot
-    be done in parts, are not ``bounded``. Raises BranchNotFound, BranchArchived, DirectWritesRefused; the
-    writer raises TooLarge.
+    be done in parts, are not ``bounded``. Raises BranchNotFound, BranchArchived, BranchReadOnly,
+    DirectWritesRefused; the writer raises TooLarge.
     """
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
@@ -118,7 +118,13 @@ class CommitWriter:
         self.proposes = False  # whether the branch's policy makes proposals of this commit's facts
 
     def require_write(self, write: Write) -> None:
-        """Check what this commit does against the branch's policy. Raises DirectWritesRefused."""
+        """Check what this commit does against the branch and its policy.
+
+        Raises DirectWritesRefused, BranchReadOnly. A restore of the whole store opens a commit on every
+        branch, and changes nothing on a read-only one.
+        """
+        if self.branch.read_only and write != Write.EXEMPT:
+            raise BranchReadOnly(name=self.branch.name)
         self.proposes = check_direct_write(self.actor, self.branch.name, write)
 
     # ---- reading under the lock ----------------------------------------------------------------
@@ -331,6 +337,8 @@ class CommitWriter:
         """Write index, commit, audit entry and branch head; nothing without a change."""
         if self.empty:
             return
+        if self.branch.read_only:
+            raise BranchReadOnly(name=self.branch.name)
         self._index_rows()
         if (session := self.actor.session_id) and session not in self.sessions:
             who = (self.actor.task_id, self.actor.agent_id)

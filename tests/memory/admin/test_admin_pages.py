@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from curation.models import ReviewItem
 from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.engines.branches.manager import BranchManager
@@ -14,7 +15,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import get_fact_commit
 from memory.engines.facts.links import LinkEngine
 from memory.exceptions import Unauthenticated
-from memory.models import AuditEntry, Membership, Project, ReviewItem
+from memory.models import AuditEntry, Membership, Project
 from memory.models.nodes import uuid7
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page, undo_of

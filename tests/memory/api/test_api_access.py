@@ -7,8 +7,9 @@ import time_machine
 from django.db import OperationalError
 from django.utils import timezone
 
+from curation.models import ReviewItem
 from memory.actors import SCOPES
-from memory.models import QueueMessage, ReviewItem
+from memory.models import QueueMessage
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.models import ReviewItem
+from curation.models import ReviewItem
 from tests.memory.api.client import UNKNOWN, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -21,7 +21,9 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import AcceptedNegativeData, RejectedPositiveData
 
 from curation.api import requests as curation
+from curation.api import review_shapes as review
 from curation.api.shapes import FactVerificationShape
+from curation.engines.review.review_queue import ReviewEngine
 from curation.engines.verification import VerificationEngine
 from memory.api import requests as r
 from memory.api import shapes
@@ -29,7 +31,6 @@ from memory.api.pages import get_schema
 from memory.engines.facts import filters, links, rules
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.review.review_queue import ReviewEngine
 from memory.exceptions import Day1Error
 from memory.models import Project
 from tests.memory.api.client import Api, api_for, refused
@@ -59,7 +60,7 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert names(curation.BatchInput) == batch
     assert names(curation.BatchFiltersInput) == filters.FactFilter.CHECKS.keys()
     assert names(r.ActionInput) == options(ActionEngine.apply_action) | {"branch"} | STATED
-    assert names(r.ResolveInput) == options(ReviewEngine.resolve_item) - {"item_id"} | STATED
+    assert names(review.ResolveInput) == options(ReviewEngine.resolve_item) - {"item_id"} | STATED
     assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
         "query",

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
@@ -17,7 +18,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
-from memory.models import Fact, IdempotencyRecord, RecallLog, ReviewItem, Session, Vector
+from memory.models import Fact, IdempotencyRecord, RecallLog, Session, Vector
 from memory.models.vectors import vector_slot
 
 ERASURES, BRANCHES = ErasureEngine(), BranchManager()

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from curation.engines.review.near_duplicates import NearDuplicateEngine
+from curation.engines.review.review_queue import ReviewEngine
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
@@ -14,11 +17,9 @@ from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.pairs import Kind, Pair, Pairs, Reason, find_pairs
-from memory.engines.review.near_duplicates import NearDuplicateEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
-from memory.models import Fact, ReviewItem
+from memory.models import Fact
 from tests.memory.fake_provider import FakeProvider, beside
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from curation.engines.review.review_queue import ReviewEngine
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.branches.commit_changes import CommitEngine
 from memory.engines.branches.commit_titles import list_kinds
@@ -17,11 +19,10 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
-from memory.engines.review.review_queue import ReviewEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import BranchForbidden, Invalid, NotFound
-from memory.models import Branch, Commit, Fact, Membership, Project, ReviewItem
+from memory.models import Branch, Commit, Fact, Membership, Project
 from memory.templatetags.words import CHANGE_KINDS
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_fact_pages import text, write

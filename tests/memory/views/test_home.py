@@ -13,11 +13,12 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.activity.contributors import TodayEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.models import Branch, Membership, Project, ReviewItem, Vector
+from memory.models import Branch, Membership, Project, Vector
 from tests.memory.views.test_page_frame import text
 
 

@@ -1,0 +1,209 @@
+"""Near duplicates: each new text is compared with its neighbours; likely ones become review items.
+
+The writer leaves a NearCheck row. It is deleted in the transaction that stores the review items, so that a
+crash at any moment repeats a comparison and loses none.
+"""
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from curation.engines.review.pair_answers import build_pair_key
+from curation.models import ReviewItem
+from memory.actors import Actor
+from memory.db.backend import get_backend
+from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.db.retry import retry_methods
+from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
+from memory.engines.embedding.stored_vectors import load_vectors
+from memory.engines.facts.assessment import default_exclusions
+from memory.engines.facts.engine import FactEngine
+from memory.engines.support.batches import batched
+from memory.engines.support.similarity import is_near, is_same
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.repositories import is_elsewhere, name_repositories
+from memory.exceptions import ProviderUnavailable
+from memory.models import Branch, Fact, NearCheck
+
+log = logging.getLogger(__name__)
+
+SCAN_LIMIT = 500  # texts per read
+BATCH_SIZE = 32  # facts compared in one consistent read: about half a second with 100,000 facts
+NEIGHBOURS = 6  # the fact itself is one of them
+
+
+@retry_methods
+class NearDuplicateEngine:
+    def check_pending(self, project_id: UUID, limit: int = 1000) -> int:
+        """Compare up to about ``limit`` new texts whose vectors are ready; return how many were compared.
+
+        A pair at or above NEAR becomes one review item, ever, on its branch; a fact and the one that it
+        replaces are not compared. Without an embedder the checks are dropped.
+        """
+        try:
+            provider = active_provider()
+        except ProviderUnavailable as error:
+            log.warning("Project %s: nothing is compared: %s", project_id, error)
+            return 0
+        if provider is None:
+            NearCheck.objects.filter(project=project_id).delete()
+            return 0
+        done = 0
+        for checks, vectors in load_checks(project_id, provider.model):
+            for batch in batched(checks, BATCH_SIZE):
+                self._store_items(batch, vectors, provider.model)
+                done += len(batch)
+            if done >= limit:
+                break
+        return done
+
+    def ask_about(
+        self,
+        *,
+        fact_id: UUID,
+        other_id: UUID,
+        score: float,
+        model: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+    ) -> None:
+        """Add a review item for two facts of a branch compared elsewhere; only one is made per pair, ever.
+
+        ``score`` is the cosine that ``model`` gave them. Raises NotFound, BranchNotFound, scope and branch
+        refusals.
+        """
+        actor.require_scope("write", branch_name)
+        branch = find_branch(actor, branch_name)
+        facts = FactEngine()
+        one, other = (
+            facts.get_fact(fact_id=uid, actor=actor, branch_name=branch_name) for uid in (fact_id, other_id)
+        )
+        ReviewItem.objects.bulk_create(
+            [build_question(branch, one, other, score, model)], ignore_conflicts=True
+        )
+
+    def compare_due(self, seconds: float = SWEEP_SECONDS) -> int:
+        """Compare pending texts of every project, round-robin, until done or out of time; return how many."""
+        projects = NearCheck.objects.order_by().values_list("project_id", flat=True).distinct()
+        return round_robin(projects, self.check_pending, seconds)
+
+    def _store_items(self, checks: Sequence[NearCheck], vectors: dict[str, np.ndarray], model: str) -> None:
+        with get_backend().snapshot():
+            questions = list(_find_items(checks, vectors, model))
+        with transaction.atomic(durable=True):
+            # A pair with a review item, of earlier or of another worker just now, is skipped.
+            ReviewItem.objects.bulk_create(questions, ignore_conflicts=True)
+            NearCheck.objects.filter(pk__in=[check.pk for check in checks]).delete()
+
+
+# ---- pending checks --------------------------------------------------------------------------------
+
+
+def load_checks(project_id: UUID, model: str) -> Iterator[tuple[list[NearCheck], dict[str, np.ndarray]]]:
+    """Yield checks with the vectors of their texts, chunk by chunk in the order of the hashes."""
+    of_project, last = NearCheck.objects.filter(project=project_id), ""
+    ordered = of_project.order_by("content_hash").values_list("content_hash", flat=True).distinct()
+    while hashes := list(ordered.filter(content_hash__gt=last)[:SCAN_LIMIT]):
+        last = hashes[-1]
+        vectors, unknown = load_vectors(project_id, model, hashes)
+        if unknown:
+            _want_again(project_id, of_project.filter(content_hash__in=unknown))
+        if vectors:
+            yield list(of_project.filter(content_hash__in=vectors).order_by("id")), vectors
+
+
+def _want_again(project_id: UUID, checks: Iterable[NearCheck]) -> None:
+    """Queue texts that were written while the settings were broken, or under another model."""
+    hashes = {check.uid: check.content_hash for check in checks}
+    facts = Fact._base_manager.filter(uid__in=hashes, deleted=False).exclude(fact_text="")
+    texts = {
+        fact.content_hash: fact.fact_text
+        for fact in facts.only("uid", "content_hash", "fact_text")
+        if hashes[fact.uid] == fact.content_hash
+    }
+    with transaction.atomic(durable=True):
+        enqueue_texts(project_id, texts, timezone.now())
+        lost = set(hashes.values()) - set(texts)
+        NearCheck.objects.filter(project=project_id, content_hash__in=lost).delete()
+
+
+# ---- comparing -------------------------------------------------------------------------------------
+
+
+def _find_items(
+    checks: Sequence[NearCheck], vectors: dict[str, np.ndarray], model: str
+) -> Iterator[ReviewItem]:
+    branches = Branch.objects.live().select_related("parent").in_bulk({check.branch_id for check in checks})
+    for branch in branches.values():
+        hashes = {check.uid: check.content_hash for check in checks if check.branch_id == branch.pk}
+        yield from _find_on_branch(branch, hashes, vectors, model)
+
+
+def _find_on_branch(
+    branch: Branch, hashes: dict[UUID, str], vectors: dict[str, np.ndarray], model: str
+) -> Iterator[ReviewItem]:
+    """Yield a review item for each near neighbour that may say the same."""
+    lineage = branch.lineage()
+    facts = [fact for fact in load_current(list(hashes), lineage) if fact.content_hash == hashes[fact.uid]]
+    rows = Fact.objects.in_lineage(lineage).searchable()
+    near = {
+        fact.rid: find_near(fact, rows, vectors[fact.content_hash], model, branch.project_id)
+        for fact in facts
+    }
+    others = filter_searchable({rid for scores in near.values() for rid in scores}, lineage)
+    name_repositories([*facts, *others.values()], branch.project_id)
+    for fact in facts:
+        for rid, score in near[fact.rid].items():
+            other = others.get(rid)
+            if other and may_be_same(fact, other):
+                yield build_question(branch, fact, other, score, model)
+
+
+def may_be_same(fact: Fact, other: Fact) -> bool:
+    """Return whether neither fact takes the other's place, and they are not of two repositories."""
+    replaces = other.uid == fact.parent_id or other.parent_id == fact.uid
+    return not replaces and not is_elsewhere(other.repository, fact.repository)
+
+
+def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
+    shown = Fact.objects.in_lineage(lineage).filter(
+        *default_exclusions(timezone.now(), lineage).values(), uid__in=uids, status__in=Fact.COMPARED
+    )
+    return sorted(shown.fetch_all(), key=lambda fact: fact.rid)
+
+
+def find_near(
+    fact: Fact, rows: VersionedQuerySet[Fact], vector: np.ndarray, model: str, project_id: UUID
+) -> dict[int, float]:
+    hits = rows.search_vectors(vector, k=NEIGHBOURS, model=model, project_id=project_id)
+    return {rid: score for rid, score in hits if rid != fact.rid and is_near(model, score)}
+
+
+def filter_searchable(rids: Collection[int], lineage: Lineage) -> dict[int, Fact]:
+    """Return those of the rows that a search finds now, by row id."""
+    now = default_exclusions(timezone.now(), lineage).values()
+    return {
+        fact.rid: fact for fact in Fact.objects.in_lineage(lineage).filter(*now, rid__in=rids).fetch_all()
+    }
+
+
+def build_question(branch: Branch, fact: Fact, other: Fact, score: float, model: str) -> ReviewItem:
+    newer, older = (fact, other) if fact.rid > other.rid else (other, fact)
+    return ReviewItem(
+        project_id=branch.project_id,
+        branch=branch,
+        kind=ReviewItem.Kind.NEAR_DUPLICATE,
+        fact_id=newer.uid,
+        other_id=older.uid,
+        pair=build_pair_key(branch.pk, fact.uid, other.uid),
+        score=score,
+        details={
+            "model": model,
+            "same": is_same(model, score, fact.fact_text, other.fact_text),
+            "versions": {str(one.uid): one.version for one in (newer, older)},
+        },
+    )

@@ -1,0 +1,282 @@
+"""The review queue: questions for a person, and their answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from curation.engines.review.pair_answers import DISMISS, KEEP_BOTH
+from curation.models import ReviewItem
+from memory.actors import Actor
+from memory.db.budget import count_row_bytes
+from memory.db.retry import retry_methods
+from memory.engines.facts import rules
+from memory.engines.facts.assessment import list_sources
+from memory.engines.facts.batch import FactBatch, get_source, inherit_content, replace_parents
+from memory.engines.facts.bulk_actions import REASON, archive_fact
+from memory.engines.facts.facts_across_branches import facts_on
+from memory.engines.facts.field_diff import check_version
+from memory.engines.facts.supersession import check_keeper, link_superseded
+from memory.engines.sessions.revision_links import remove_revisions
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.lookup import find_branch
+from memory.engines.versions.policies import Write
+from memory.exceptions import Conflict, Invalid, NotFound
+from memory.models import Branch, Commit, Confirmation, Fact
+
+Status = Fact.Status
+# Decisions on a pair of near duplicates; KEEPING_ONE lists those that name the fact to keep.
+SUPERSEDE, SAME, ARCHIVE, COMBINE = "supersede", "same", "archive", "combine"
+DECISIONS = (KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS)
+KEEPING_ONE = frozenset({SUPERSEDE, SAME, ARCHIVE})
+IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Resolved review item, and its commit: reverting that commit reopens the item."""
+
+    item: ReviewItem
+    commit: Commit
+    new_fact: Fact | None = None
+
+
+@retry_methods
+class ReviewEngine:
+    def list_items(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = "",
+        status: str = "",
+        kind: str = "",
+        fact_id: UUID | None = None,
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[ReviewItem]:
+        """List the review items on the branches that the actor may use, newest first, each with its two facts
+        as ``fact`` and ``other`` (None where the branch does not show it), and the suggested keeper as
+        ``best``.
+
+        ``fact_id`` selects the items of one fact. Open items of an archived branch, which takes no answers,
+        are listed only when the branch is named. Needs the scope curate. Raises Invalid, BranchNotFound, and
+        BranchForbidden for a branch that the actor may not use.
+        """
+        actor.require_scope("curate", branch_name or None)
+        items = _project_items(actor)
+        if branch_name:
+            items = items.filter(branch=find_branch(actor, branch_name))
+        elif status == ReviewItem.Status.OPEN:
+            items = items.filter(IN_USE)
+        if status:
+            items = items.filter(status=c.one_of(ReviewItem.Status.values)("status", status))
+        if kind:
+            items = items.filter(kind=c.one_of(ReviewItem.Kind.values)("kind", kind))
+        if fact_id:
+            items = items.filter(Q(fact_id=fact_id) | Q(other_id=fact_id))
+        return paginate(
+            filter_allowed_branches(items, actor),
+            key="-id",
+            limit=limit,
+            cursor=cursor,
+            of=items,
+            prepare=lambda batch: with_facts(batch, actor.project_id),
+            size=count_item_bytes,
+        )
+
+    def count_open(self, *, actor: Actor, maximum: int, branch: Branch | None = None) -> int:
+        """Count the open items on live branches that the actor may use, or on one, up to ``maximum``.
+
+        Needs the scope curate.
+        """
+        actor.require_scope("curate")
+        items = _project_items(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
+        if branch:
+            items = items.filter(branch=branch)
+        return filter_allowed_branches(items, actor).order_by()[:maximum].count()
+
+    def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
+        """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""
+        actor.require_scope("curate")
+        item = self._get_item(item_id, actor)
+        with_facts([item], actor.project_id)
+        return item
+
+    def resolve_item(
+        self,
+        *,
+        item_id: UUID,
+        decision: str,
+        actor: Actor,
+        keep: UUID | None = None,
+        new_fact_text: str = "",
+        reason: str = "",
+        expected_versions: Mapping[UUID, int] | None = None,
+    ) -> Resolved:
+        """Resolve a review item of two near duplicates, in one commit.
+
+        keep_both: both stay. supersede: the fact ``keep`` replaces the other. same: likewise, and the sources
+        of the other confirm it. archive: the other is archived. combine: a new fact, ``new_fact_text``,
+        replaces both. dismiss: the item has become pointless. A proposal that stays is accepted, one that
+        does not is archived.
+
+        ``expected_versions`` are those that the caller has read; by default those of the time when the item
+        was made. keep_both and dismiss ignore versions.
+
+        Needs the scope curate. Raises NotFound, Invalid, Conflict (answered already), StaleVersion with what
+        has changed, IllegalTransition, BranchArchived.
+        """
+        actor.require_scope("curate")
+        answer = Decision.parse_decision(decision, keep, new_fact_text, reason)
+        found = self._get_item(item_id, actor)
+        actor.require_scope("curate", found.branch.name)
+        where = (actor, found.branch.name, "review.resolve", answer.reason[:500])
+        with open_commit(*where, write=Write.EXEMPT) as commit:
+            # read again under the branch lock, so that nobody else can answer it
+            item = ReviewItem.objects.get(pk=found.pk)
+            if item.status != ReviewItem.Status.OPEN:
+                raise Conflict(
+                    "Already answered: {resolution}, by {by}.",
+                    resolution=item.resolution,
+                    by=item.resolved_by,
+                )
+            new = answer.apply(commit, item, expected_versions)
+            close_item(commit, item, answer)
+        with_facts([item], actor.project_id)
+        assert commit.commit is not None  # the item alone makes one
+        return Resolved(item, commit.commit, new)
+
+    @staticmethod
+    def _get_item(item_id: UUID, actor: Actor) -> ReviewItem:
+        if (item := filter_allowed_branches(_project_items(actor), actor).filter(pk=item_id).first()) is None:
+            raise NotFound()
+        return item
+
+
+def _project_items(actor: Actor) -> QuerySet[ReviewItem]:
+    return ReviewItem.objects.filter(project=actor.project_id).select_related("branch")
+
+
+def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:
+    """Set each item's two facts as its branch shows them now, and the suggested keeper as ``best``."""
+    requested = {(item.branch, uid) for item in items for uid in (item.fact_id, item.other_id)}
+    known = facts_on(requested, project_id)
+    for item in items:
+        item.fact = known.get((item.branch_id, item.fact_id))
+        item.other = known.get((item.branch_id, item.other_id))
+        both = filter(None, (item.fact, item.other))
+        is_revised = item.kind == ReviewItem.Kind.CONTESTED and item.fact is not None
+        item.best = item.fact if is_revised else max(both, key=rank_fact, default=None)
+
+
+def count_item_bytes(item: ReviewItem) -> int:
+    """Return how many bytes a review item and its facts take on a page."""
+    facts: tuple[Fact | None, ...] = (item.fact, item.other)
+    return count_row_bytes(item) + sum(count_row_bytes(fact) for fact in facts if fact)
+
+
+def rank_fact(fact: Fact) -> tuple[bool, bool, int, int]:
+    """Return a fact's sort key as keeper: searchable, verified, most confirmed, newest."""
+    verified = fact.verification_status == "verified"
+    return fact.status in Fact.SEARCHED, verified, fact.confirmation_count, fact.rid
+
+
+def close_item(commit: CommitWriter, item: ReviewItem, answer: "Decision") -> None:
+    item.status, item.resolution = ReviewItem.Status.RESOLVED, answer.decision
+    item.resolved_at, item.resolved_by, item.seq = timezone.now(), commit.actor.label, commit.seq
+    item.save()
+    commit.side_rows += 1
+    commit.targets.insert(0, str(item.pk))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Validated decision with its arguments."""
+
+    decision: str
+    keep: UUID | None
+    text: str
+    reason: str
+
+    @classmethod
+    def parse_decision(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Decision":
+        c.one_of(list(DECISIONS))("decision", decision)
+        if (decision in KEEPING_ONE) != (keep is not None):
+            raise Invalid(
+                "keep names the fact that stays, with {which}.",
+                which=", ".join(sorted(KEEPING_ONE)),
+                field="keep",
+            )
+        if decision == COMBINE:
+            text = rules.CHECKS["fact_text"]("new_fact_text", text)
+        elif text:
+            raise Invalid("Only combine takes new_fact_text.", field="new_fact_text")
+        return cls(decision, keep, text, c.redact_stored(c.text_check(REASON))("reason", reason))
+
+    def apply(
+        self, commit: CommitWriter, item: ReviewItem, expected: Mapping[UUID, int] | None
+    ) -> Fact | None:
+        """Apply the decision; return the new fact where one was written."""
+        pair = (item.fact_id, item.other_id)
+        if strangers := [uid for uid in (self.keep, *(expected or {})) if uid and uid not in pair]:
+            raise Invalid("{id} is none of the two facts of this question.", id=strangers[0], field="keep")
+        if self.decision == KEEP_BOTH:
+            remove_revisions(commit, pair)
+        if self.decision in (KEEP_BOTH, DISMISS):
+            return None
+        read = expected or {UUID(uid): n for uid, n in item.details.get("versions", {}).items()}
+        facts = {uid: commit.get_version(Fact, uid) for uid in pair}
+        for uid, fact in facts.items():
+            check_version(commit, fact, read.get(uid))
+        if self.keep is None:
+            return self._combine_facts(commit, list(facts.values()))
+        self._keep_fact(commit, facts.pop(self.keep), *facts.values())
+        return None
+
+    def _keep_fact(self, commit: CommitWriter, keeper: Fact, other: Fact) -> None:
+        if self.decision == ARCHIVE:
+            commit.change_row(other, **archive_fact(other))
+            return
+        aside = _set_aside(other)
+        if keeper.status == Status.CREATED:  # a proposal that stays is accepted
+            accepted = rules.change_status(keeper, Status.ACTIVE)
+            replace_parents(commit, [keeper])
+            keeper = commit.change_row(keeper, **accepted)
+        check_keeper(keeper)  # nothing is written before a refusal: others of a batch are answered
+        commit.change_row(other, **aside)
+        if self.decision == SAME:
+            confirm_sources(commit, keeper, other)
+        if other.status != Status.CREATED:
+            link_superseded(commit, keeper, [other])
+
+    def _combine_facts(self, commit: CommitWriter, facts: Sequence[Fact]) -> Fact:
+        for fact in facts:
+            commit.change_row(fact, **_set_aside(fact))
+        older = facts[1]
+        payload = inherit_content(older, commit.actor.project_id) | {"fact_text": self.text}
+        batch = FactBatch([payload], commit.actor, Status.ACTIVE, deduplicate=False, parent=older)
+        (written,) = batch.write_facts(commit)
+        link_superseded(commit, written.fact, facts)
+        return written.fact
+
+
+def _set_aside(fact: Fact) -> dict[str, str]:
+    """Supersede a fact; a proposal was never in use, so it is archived."""
+    return rules.change_status(fact, Status.ARCHIVED if fact.status == Status.CREATED else Status.SUPERSEDED)
+
+
+def confirm_sources(commit: CommitWriter, keeper: Fact, other: Fact) -> None:
+    """Add the sources of another fact as confirmations of the keeper; each source counts once."""
+    sources: Iterable[str] = {source for _, source in list_sources([other.uid], commit.lineage)} | {
+        get_source(other)
+    }
+    known = {source for _, source in list_sources([keeper.uid], commit.lineage)} | {get_source(keeper), ""}
+    new = sorted(set(sources) - known)
+    where = {"uid": keeper.uid, "branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
+    Confirmation.objects.bulk_create(Confirmation(source=source, **where) for source in new)
+    commit.side_rows += len(new)

@@ -1,0 +1,1 @@
+"""Templates: what new work begins from, in versions that are read-only branches."""

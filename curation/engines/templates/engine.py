@@ -1,0 +1,302 @@
+"""Templates: made of a branch, found for a task, instantiated, renewed by a version, deprecated."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from django.db import transaction
+from django.db.models import Count
+
+from curation.engines.fields.templates import (
+    MAX_TASK_TYPES,
+    NAME_PATTERN,
+    TASK_TYPE,
+    TEMPLATE,
+    TEMPLATE_FILTERS,
+    TEMPLATE_USE,
+    TemplateFields,
+)
+from curation.engines.templates.isolation import Instance, isolate_use
+from curation.engines.templates.ranking import MAX_CANDIDATES, TemplateMatch, rank_templates
+from curation.engines.templates.rows import (
+    Point,
+    add_version,
+    find_for_type,
+    find_template_row,
+    find_version,
+    insert_template,
+    is_own,
+    list_template_uses,
+    lock_own,
+    require_active,
+)
+from curation.engines.templates.usage import attach_counts, list_uses, list_visible, may_use, name_branch
+from curation.models import Template, TemplateUse, TemplateVersion
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.access.work_handles import get_owner_name
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.diff import POINT, BranchDiff
+from memory.engines.branches.manager import BranchManager, check_name
+from memory.engines.fields.base import Use
+from memory.engines.store.snapshots import forbid_patterns
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import Invalid, NotFound
+from memory.models.nodes import next_rid
+
+State, Outcome = Template.State, TemplateUse.Outcome
+BRANCH, DATABASE = "branch", "database"  # how an instance is kept apart
+ISOLATIONS = (BRANCH, DATABASE)
+
+
+def check_name_pattern(name: str, value: Any) -> str:
+    """Check for the name of a template. Raises Invalid."""
+    text = str(TEMPLATE["name"].check(name, value))
+    if not re.fullmatch(NAME_PATTERN, text):
+        raise Invalid("{field} is made of a–z and 0–9, with single '.', '_' or '-' between them.", field=name)
+    return text
+
+
+def check_task_types(name: str, value: Any) -> list[str]:
+    """Check for a list of at most 20 kinds of work, each named once. Raises Invalid."""
+    if not isinstance(value, list | tuple) or len(value) > MAX_TASK_TYPES:
+        raise Invalid("{field} must be a list of at most {most} texts.", field=name, most=MAX_TASK_TYPES)
+    found = [TASK_TYPE.check(f"{name}[{index}]", text).strip() for index, text in enumerate(value)]
+    return list({text.casefold(): text for text in reversed(found)}.values())[::-1]
+
+
+CHECKS = TEMPLATE.field_checks(Use.CREATE) | {"name": check_name_pattern, "task_types": check_task_types}
+CHANGES = {name: CHECKS[name] for name in ("description", "task_types")}
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in TEMPLATE_FILTERS}
+REASON, OUTCOME = TEMPLATE["reason"].check, TEMPLATE_USE["outcome"].check
+
+
+@dataclass(frozen=True)
+class TemplateDetail:
+    """A template with its versions, the newest first, and its newest uses."""
+
+    template: Template
+    versions: Sequence[TemplateVersion]
+    uses: Sequence[TemplateUse]
+
+
+@retry_methods
+class TemplateEngine:
+    # ---- making and changing -------------------------------------------------------------------
+
+    def create_template(
+        self,
+        *,
+        name: str,
+        actor: Actor,
+        source_branch: str = MAIN,
+        at: Point = None,
+        **fields: Unpack[TemplateFields],
+    ) -> Template:
+        """Create a template whose version 1 holds what a branch shows, now or ``at`` a point of its past.
+
+        The version is the read-only branch ``template/<name>/v1``: it costs a row, whatever it holds.
+
+        Raises Invalid, UnknownField, Exists, BranchExists, BranchNotFound, BranchArchived, scope and branch
+        refusals.
+        """
+        values = c.validate({"name": name, **fields}, CHECKS)
+        actor.require_scope("write", name_branch(values["name"], 1))
+        now = actor.write_time()
+        template = Template(
+            project_id=actor.project_id,
+            owner=get_owner_name(actor),
+            created_by=actor.label,
+            created_at=now,
+            updated_at=now,
+            **values,
+        )
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            insert_template(template)
+            add_version(actor, template, source_branch, at)
+            record_entry(actor, "template.create", template.name, {"from": source_branch})
+        return with_counts(template)
+
+    def update_template(
+        self,
+        *,
+        name: str,
+        new_source: str,
+        actor: Actor,
+        at: Point = None,
+        **fields: Unpack[TemplateFields],
+    ) -> Template:
+        """Add a version that holds what a branch shows; the former versions stay as they are.
+
+        A deprecated template is in use again. Raises as ``create_template``, and NotFound, ScopeMissing for
+        another's template without the scope curate.
+        """
+        changes = c.validate(fields, CHANGES)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            template = lock_own(actor, name)
+            template.version, template.updated_at = template.version + 1, actor.write_time()
+            template.state, template.reason = State.ACTIVE, ""
+            for field, value in changes.items():
+                setattr(template, field, value)
+            add_version(actor, template, new_source, at)
+            template.save(update_fields=["version", "updated_at", "state", "reason", *changes])
+            detail = {"from": new_source, "version": template.version}
+            record_entry(actor, "template.update", template.name, detail)
+        return with_counts(template)
+
+    def deprecate_template(self, *, name: str, actor: Actor, reason: str = "") -> Template:
+        """Deprecate a template: it is not found or suggested any more, and takes no new uses.
+
+        Raises NotFound, IllegalTransition for one that is deprecated, ScopeMissing as ``update_template``.
+        """
+        reason = REASON("reason", reason)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            template = lock_own(actor, name)
+            require_active(template)
+            template.state, template.reason = State.DEPRECATED, reason
+            template.save(update_fields=["state", "reason"])
+            record_entry(actor, "template.deprecate", template.name, {"reason": reason} if reason else {})
+        return with_counts(template)
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    def get_template(self, *, name: str, actor: Actor) -> TemplateDetail:
+        """Return a template with its versions and its newest uses. Raises NotFound, BranchForbidden."""
+        actor.require_scope("read")
+        template = with_counts(find_template_row(actor, name))
+        versions = template.versions.select_related("branch", "source")
+        return TemplateDetail(template, list(versions), list_uses(template, actor))
+
+    def list_templates(
+        self, *, actor: Actor, state: str = "", task_type: str = "", limit: int = 50, cursor: str = ""
+    ) -> Page[Template]:
+        """List the templates whose branches the actor may use, by name."""
+        actor.require_scope("read")
+        values = c.validate({"state": state, "task_type": task_type}, FILTERS)
+        rows = every = list_visible(actor)
+        if values["task_type"]:
+            rows = every = rows.filter(pk__in=find_for_type(rows, values["task_type"]))
+        if values["state"]:
+            rows = rows.filter(state=values["state"])
+        return paginate(rows, key="name", limit=limit, cursor=cursor, of=every, prepare=attach_counts)
+
+    def count_templates(self, *, actor: Actor) -> dict[str, int]:
+        """Return how many templates the actor may see, by state."""
+        actor.require_scope("read")
+        counts = list_visible(actor).order_by().values_list("state").annotate(n=Count("pk"))
+        return dict.fromkeys(State.values, 0) | dict(counts)
+
+    def find_template(
+        self, *, actor: Actor, task_type: str = "", description: str = "", limit: int = 1
+    ) -> list[TemplateMatch]:
+        """Return the templates that fit a task, the best first; none where none fits.
+
+        Those for its kind of work come first, then those that are about what it says, then those from which
+        work succeeded, then the newest. Raises Invalid without anything to go by.
+        """
+        actor.require_scope("read")
+        task_type, description = (
+            c.plain_text("task_type", task_type),
+            c.plain_text("description", description),
+        )
+        if not task_type.strip() and not description.strip():
+            raise Invalid("Give a task_type, a description, or both.", field="task_type")
+        most = c.integer_check(1, MAX_CANDIDATES)("limit", limit)
+        return rank_templates(actor, task_type.strip(), description)[:most]
+
+    def diff_template(
+        self, *, name: str, before: int, after: int, actor: Actor, **options: Any
+    ) -> BranchDiff:
+        """Return what version ``after`` shows differently than version ``before``.
+
+        ``options`` are those of a branch's comparison. Raises NotFound, Invalid, branch refusals.
+        """
+        actor.require_scope("read")
+        template = find_template_row(actor, name)
+        names = [find_version(template, number).branch.name for number in (after, before)]
+        return BranchManager().compare_branch(
+            name=names[0], against=names[1], base=POINT, actor=actor, **options
+        )
+
+    def may_change(self, *, template: Template, actor: Actor) -> bool:
+        """Return whether the actor may renew or deprecate a template."""
+        return actor.has_scope("write") and may_use(actor, template) and is_own(actor, template)
+
+    # ---- using ---------------------------------------------------------------------------------
+
+    def instantiate_template(
+        self,
+        *,
+        name: str,
+        target_branch: str,
+        actor: Actor,
+        version: int | None = None,
+        isolation: str = BRANCH,
+    ) -> Instance:
+        """Create a working branch that holds all that a version holds, the newest by default.
+
+        With the isolation ``database`` it is also in a workspace of its own, a copy of the store, which needs
+        the scope admin. Raises NotFound, Invalid, BranchExists, IllegalTransition for a deprecated template,
+        scope and branch refusals; Conflict where no copy can be made.
+        """
+        if c.one_of(ISOLATIONS)("isolation", isolation) == BRANCH:
+            return Instance(self._begin_use(name, target_branch, actor, version))
+        forbid_patterns(actor)
+        return isolate_use(actor, target_branch, lambda: self._begin_use(name, target_branch, actor, version))
+
+    def record_outcome(self, *, name: str, branch_name: str, outcome: str, actor: Actor) -> TemplateUse:
+        """Record what came of the work on a branch that began from a template.
+
+        Raises NotFound, Invalid, scope and branch refusals.
+        """
+        outcome = OUTCOME("outcome", c.one_of((Outcome.SUCCESS, Outcome.FAILURE))("outcome", outcome))
+        actor.require_scope("write", branch_name)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            template = find_template_row(actor, name)
+            use = list_template_uses(template).filter(branch__name=branch_name).first()
+            if use is None:
+                raise NotFound("No branch of this name began from this template.")
+            use.outcome, use.ended_at = outcome, actor.write_time()
+            use.save(update_fields=["outcome", "ended_at"])
+            record_entry(
+                actor, "template.outcome", template.name, {"branch": branch_name, "outcome": outcome}
+            )
+        return use
+
+    def _begin_use(self, name: str, target_branch: str, actor: Actor, number: int | None) -> TemplateUse:
+        actor.require_scope("write", check_name(target_branch))
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            template = find_template_row(actor, name)
+            require_active(template)
+            version = find_version(template, template.version if number is None else number)
+            branch = BranchManager().create_branch(
+                name=target_branch,
+                parent=version.branch.name,
+                purpose=f"From {version.branch.name}",
+                actor=actor,
+            )
+            use = TemplateUse.objects.create(
+                version=version,
+                branch=branch,
+                task_id=actor.task_id,
+                agent_id=actor.agent_id,
+                created_by=actor.label,
+                created_at=actor.write_time(),
+            )
+            detail = {"version": version.number, "branch": target_branch}
+            record_entry(actor, "template.instantiate", template.name, detail)
+        return use
+
+
+def with_counts(template: Template) -> Template:
+    """Return a template with the counts of its uses."""
+    attach_counts([template])
+    return template

@@ -1,0 +1,123 @@
+"""Rows of templates: found by name, checked for who may change them, and their versions as branches."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+from django.utils.translation import gettext
+
+from conversations.models import Conversation
+from curation.engines.templates.usage import may_use, name_branch
+from curation.models import Template, TemplateUse, TemplateVersion
+from memory.actors import Actor
+from memory.engines.access.work_handles import get_owner_name
+from memory.engines.branches.manager import BranchManager
+from memory.engines.versions.lookup import find_branch
+from memory.exceptions import BranchForbidden, Exists, IllegalTransition, NotFound
+from memory.models import Branch, Fact, Relation
+
+Point = int | datetime | UUID | None
+State = Template.State
+TEMPLATE = "template"  # why a branch is kept
+
+
+def find_template_row(actor: Actor, name: str, lock: bool = False) -> Template:
+    """Return a template by its name. Raises NotFound, BranchForbidden."""
+    rows = Template.objects.filter(project=actor.project_id, name=ascii(name)[1:-1])
+    template = (rows.select_for_update() if lock else rows).first()
+    if template is None:
+        raise NotFound("There is no template named {name}.", name=ascii(name)[1:-1])
+    if not may_use(actor, template):
+        raise BranchForbidden(name=name_branch(template.name, template.version))
+    return template
+
+
+def find_version(template: Template, number: int) -> TemplateVersion:
+    """Return a version of a template. Raises NotFound."""
+    found = template.versions.select_related("branch", "source").filter(number=number).first()
+    if found is None:
+        raise NotFound("The template {name} has no version {number}.", name=template.name, number=number)
+    found.template = template
+    return found
+
+
+def find_for_type(rows: Any, task_type: str) -> list[UUID]:
+    """Return the templates for a kind of work, in any case of its letters."""
+    kind = task_type.casefold()
+    return [pk for pk, types in rows.values_list("pk", "task_types") if kind in map(str.casefold, types)]
+
+
+def list_template_uses(template: Template) -> Any:
+    return TemplateUse.objects.filter(version__template=template).select_related(
+        "branch", "version__template"
+    )
+
+
+def lock_own(actor: Actor, name: str) -> Template:
+    """Return a template that the actor may change, locked. Raises NotFound, scope and branch refusals."""
+    actor.require_scope("write")
+    template = find_template_row(actor, name, lock=True)
+    if not is_own(actor, template):
+        actor.require_scope("curate")
+    return template
+
+
+def is_own(actor: Actor, template: Template) -> bool:
+    return template.owner == get_owner_name(actor) or actor.has_scope("curate")
+
+
+def require_active(template: Template) -> None:
+    if template.state != State.ACTIVE:
+        raise IllegalTransition("The template {name} is deprecated.", name=template.name)
+
+
+def insert_template(template: Template) -> None:
+    try:
+        template.save(force_insert=True)
+    except IntegrityError:
+        raise Exists(
+            "A template named {name} exists already: update it, or take another name.",
+            name=template.name,
+            field="name",
+        ) from None
+
+
+def add_version(actor: Actor, template: Template, source_branch: str, at: Point) -> TemplateVersion:
+    """Fork the read-only branch of a template's newest version, and count what it holds."""
+    actor.require_scope("read", source_branch)
+    branch = BranchManager().create_branch(
+        name=name_branch(template.name, template.version),
+        parent=source_branch,
+        at=at,
+        read_only=True,
+        purpose=f"Version {template.version} of the template {template.name}",
+        actor=actor,
+    )
+    return TemplateVersion.objects.create(
+        template=template,
+        number=template.version,
+        branch=branch,
+        source=find_branch(actor, source_branch),
+        source_seq=branch.fork_seq,
+        created_by=actor.label,
+        created_at=actor.write_time(),
+        **count_memories(branch),
+    )
+
+
+def count_memories(branch: Branch) -> dict[str, int]:
+    """Count what a branch shows, by the columns of a version."""
+    models = {"fact_count": Fact, "conversation_count": Conversation, "relation_count": Relation}
+    return {name: model.objects.on(branch).count() for name, model in models.items()}
+
+
+def find_kept(branches: Sequence[Branch]) -> dict[int, tuple[str, Any]]:
+    """Return the branches that are versions of templates: they are not archived when they are done with."""
+    ids = [branch.pk for branch in branches]
+    versions = TemplateVersion.objects.filter(branch__in=ids).values_list(
+        "branch", "number", "template__name"
+    )
+    text = gettext("It is version %(n)s of the template %(name)s.")
+    return {pk: (TEMPLATE, text % {"n": n, "name": name}) for pk, n, name in versions}

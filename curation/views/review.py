@@ -1,0 +1,184 @@
+"""The review queue: questions for a person, answered by keys, by buttons, or without a script."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from curation.engines.queue.engine import QueueEngine
+from curation.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
+from curation.models import ReviewItem
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.proposals import ProposalEngine
+from memory.engines.support import validation as c
+from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
+from memory.views.base import ProjectPage, base_context
+from memory.views.error_text import error_sentence
+from memory.views.fact_actions import build_undo_url
+from memory.views.filter_tokens import refuse_unknown
+from memory.views.flash import flash_success, flash_warning
+from memory.views.proposals import asked_again, render_answered
+from memory.views.widgets import parse_number
+
+review_engine = ReviewEngine()
+PROPOSALS = ProposalEngine()
+ITEMS = 20
+STATUSES = {
+    "open": gettext_lazy("Waiting"),
+    "proposed": gettext_lazy("Proposals"),
+    "resolved": gettext_lazy("Answered"),
+    "all": gettext_lazy("All"),
+}
+COUNTED = 100  # proposals that the tab counts
+ANSWER_MESSAGES = {
+    "keep_both": gettext_lazy("Kept both."),
+    "same": gettext_lazy("They say the same: one stays, and is confirmed by the other."),
+    "supersede": gettext_lazy("One takes the place of the other."),
+    "archive": gettext_lazy("One was archived."),
+    "combine": gettext_lazy("A new fact takes the place of both."),
+    "dismiss": gettext_lazy("The question was dismissed."),
+}
+# Errors that a person can correct, or resolve by restoring the branch: the form keeps its input.
+RECOVERABLE_ERRORS = (StaleVersion, Invalid, IllegalTransition, BranchArchived)
+
+
+def parse_answer(post: QueryDict) -> dict[str, Any]:
+    """Parse the answer in a form for ReviewEngine.resolve_item. Raises Invalid."""
+    decision = post.get("decision", "")
+    if decision not in DECISIONS:
+        raise Invalid(_("A question is answered with one of the buttons."))
+    keep = post.get("keep") if decision in KEEPING_ONE else None
+    text = post.get("new_fact_text", "").replace("\r\n", "\n").strip()
+    return {
+        "decision": decision,
+        "keep": c.parse_uuid("keep", keep) if keep else None,
+        "new_fact_text": text if decision == "combine" else "",
+        "reason": post.get("reason", "").strip(),
+        "expected_versions": read_versions(post),
+    }
+
+
+def read_versions(post: QueryDict) -> dict[UUID, int]:
+    """Parse the versions that the person has read: version-<id>=<number>."""
+    payload = [name.removeprefix("version-") for name in post if name.startswith("version-")]
+    read = {c.parse_uuid("version", uid): parse_number(post.get(f"version-{uid}", "")) for uid in payload}
+    return {uid: version for uid, version in read.items() if version is not None}
+
+
+QUEUE_HELP = gettext_lazy(
+    "When a new fact says nearly the same as another, Day1 merges nothing by itself: the question appears"
+    " here."
+)
+# What an empty list says: its icon, that there is nothing, and what would be here.
+NOTHING: dict[str, dict[str, Any]] = {
+    "open": {"drawing": "check", "none_yet": gettext_lazy("Nothing needs review."), "more": QUEUE_HELP},
+    "all": {"drawing": "check", "none_yet": gettext_lazy("There was no question yet."), "more": QUEUE_HELP},
+    "resolved": {
+        "drawing": "inbox",
+        "none_yet": gettext_lazy("Nothing was answered yet."),
+        "more": gettext_lazy("Answered questions stay here, with who answered. Every answer can be undone."),
+    },
+    "proposed": {
+        "drawing": "proposal",
+        "none_yet": gettext_lazy("No proposals."),
+        "more": gettext_lazy(
+            "What an agent writes with a key that may only propose appears here: no search finds it until a"
+            " person accepts it."
+        ),
+    },
+}
+
+
+def find_asked(request: HttpRequest) -> UUID | None:
+    """Return the id of the single fact that a script requests, or None. Raises Invalid."""
+    requested = request.GET.get("proposal", "") if getattr(request, "htmx", False) else ""
+    return c.parse_uuid("proposal", requested) if requested else None
+
+
+class Review(ProjectPage):
+    template_name = "review.html"
+    section = "review"
+    title = gettext_lazy("Review")
+    scope = "curate"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        fact_id = find_asked(request)
+        return self.show_fact(fact_id) if fact_id else super().get(request, *args, **kwargs)
+
+    def show_fact(self, fact_id: UUID) -> HttpResponse:
+        """Render a fact as it is on its branch now, for a script that updates it in a list."""
+        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.read_args)
+        entry = QueueEngine().find_entry(
+            fact_id=fact_id, actor=self.reader.actor, branch_name=self.reader.branch.name
+        )
+        return asked_again(self, fact, causes=entry.causes) if entry else render_answered(self, fact)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        refuse_unknown(self.request, ["status"])
+        requested = self.request.GET.get("status", "")
+        status = requested if requested in STATUSES else "open"
+        only = self.reader.branch.name if self.request.GET.get("branch") else ""
+        listed = {"actor": self.reader.actor, "branch_name": only, **self.paging(ITEMS)}
+        if status == "proposed":
+            page: Any = PROPOSALS.list_proposals(**listed)
+        else:
+            page = review_engine.list_items(**listed, status="" if status == "all" else status)
+        waiting = PROPOSALS.count_proposals(actor=self.reader.actor, maximum=COUNTED)
+        shown = {
+            "page": page,
+            "status": status,
+            "statuses": STATUSES.items(),
+            "only": only,
+        }
+        return super().get_context_data(**shown, **NOTHING[status], waiting=waiting, **kwargs)
+
+
+class Answer(ProjectPage):
+    """One question and its answer. For a script, only the question's entry in the list is rendered."""
+
+    template_name = "review_item.html"
+    fragment_name = "parts/review_again.html"
+    section = "review"
+    title = gettext_lazy("Review")
+    scope = "curate"
+
+    @property
+    def item_id(self) -> UUID:
+        return self.kwargs["item_id"]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        item = review_engine.get_item(item_id=self.item_id, actor=self.reader.actor)
+        return super().get_context_data(item=item, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.reader.require_now()
+        decision = request.POST.get("decision", "")
+        try:
+            done = review_engine.resolve_item(
+                item_id=self.item_id, actor=self.reader.actor, **parse_answer(request.POST)
+            )
+        except RECOVERABLE_ERRORS as error:
+            context = self.get_context_data(refusal=error, typed=request.POST)
+            return self.render_to_response(context, status=error.status)
+        except Conflict as error:
+            return self.too_late(error)
+        flash_success(request, str(ANSWER_MESSAGES[decision]), build_undo_url(self.reader, done.commit))
+        return self.render_next(done.item)
+
+    def render_next(self, item: ReviewItem) -> HttpResponse:
+        if not getattr(self.request, "htmx", False):
+            return redirect(self.reader.url("review"))
+        context = {
+            **base_context(self.reader, self.section),
+            "item": item,
+            "said": ANSWER_MESSAGES[item.resolution],
+        }
+        return render(self.request, "parts/review_answered.html", context)
+
+    def too_late(self, error: Day1Error) -> HttpResponse:
+        """Render the question that another person has answered meanwhile."""
+        flash_warning(self.request, error_sentence(error))
+        return self.render_next(review_engine.get_item(item_id=self.item_id, actor=self.reader.actor))

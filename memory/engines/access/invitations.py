@@ -1,0 +1,170 @@
+"""Invitations: created with a link that is shown once, accepted by people, revoked."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_noop as _
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.access.members import build_member_actor
+from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Use
+from memory.engines.fields.invitations import INVITATION
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.exceptions import Conflict, Exists, Invalid, NotFound
+from memory.models import Invitation, Membership
+from memory.models.nodes import next_rid
+
+CHECKS = INVITATION.field_checks(Use.CREATE)
+DEFAULTS = {field.name: field.default for field in INVITATION.select_fields(Use.CREATE) if field.default}
+State = Invitation.State
+ENDED = {
+    State.USED: _("This invitation was used already: ask for a new one."),
+    State.EXPIRED: _("This invitation has expired: ask for a new one."),
+    State.REVOKED: _("This invitation was revoked: ask who sent it."),
+}
+
+
+@retry_methods
+class InvitationEngine:
+    def create_invitation(self, *, actor: Actor, **fields: Any) -> tuple[Invitation, str]:
+        """Create an invitation; return it with its secret, which is not stored and cannot be shown again.
+
+        ``role`` is viewer unless given, ``max_uses`` 1, ``days`` until it expires 7, ``note`` says for whom
+        it is. Needs the scope admin. Raises Invalid, UnknownField.
+        """
+        actor.require_scope("admin")
+        values = {**DEFAULTS, **c.validate(fields, CHECKS)}
+        secret = secrets.token_urlsafe(32)
+        invitation = Invitation(
+            project_id=actor.project_id,
+            expires_at=timezone.now() + timedelta(days=values.pop("days")),
+            secret_hash=hash_secret(secret),
+            created_by=actor.label,
+            **values,
+        )
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            invitation.save(force_insert=True)
+            record_entry(actor, "invitation.create", str(invitation.pk), describe_invitation(invitation))
+        return invitation, secret
+
+    def list_invitations(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Invitation]:
+        """List the project's invitations, newest first, ended ones included. Needs the scope admin."""
+        actor.require_scope("admin")
+        rows = Invitation.objects.filter(project=actor.project_id)
+        return paginate(rows, key="-id", limit=limit, cursor=cursor)
+
+    def revoke_invitation(self, *, invitation_id: UUID, actor: Actor) -> Invitation:
+        """Revoke an invitation; again changes nothing. Who accepted it stays a member. Raises NotFound."""
+        actor.require_scope("admin")
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            own = Invitation.objects.filter(project=actor.project_id, pk=invitation_id)
+            if own.filter(revoked_at=None).update(revoked_at=timezone.now()):
+                record_entry(actor, "invitation.revoke", str(invitation_id))
+            invitation = own.first()
+        if invitation is None:
+            raise NotFound("There is no invitation with this id.")
+        return invitation
+
+    def find_invitation(self, *, secret: str) -> Invitation:
+        """Return the invitation of a link, with its project, in any state. Raises NotFound."""
+        found = Invitation.objects.filter(secret_hash=hash_secret(secret)).select_related("project").first()
+        if found is None:
+            raise NotFound("There is no such invitation: the link may be cut off.")
+        return found
+
+    def accept_invitation(self, *, secret: str, user: Any, surface: str = "web") -> Membership:
+        """Make a user a member with the invitation's role.
+
+        Raises NotFound, Conflict for a used, expired or revoked one; Exists for a member, whose role stays.
+        """
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            return _join(secret, user, surface)
+
+    def join_with_account(
+        self, *, secret: str, username: str, password: str, surface: str = "web"
+    ) -> Membership:
+        """Create a user account and make it a member, both or neither.
+
+        Raises as ``accept_invitation`` does; Invalid for a name that is taken or a weak password.
+        """
+        require_open(self.find_invitation(secret=secret))
+        user = build_user(username, password)
+        next_rid.ensure_lease()
+        try:
+            with transaction.atomic(savepoint=False):
+                user.save(force_insert=True)
+                return _join(secret, user, surface)
+        except IntegrityError:  # two at once chose the same name
+            raise name_taken(username) from None
+
+
+def _join(secret: str, user: Any, surface: str) -> Membership:
+    """Use an invitation up by one, within a transaction."""
+    rows = Invitation.objects.select_for_update().filter(secret_hash=hash_secret(secret))
+    invitation = rows.first()
+    if invitation is None:
+        raise NotFound("There is no such invitation: the link may be cut off.")
+    own = Membership.objects.filter(project=invitation.project_id, user=user)
+    if own.exists():
+        raise Exists("You are a member of this project already.")
+    require_open(invitation)
+    member = Membership.objects.create(project_id=invitation.project_id, user=user, role=invitation.role)
+    invitation.uses += 1
+    invitation.save(update_fields=["uses"])
+    detail = {"role": member.role, "invitation": str(invitation.pk), "invited_by": invitation.created_by}
+    record_entry(build_member_actor(member, user, surface), "member.join", user.get_username(), detail)
+    return member
+
+
+def hash_secret(secret: str) -> str:
+    # A plain hash is enough: nobody can try all secrets of 256 bits.
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def require_open(invitation: Invitation) -> None:
+    """Refuse an invitation that has ended. Raises Conflict."""
+    if text := ENDED.get(State(invitation.state)):
+        raise Conflict(text)
+
+
+def build_user(username: str, password: str) -> Any:
+    """Return a new user that is not stored yet. Raises Invalid."""
+    model = get_user_model()
+    user = model(username=model.normalize_username(c.plain_text("username", username)))
+    if model.objects.filter(username=user.get_username()).exists():
+        raise name_taken(username)
+    for field, check in (("username", lambda: user.clean_fields(exclude=["password"])), ("password", None)):
+        try:
+            check() if check else validate_password(c.plain_text("password", password), user)
+        except ValidationError as error:
+            text = " ".join(error.messages)
+            raise Invalid(text, field=field) from None
+    user.password = make_password(password)
+    return user
+
+
+def name_taken(username: str) -> Invalid:
+    return Invalid("The name {name} is taken: choose another one.", name=username[:150], field="username")
+
+
+def describe_invitation(invitation: Invitation) -> dict[str, Any]:
+    return {
+        "role": invitation.role,
+        "max_uses": invitation.max_uses,
+        "expires_at": invitation.expires_at.isoformat(),
+    }

@@ -1,0 +1,148 @@
+"""A project with a row of every kind that routes, tools and pages name."""
+
+from typing import Any
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.templates.engine import TemplateEngine
+from curation.engines.verification import VerificationEngine
+from curation.models import ReviewItem
+from memory.actors import Actor, local_actor
+from memory.engines.access.invitations import InvitationEngine
+from memory.engines.access.keys import KeyEngine
+from memory.engines.access.policies import PolicyEngine
+from memory.engines.agent_tasks.engine import TaskEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.evaluation.questions import QuestionEngine
+from memory.engines.evaluation.runs import EvalEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.store.snapshots import SnapshotManager
+from memory.engines.store.workspaces import WorkspaceEngine
+from memory.models import Project
+from tests.memory.views.test_merge_request_pages import TASK, conflicting
+
+OTHER = "task/other"
+
+
+def build_rows(project: Project) -> dict[str, Any]:
+    """Build the rows, by somebody else than those who will use them; return what names them."""
+    actor = local_actor(project.pk, label="builder").with_origin(session_id="s1", agent_id="ada")
+    PolicyEngine().set_policy(pattern="main", gates=[], actor=actor)
+    return {
+        "slug": project.slug,
+        "pattern": "main",
+        "rule": "decision",
+        "n": 1,
+        "agent": "ada",
+        **build_memory(project, actor),
+        **build_work(actor),
+        **build_store(project, actor),
+    }
+
+
+def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
+    facts = FactEngine()
+    fact, other, old, gone = (
+        facts.write_fact(fact_text=f"The {word} token lives for a day.", actor=actor).fact
+        for word in ("first", "second", "old", "erased")
+    )
+    link = LinkEngine().write_link(from_id=fact.uid, to_id=other.uid, link_type="ASSOCIATED", actor=actor)
+    talk = ConversationEngine().create_conversation(actor=actor)
+    said = [{"role": "user", "content": "Where do tokens live?"}]
+    (message,) = MessageEngine().write_messages(conversation_id=talk.uid, messages=said, actor=actor)
+    seen = ObservationEngine().write_observation(observation_type="insight", summary="A token.", actor=actor)
+    edge = RelationEngine().write_relation(
+        source_entity="hub", relation_type="knows", target_entity="token", actor=actor
+    )
+    item = ReviewItem.objects.create(
+        project=project,
+        branch=project.branches.get(name="main"),
+        kind="near_duplicate",
+        fact_id=fact.uid,
+        other_id=other.uid,
+        score=0.9,
+        pair="p",
+    )
+    erasure = ErasureEngine().erase(
+        scope="fact", target=str(gone.uid), confirm=project.slug, drop_copies=True, actor=actor
+    )
+    return {
+        "fact": fact.uid,
+        "other": other.uid,
+        "old": old.uid,
+        "fact_version": fact.version,
+        "link": link.uid,
+        "conversation": talk.uid,
+        "message": message.uid,
+        "observation": seen.uid,
+        "relation": edge.relation.uid,
+        "session": "s1",
+        "item": item.pk,
+        "erasure": erasure.pk,
+        "commit": project.branches.get(name="main").commits.order_by("seq")[0].pk,
+    }
+
+
+def build_work(actor: Actor) -> dict[str, Any]:
+    (conflict,) = conflicting(actor, 1)
+    BranchManager().create_branch(name=OTHER, actor=actor)
+    FactEngine().write_fact(fact_text="Only elsewhere.", branch_name=OTHER, actor=actor)
+    request = MergeRequestEngine().list_requests(actor=actor).results[0]
+    tasks = TaskEngine()
+    task, task_2 = (
+        tasks.create_task(name=name, objectives=["Look."], actor=actor).task
+        for name in ("Tidy up", "Clean up")
+    )
+    tasks.join_task(task=task.slug, actor=actor)
+    handoffs = HandoffEngine()
+    handoff, handoff_2 = (handoffs.create_handoff(include_unverified=True, actor=actor) for _ in range(2))
+    template = TemplateEngine().create_template(name="clear", actor=actor)
+    job = VerificationEngine().verify_batch(actor=actor)
+    question, _ = QuestionEngine().expect_fact(
+        text="Who lives?", fact_id=conflict.uid, actor=actor, branch_name="main"
+    )
+    return {
+        "name": TASK,
+        "other_name": OTHER,
+        "request": request.pk,
+        "number": request.number,
+        "conflict": conflict.uid,
+        "decision": {"id": str(conflict.uid), "choice": "source"},
+        "task": task.slug,
+        "task_2": task_2.slug,
+        "handoff": handoff.pk,
+        "handoff_2": handoff_2.pk,
+        "template": template.name,
+        "job": job.pk,
+        "question": question.pk,
+        "eval": EvalEngine().start_eval(actor=actor).pk,
+    }
+
+
+def build_store(project: Project, actor: Actor) -> dict[str, Any]:
+    key, _token = KeyEngine().create_key(label="victim", scopes=["read"], actor=actor)
+    invitation, _secret = InvitationEngine().create_invitation(actor=actor)
+    return {
+        "key": key.pk,
+        "invitation": invitation.pk,
+        "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,
+        "workspace": WorkspaceEngine().create_workspace(name="bench", actor=actor).pk,
+    }
+
+
+def fill(value: Any, rows: dict[str, Any]) -> Any:
+    """Return a value of the tables with the scene's rows in it."""
+    if isinstance(value, dict):
+        return {name: fill(one, rows) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [fill(one, rows) for one in value]
+    if not isinstance(value, str):
+        return value
+    whole = rows.get(value.strip("{}")) if value.startswith("{") else None
+    return whole if isinstance(whole, dict) else value.format(**rows)

@@ -1,0 +1,142 @@
+"""/templates over REST: make, find, begin, renew, compare, deprecate, and what is refused."""
+
+from typing import Any
+
+import pytest
+
+from curation.models import TemplateUse
+from memory.models import Project
+from tests.memory.api.client import Api, api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SOURCE = "task/login"
+TEMPLATE = {"name": "bug-fix", "source_branch": SOURCE, "task_types": ["bug_fix"], "description": "Clocks."}
+
+
+@pytest.fixture
+def template(api: Api) -> dict[str, Any]:
+    assert api.post("/branches", {"name": SOURCE}).status_code == 201
+    api.fact("The clock is two minutes ahead.", branch=SOURCE)
+    answer = api.post("/templates", TEMPLATE)
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+def test_a_template_is_made_listed_and_read(api: Api, template: dict[str, Any]) -> None:
+    assert (template["name"], template["branch"]) == ("bug-fix", "template/bug-fix/v1")
+    assert (template["version"], template["used"], template["success_rate"]) == (1, 0, 0.5)
+    assert api.get("/templates").json()["results"] == [template]
+    assert api.get("/templates?task_type=BUG_FIX&state=active").json()["results"] == [template]
+    assert api.get("/templates?task_type=release").json()["results"] == []
+    row = api.get("/templates/bug-fix").json()
+    (version,) = row.pop("versions")
+    assert (row.pop("uses"), row) == ([], template)
+    assert (version["source_branch"], version["source_seq"], version["fact_count"]) == (SOURCE, 1, 1)
+    assert api.get("/branches/template/bug-fix/v1").json()["read_only"] is True
+
+
+def test_work_begins_from_it(api: Api, template: dict[str, Any]) -> None:
+    task = api.post("/tasks", {"name": "Mobile login", "task_type": "bug_fix"}).json()
+    assert task["suggested_template"] == "bug-fix"
+    (found,) = api.get("/templates/find?task_type=bug_fix").json()["results"]
+    assert (found["template"]["name"], found["type_matches"]) == ("bug-fix", True)
+    answer = api.post("/templates/bug-fix/instantiate", {"target_branch": "task/mobile-login/start"})
+    assert (answer.status_code, answer.json()["outcome"]) == (201, "open")
+    facts = api.get("/facts?branch=task/mobile-login/start").json()["results"]
+    assert [one["fact_text"] for one in facts] == ["The clock is two minutes ahead."]
+    assert api.post("/tasks/mobile-login/complete", {"result": "Mended."}).status_code == 200
+    assert api.get("/templates/bug-fix").json()["uses"][0]["outcome"] == "success"
+    body = {"branch": "task/mobile-login/start", "outcome": "failure"}
+    assert api.post("/templates/bug-fix/outcome", body).json()["outcome"] == "failure"
+
+
+def test_versions_are_added_and_compared(api: Api, template: dict[str, Any]) -> None:
+    api.fact("The battery is old.", branch=SOURCE)
+    done = api.post("/templates/bug-fix/update", {"new_source": SOURCE, "description": "Batteries."})
+    assert (done.status_code, done.json()["version"], done.json()["description"]) == (200, 2, "Batteries.")
+    (change,) = api.get("/templates/bug-fix/diff?before=1").json()["results"]
+    assert (change["change"], change["line"]) == ("added", "The battery is old.")
+    done = api.post("/templates/bug-fix/deprecate", {"reason": "Old."})
+    assert (done.json()["state"], done.json()["reason"]) == ("deprecated", "Old.")
+    assert api.get("/templates/find?task_type=bug_fix").json() == {"results": []}
+
+
+def test_a_request_that_is_sent_twice_is_done_once(api: Api, template: dict[str, Any]) -> None:
+    body = {"target_branch": "task/a"}
+    path = "/templates/bug-fix/instantiate"
+    made = [api.post(path, body, Idempotency_Key="k") for _ in range(2)]
+    assert ([one.status_code for one in made], TemplateUse.objects.count()) == ([201, 201], 1)
+    assert made[0].json() == made[1].json()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code", "field"),
+    [
+        ("POST", "", {}, 400, "invalid", "name"),
+        ("POST", "", {"name": "bug-fix"}, 409, "exists", "name"),
+        ("POST", "", {"name": "find"}, 400, "invalid", "name"),
+        ("POST", "", {"name": "../../etc"}, 400, "invalid", "name"),
+        ("POST", "", {"name": "x\u0000"}, 400, "invalid", "name"),
+        ("POST", "", {"name": "‮gnp"}, 400, "invalid", "name"),
+        ("POST", "", {"name": ["x"]}, 400, "invalid", "name"),
+        ("POST", "", {"name": "x", "source_branch": "no"}, 404, "not_found", None),
+        ("POST", "", {"name": "x", "task_types": "bug"}, 400, "invalid", "task_types"),
+        ("POST", "", {"name": "x", "state": "deprecated"}, 400, "unknown_field", "state"),
+        ("POST", "/bug-fix/instantiate", {}, 400, "invalid", "target_branch"),
+        ("POST", "/bug-fix/instantiate", {"target_branch": SOURCE}, 409, "exists", None),
+        ("POST", "/bug-fix/instantiate", {"target_branch": "main"}, 409, "exists", None),
+        ("POST", "/bug-fix/instantiate", {"target_branch": "A b"}, 400, "invalid", "name"),
+        ("POST", "/bug-fix/instantiate", {"target_branch": "x", "version": 7}, 404, "not_found", None),
+        (
+            "POST",
+            "/bug-fix/instantiate",
+            {"target_branch": "x", "isolation": "?"},
+            400,
+            "invalid",
+            "isolation",
+        ),
+        ("POST", "/bug-fix/update", {}, 400, "invalid", "new_source"),
+        ("POST", "/bug-fix/update", {"new_source": "no"}, 404, "not_found", None),
+        ("POST", "/bug-fix/outcome", {"outcome": "open"}, 400, "invalid", "outcome"),
+        ("POST", "/bug-fix/outcome", {"outcome": "success"}, 404, "not_found", None),
+        ("POST", "/nothing/instantiate", {"target_branch": "x"}, 404, "not_found", None),
+        ("GET", "/nothing", None, 404, "not_found", None),
+        ("GET", "/%E2%80%AE", None, 404, "not_found", None),
+        ("GET", "/find", None, 400, "invalid", "task_type"),
+        ("GET", "/bug-fix/diff", None, 400, "invalid", "before"),
+        ("GET", "/bug-fix/diff?before=1&after=9", None, 404, "not_found", None),
+        ("GET", "?state=old", None, 400, "invalid", "state"),
+        ("GET", "?colour=red", None, 400, "unknown_field", "colour"),
+    ],
+)
+def test_what_is_refused(
+    api: Api, template: Any, method: str, path: str, body: Any, status: int, code: str, field: str | None
+) -> None:
+    with nothing_left():
+        refused(api(method, f"/templates{path}", body), status, code, field)
+
+
+def test_a_version_takes_no_writes(api: Api, template: dict[str, Any]) -> None:
+    with nothing_left():
+        body = {"fact_text": "New.", "branch": "template/bug-fix/v1"}
+        refused(api.post("/facts", body), 409, "conflict")
+
+
+def test_who_may(api: Api, project: Project, other_project: Project, template: dict[str, Any]) -> None:
+    reader, stranger = api_for(project, scopes=["read"]), api_for(other_project)
+    writer = api_for(project, scopes=["write"])
+    bound = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+    begin = {"target_branch": "task/x"}
+    with nothing_left():
+        refused(stranger.get("/templates/bug-fix"), 404, "not_found")
+        assert stranger.get("/templates").json()["results"] == []
+        refused(reader.post("/templates", {"name": "x"}), 403, "scope_missing")
+        refused(reader.post("/templates/bug-fix/instantiate", begin), 403, "scope_missing")
+        refused(writer.post("/templates/bug-fix/deprecate"), 403, "scope_missing")
+        refused(writer.post("/templates/bug-fix/update", {"new_source": "main"}), 403, "scope_missing")
+        isolated = begin | {"isolation": "database"}
+        refused(writer.post("/templates/bug-fix/instantiate", isolated), 403, "scope_missing")
+        refused(bound.post("/templates/bug-fix/instantiate", begin), 403, "branch_forbidden")
+        refused(bound.get("/templates/bug-fix"), 403, "branch_forbidden")
+    assert reader.get("/templates/bug-fix").status_code == 200
+    assert writer.post("/templates/bug-fix/instantiate", begin).status_code == 201
