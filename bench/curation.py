@@ -1,7 +1,8 @@
-"""Curation: how many facts the heuristic verifies in a second, and how long a quarantine takes, beside the
-bare writing of the same rows.
+"""Curation: how many facts the heuristic verifies in a second, and how long the curators' queue and a
+quarantine take.
 
-.venv/bin/python -m bench.curation [--facts N] [--only verification|quarantine]
+.venv/bin/python -m bench.curation [--only verification|queue|quarantine] [--facts N] [--versions N] \
+  [--data-dir DIR] [--keep]
 
 Verified is a batch of facts as a worker does it: read, rated, stored with scores, verdicts and commits. The
 reference, in the same run: the same rows, into the same tables with their indexes, by Python's sqlite3 alone,
@@ -15,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import local_engine, quarantine
+from bench import local_engine
+from bench.curation_queue import measure_queue
 from bench.quarantine import measure_quarantine
 from bench.report import Figure, table, timed
 
@@ -26,25 +28,41 @@ TABLES = ("curation_verification", "curation_score", "memory_factassessment")
 
 def main() -> None:
     options = arguments()
+    PARTS[options.only](options)
+
+
+def report_queue(options: argparse.Namespace) -> None:
+    print(table(measure_queue(options.data_dir, options.versions, options.keep)))
+
+
+def report_quarantine(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         local_engine.set_up(Path(folder), "off")
         local_engine.freeze_gc()
-        figures: list[Figure] = []
-        if options.only != "quarantine":
-            facts = options.facts or FACTS
-            job = queue_batch(facts)
-            verified = timed(lambda: carry_out(job)) / 1000
-            figures.append(build_figure(facts, verified, write_bare(Path(folder)) / 1000))
-        if options.only != "verification":
-            figures += measure_quarantine(Path(folder), options.facts or quarantine.FACTS)
-        print(table(figures))
+        print(table(measure_quarantine(Path(folder))))
+
+
+def report_verification(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        local_engine.set_up(Path(folder), "off")
+        local_engine.freeze_gc()
+        job = queue_batch(options.facts)
+        verified = timed(lambda: carry_out(job)) / 1000
+        bare = write_bare(Path(folder)) / 1000
+        print(table([build_figure(options.facts, verified, bare)]))
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Facts that the heuristic verifies in a second.")
-    parser.add_argument("--facts", type=int, default=0, help="how many; up to 10,000 are verified")
-    parser.add_argument("--only", choices=["verification", "quarantine"], help="one of the two")
+    parser = argparse.ArgumentParser(description="Verification by the heuristic, and the curators' queue.")
+    parser.add_argument("--only", default="verification", choices=list(PARTS), help="each has its own store")
+    parser.add_argument("--versions", type=int, default=1_000_000, help="of the queue's store, ten of a fact")
+    parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
+    parser.add_argument("--keep", action="store_true", help="keep the copy of the queue's store")
+    parser.add_argument("--facts", type=int, default=FACTS, help="how many, up to 10,000")
     return parser.parse_args()
+
+
+PARTS = {"verification": report_verification, "queue": report_queue, "quarantine": report_quarantine}
 
 
 def build_figure(facts: int, verified: float, bare: float) -> Figure:

@@ -29,6 +29,8 @@ prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
 """
 CODE_LOOP = """
 import contextlib, io, json, sys, traceback
+from day1site.cli.local_store import start_django
+start_django()
 for line in sys.stdin:
     output, error = io.StringIO(), ""
     try:
@@ -122,7 +124,7 @@ class Up:
 
     def __init__(self, folder: Path, *options: str, **env: str) -> None:
         words = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(folder), *options]
-        self.folder = folder
+        self.folder, self.env = folder, env
         self.log = (folder.parent / "up.log").open("a+")
         self.start = self.log.tell()
         self.process = subprocess.Popen(
@@ -175,12 +177,12 @@ class Up:
             return answer.status, answer.read()
 
     def run_python(self, code: str) -> str:
-        """Run code in a Django process on the same data directory; return what it printed.
+        """Run code in a process that knows memory's models and engines; return what it printed.
 
         The process starts with the first call and serves all of them, since a start takes seconds.
         """
         if self.shell is None:
-            self.shell = start_shell(self.folder)
+            self.shell = start_shell(self.folder, **self.env)
         assert self.shell.stdin
         assert self.shell.stdout
         self.shell.stdin.write(json.dumps(code) + "\n")
@@ -201,11 +203,11 @@ class Up:
         self.log.close()
 
 
-def start_shell(folder: Path) -> subprocess.Popen[str]:
+def start_shell(folder: Path, **env: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "manage.py", "shell", "-v", "0", "-c", CODE_LOOP],
+        [sys.executable, "-c", CODE_LOOP],
         cwd=ROOT,
-        env=environment(DAY1_DATA_DIR=str(folder)),
+        env=environment(DAY1_DATA_DIR=str(folder), DJANGO_SETTINGS_MODULE="day1site.settings.dev", **env),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -2,10 +2,11 @@
 
 import django_filters as df
 
+from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.fields.quarantines import QUARANTINE_FILTERS
 from curation.engines.fields.templates import TEMPLATE_FILTERS
-from curation.models import Handoff, Quarantine, ReviewItem, Template
+from curation.models import Bundle, Handoff, Quarantine, ReviewItem, Template
 from memory.api.filters import declare_filters
 
 
@@ -38,4 +39,11 @@ class TemplateFilterSet(df.FilterSet):
 class QuarantineFilterSet(df.FilterSet):
     class Meta:
         model = Quarantine
+        fields: list[str] = []
+
+
+@declare_filters(BUNDLE_FILTERS)
+class BundleFilterSet(df.FilterSet):
+    class Meta:
+        model = Bundle
         fields: list[str] = []

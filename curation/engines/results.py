@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from curation.engines.judge import Judgement, Method
-from curation.engines.ratings import DIMENSIONS
+from curation.engines.ratings import DIMENSIONS, rate_by_heuristic
 from curation.models import Score, Verification, VerificationCursor, VerificationJob
 from memory.db.bulk_sql import build_row, insert_all
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
@@ -48,10 +48,16 @@ def build_verification(job: VerificationJob, fact: Fact, one: Judgement) -> Veri
             "model": one.model,
             "prompt": one.prompt,
             "applied": None,
+            "disagrees": contradicts_heuristic(fact, one),
             "created_at": timezone.now(),
             "created_by": job.created_by,
         },
     )
+
+
+def contradicts_heuristic(fact: Fact, one: Judgement) -> bool:
+    """Return whether a judge gave another verdict than the heuristic would."""
+    return one.method == Method.JUDGE and one.rating.verdict != rate_by_heuristic(fact).verdict
 
 
 def build_score(row: Verification, name: str, one: Judgement) -> Score:

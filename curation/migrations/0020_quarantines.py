@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('curation', '0011_review_queue'),
+        ('curation', '0016_bundles'),
         ('memory', '0037_hidden_versions'),
     ]
 

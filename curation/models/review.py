@@ -55,6 +55,8 @@ class ReviewItem(models.Model):
         indexes = [
             models.Index(fields=["branch", "seq"], name="review_answered"),
             models.Index(fields=["project", "status"], name="review_waiting"),
+            models.Index(fields=["fact_id"], name="review_fact"),
+            models.Index(fields=["other_id"], name="review_other"),
         ]
 
     def __str__(self) -> str:

@@ -78,6 +78,7 @@ class Verification(models.Model):
     fallback = models.CharField(max_length=MAX_REASON, blank=True, default="")
     applied = models.BooleanField(null=True)
     latest = models.BooleanField(default=True)  # of this fact on this branch
+    disagrees = models.BooleanField(default=False)  # a judge's, of which the heuristic says otherwise
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
 
@@ -86,6 +87,10 @@ class Verification(models.Model):
             models.Index(fields=["branch", "fact_id"], name="verification_fact"),
             models.Index(fields=["project", "method", "created_at"], name="verification_method"),
             models.Index(fields=["project", "latest", "created_at"], name="verification_age"),
+            # Few judgements disagree, and the queue lists them.
+            models.Index(
+                fields=["branch"], condition=models.Q(disagrees=True), name="verification_disagrees"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -8,8 +8,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.engines.queue.engine import QueueEngine
 from curation.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
 from curation.models import ReviewItem
+from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.proposals import ProposalEngine
 from memory.engines.support import validation as c
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
@@ -18,7 +20,7 @@ from memory.views.error_text import error_sentence
 from memory.views.fact_actions import build_undo_url
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success, flash_warning
-from memory.views.proposals import proposal_asked, show_proposal
+from memory.views.proposals import asked_again, render_answered
 from memory.views.widgets import parse_number
 
 review_engine = ReviewEngine()
@@ -90,6 +92,12 @@ NOTHING: dict[str, dict[str, Any]] = {
 }
 
 
+def find_asked(request: HttpRequest) -> UUID | None:
+    """Return the id of the single fact that a script requests, or None. Raises Invalid."""
+    requested = request.GET.get("proposal", "") if getattr(request, "htmx", False) else ""
+    return c.parse_uuid("proposal", requested) if requested else None
+
+
 class Review(ProjectPage):
     template_name = "review.html"
     section = "review"
@@ -97,8 +105,16 @@ class Review(ProjectPage):
     scope = "curate"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        fact_id = proposal_asked(request)
-        return show_proposal(self, fact_id) if fact_id else super().get(request, *args, **kwargs)
+        fact_id = find_asked(request)
+        return self.show_fact(fact_id) if fact_id else super().get(request, *args, **kwargs)
+
+    def show_fact(self, fact_id: UUID) -> HttpResponse:
+        """Render a fact as it is on its branch now, for a script that updates it in a list."""
+        fact = FactEngine().get_fact(fact_id=fact_id, **self.reader.read_args)
+        entry = QueueEngine().find_entry(
+            fact_id=fact_id, actor=self.reader.actor, branch_name=self.reader.branch.name
+        )
+        return asked_again(self, fact, causes=entry.causes) if entry else render_answered(self, fact)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         refuse_unknown(self.request, ["status"])
@@ -117,7 +133,7 @@ class Review(ProjectPage):
             "statuses": STATUSES.items(),
             "only": only,
         }
-        return super().get_context_data(**shown, **NOTHING[status], proposals=waiting, **kwargs)
+        return super().get_context_data(**shown, **NOTHING[status], waiting=waiting, **kwargs)
 
 
 class Answer(ProjectPage):

@@ -193,6 +193,7 @@ def plan(run: Invocation, request: str, **options: Any) -> None:
 @option("--text", metavar="TEXT", help="the text, with --choice edited")
 @option("--token", metavar="TOKEN", help="of the plan: refused when the conflict changed since")
 @switch("--all", help="all conflicts")
+@switch("--only-open", help="with --all: what was decided before stays as it is")
 @option(
     "--reason", "reasons", multiple=True, metavar="REASON", help="with --all: only conflicts such as edited"
 )
@@ -200,6 +201,9 @@ def decide(run: Invocation, request: str, **options: Any) -> None:
     answer = run.open_client().api.post(request_path(request, "/decisions"), **decision_body(options))
     line = f"{answer['number']}\t{answer['decided']} decided, {answer['undecided']} left"
     run.show_line(answer, line)
+    if options["all"] and answer["decided_at"]:
+        command = f"day1 merge-request withdraw {answer['number']} --decided-at {answer['decided_at']}"
+        note(f"{command} takes it back")
 
 
 def decision_body(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,9 +213,10 @@ def decision_body(options: Mapping[str, Any]) -> dict[str, Any]:
     if options["all"]:
         if options["text"] or options["token"]:
             raise UsageError("--text and --token are for one memory, named with --id.")
-        return drop_empty({name: options[name] for name in ("choice", "type", "reasons")})
-    if options["reasons"]:
-        raise UsageError("--reason goes with --all.")
+        rule = drop_empty({name: options[name] for name in ("choice", "type", "reasons")})
+        return {**rule, **({"only_open": True} if options["only_open"] else {})}
+    if options["reasons"] or options["only_open"]:
+        raise UsageError("--reason and --only-open go with --all.")
     names = ("choice", "type", "text", "token")
     return {"decisions": [{"id": options["uid"], **drop_empty({name: options[name] for name in names})}]}
 
@@ -225,17 +230,21 @@ def approve(run: Invocation, request: str) -> None:
 
 @command(
     "withdraw",
-    "Take back your approval, or with --id what was decided about a conflict.",
+    "Take back your approval; with --id what was decided about a conflict, with --decided-at about many.",
     "day1 merge-request withdraw 3",
     "day1 merge-request withdraw 3 --id 0197…",
+    "day1 merge-request withdraw 3 --decided-at 2026-05-01T12:00:00.123456Z",
 )
 @request_argument
 @option("--id", "uid", metavar="ID", help="the memory whose decision is taken back")
 @option("--type", metavar="TYPE", help="with --id: the kind of memory; default fact")
+@option("--decided-at", metavar="TIME", help="what you decided in one call, at the time that it answered")
 def withdraw(run: Invocation, request: str, **options: Any) -> None:
     if options["type"] and not options["uid"]:
         raise UsageError("--type goes with --id.")
-    key = drop_empty({"id": options["uid"], "type": options["type"]})
+    if options["decided_at"] and options["uid"]:
+        raise UsageError("Name one memory with --id, or a call with --decided-at.")
+    key = drop_empty({"id": options["uid"], **{name: options[name] for name in ("type", "decided_at")}})
     path = request_path(request, "/decisions" if key else "/approve")
     row = run.open_client().api.delete(path, **key)
     run.show_line(row, f"{row['number']}\t{row['state']}")

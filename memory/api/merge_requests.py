@@ -1,6 +1,7 @@
 """/merge-requests: open, list, read, plan, decide, approve, reject, merge, revert."""
 
 import sys
+from typing import Any
 from uuid import UUID
 
 from rest_framework.decorators import action
@@ -29,7 +30,14 @@ PLAN_FILTERS = [
     query("type", {"type": "string", "maxLength": 20}, "Only this kind of memory."),
     query("class", {"type": "array", "items": {"type": "string", "enum": list(CLASSES)}}, "Only these."),
 ]
-DECIDED = query("id", {"type": "string", "format": "uuid"}, "The memory that was decided.", required=True)
+DECIDED = [
+    query("id", {"type": "string", "format": "uuid"}, "The memory that was decided."),
+    query(
+        "decided_at",
+        {"type": "string", "format": "date-time"},
+        "Without an id: what you decided in one call, whose answer has this time.",
+    ),
+]
 KIND = c.text_check(20, min_length=1)
 ROUTES = {
     "MergeRequestViewSet": {
@@ -51,7 +59,7 @@ ROUTES = {
             "Decide conflicts, one by one or by rule", {200: m.SettledShape}, m.DecisionsInput
         ),
         "withdraw_decision": route(
-            "Make a conflict undecided again", {200: REQUEST}, None, [DECIDED, *PLAN_FILTERS[:1]]
+            "Make conflicts undecided again", {200: REQUEST}, None, [*DECIDED, *PLAN_FILTERS[:1]]
         ),
         "withdraw_approval": route("Take one's own approval back", {200: REQUEST}),
         "approve": route("Approve it as the source is now", {200: DETAIL}, m.ApproveInput),
@@ -118,6 +126,7 @@ class MergeRequestViewSet(Resource):
             "choice": payload.take_value("choice", c.plain_text, ""),
             "reasons": payload.take_value("reasons", parse_names, ()),
             "kind": payload.take_value("type", c.text_check(20), ""),
+            "only_open": payload.take_value("only_open", c.check_boolean, False),
         }
         payload.refuse_unknown()
         keep = self.keep_answer(m.settled_shape)
@@ -128,23 +137,29 @@ class MergeRequestViewSet(Resource):
     def withdraw_decision(self, request: Request, pk: str) -> Response:
         request_id, payload = parse_key(pk), Input(request)
         actor = payload.take_actor(get_request_actor(request))
-        uid, kind = payload.take_value("id", c.parse_uuid), payload.take_value("type", KIND, "fact")
+        uid, kind = payload.take_value("id", c.parse_uuid), payload.take_value("type", KIND)
+        decided_at = payload.take_value("decided_at", c.parse_time)
         payload.refuse_unknown()
+        which: dict[str, Any] = {"request_id": request_id, "actor": actor}
+        if (uid is None) == (decided_at is None) or (uid is None and kind):
+            raise Invalid("Name one memory by id and type, or a call by decided_at.", field="id")
         if uid is None:
-            raise Invalid("{field} is needed.", field="id")
-        row = merge_request_engine.withdraw_decision(request_id=request_id, kind=kind, uid=uid, actor=actor)
+            row = merge_request_engine.withdraw_decisions(decided_at=decided_at, **which)
+        else:
+            row = merge_request_engine.withdraw_decision(kind=kind or "fact", uid=uid, **which)
         return Response(m.request_shape(row))
 
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, pk: str) -> Response:
         request_id, payload = parse_key(pk), Input(request)
         actor = payload.take_actor(get_request_actor(request))
-        seq = payload.take_value("source_seq", parse_integer)
+        read = {
+            "source_seq": payload.take_value("source_seq", parse_integer),
+            "decided_at": payload.take_value("decided_at", c.parse_time),
+        }
         payload.refuse_unknown()
         keep = self.keep_answer(m.detail_shape)
-        found = merge_request_engine.approve_request(
-            request_id=request_id, actor=actor, source_seq=seq, keep=keep
-        )
+        found = merge_request_engine.approve_request(request_id=request_id, actor=actor, keep=keep, **read)
         return Response(m.detail_shape(found))
 
     @approve.mapping.delete

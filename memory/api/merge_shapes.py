@@ -47,6 +47,9 @@ class DecisionsInput(Stated):
     choice = s.ChoiceField(choices=CHOICES, required=False)
     reasons = s.ListField(child=s.CharField(max_length=200), required=False, help_text="All, without any.")
     type = s.CharField(max_length=20, required=False, allow_blank=True, help_text="All, when not given.")
+    only_open = s.BooleanField(
+        required=False, help_text="With a choice for all: what was decided before stays as it is."
+    )
 
 
 @declare_fields(MERGE_REQUEST.select_fields(Use.CREATE))
@@ -59,6 +62,9 @@ class ApproveInput(Stated):
 
     source_seq = s.IntegerField(
         min_value=0, max_value=2**53, required=False, help_text="409 when the source has moved since."
+    )
+    decided_at = s.DateTimeField(
+        required=False, help_text="Of what was read: 409 when a decision was made or taken back since."
     )
 
 
@@ -235,6 +241,10 @@ class MergeRequestDetailShape(MergeRequestShape):
         help_text="Whether all checks pass; false without any; null where no check fails and one is hidden.",
     )
     counts = count_field()
+    decided_at = s.DateTimeField(
+        allow_null=True,
+        help_text="When a decision was last made or taken back, else when it was opened; null where hidden.",
+    )
 
 
 class SettledShape(MergeRequestShape):
@@ -242,6 +252,9 @@ class SettledShape(MergeRequestShape):
 
     decided = s.IntegerField()
     undecided = s.IntegerField(help_text="Conflicts that are left.")
+    decided_at = s.DateTimeField(
+        allow_null=True, help_text="Names these decisions where they are taken back; null without any."
+    )
 
 
 class MergedShape(MergeRequestShape):
@@ -282,11 +295,13 @@ def detail_shape(found: RequestCheck) -> dict[str, Any]:
         "not_checked": found.not_checked,
         "mergeable": check.mergeable if check else False,
         "counts": found.view.counts if found.view else {},
+        "decided_at": shapes.format_time(found.request.decided_or_opened_at if found.view else None),
     }
 
 
 def settled_shape(found: Settled) -> dict[str, Any]:
-    return {**request_shape(found.request), "decided": found.decided, "undecided": found.undecided}
+    counts = {"decided": found.decided, "undecided": found.undecided}
+    return {**request_shape(found.request), **counts, "decided_at": shapes.format_time(found.decided_at)}
 
 
 def merged_shape(done: MergedRequest) -> dict[str, Any]:

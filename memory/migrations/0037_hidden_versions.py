@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0036_invitations'),
+        ('memory', '0033_fact_ends'),
     ]
 
     operations = [

@@ -84,6 +84,8 @@ class Fact(BranchedModel):
     TEXT: ClassVar[str] = "fact_text"
     HIDDEN_FROM_WRITERS: ClassVar[bool] = True
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
+    # Their source_id is the id that they had where they come from.
+    IMPORTED: ClassVar[frozenset[str]] = frozenset({SourceType.IMPORT, SourceType.BUNDLE_IMPORT})
     # Proposals are compared with others too, to show a reviewer what a proposal repeats.
     COMPARED: ClassVar[frozenset[str]] = SEARCHED | {Status.CREATED}
 
@@ -163,6 +165,17 @@ class Fact(BranchedModel):
                 fields=["parent_id"], condition=models.Q(parent_id__isnull=False), name="fact_parent"
             ),
             PROPOSED_INDEX,
+            # Few facts end: a curator lists those that do so soon.
+            models.Index(
+                fields=["branch", "expires_at"],
+                condition=models.Q(expires_at__isnull=False),
+                name="fact_bexpires",
+            ),
+            models.Index(
+                fields=["branch", "valid_until"],
+                condition=models.Q(valid_until__isnull=False),
+                name="fact_buntil",
+            ),
             FullTextIndex(
                 fields=["fact_text"],
                 tokens=["category", "kind", "status", "session_id", "agent_id"],

@@ -4,6 +4,7 @@ These rows describe what people and agents decided; no revert or restore of a br
 """
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Self
 from uuid import UUID
 
@@ -104,6 +105,11 @@ class MergeRequest(models.Model):
     @property
     def pending(self) -> bool:
         return self.state in self.PENDING
+
+    @property
+    def decided_or_opened_at(self) -> datetime:
+        """Return when a decision was last made or withdrawn; that of a request without any is its opening."""
+        return self.decided_at or self.created_at
 
     @property
     def current_state(self) -> str:

@@ -1,6 +1,6 @@
 """Actions on a list of facts: on the ticked ones, on all that match the filters, or on a single row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -43,16 +43,18 @@ class BulkActions:
         """
         try:
             action, versions = self._parse_action(request)
-            report = ActionEngine().apply_action(
-                action=action,
-                fact_ids=versions,
-                expected_versions={k: v for k, v in versions.items() if v},
-                **self.reader.write_args,
-                **parse_parameters(request, action),
-            )
+            read = {uid: version for uid, version in versions.items() if version}
+            parameters = {"expected_versions": read, **parse_parameters(request, action)}
+            report = self.run_action(action, versions, parameters)
         except (*RECOVERABLE_ERRORS, NotFound) as error:
             return self.render_refused(error)
         return self._render_report(request, report, action)
+
+    def run_action(self, action: str, fact_ids: Iterable[UUID], parameters: dict[str, Any]) -> Report:
+        """Apply an action through its engine; a list with further actions extends this."""
+        return ActionEngine().apply_action(
+            action=action, fact_ids=fact_ids, **self.reader.write_args, **parameters
+        )
 
     def _parse_action(self, request: HttpRequest) -> tuple[str, dict[UUID, int]]:
         if ONE in request.POST:

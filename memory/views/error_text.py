@@ -15,7 +15,7 @@ from memory.views.labels import FIELDS, SIGNALS, WORDS
 # The values of an error that are words of the model; all others are names and stay as they are.
 WORDED = ("old", "new", "resolution", "state")
 LISTED = ("allowed", "types", "known")  # values in one text, with commas between them
-OUTCOMES = {
+OUTCOMES: dict[str, Any] = {
     "verify": _("Verified."),
     "invalidate": _("Judged to be wrong."),
     "unverify": _("Verdict cleared."),
@@ -26,6 +26,13 @@ OUTCOMES = {
     "supersede": _("Superseded."),
     "set_category": _("Category changed."),
 }
+
+
+def add_outcomes(sentences: Mapping[str, Any]) -> None:
+    """Say what further actions did to a fact, by their names."""
+    OUTCOMES.update(sentences)
+
+
 COUNTED = {
     DONE: _("%(count)d done"),
     UNCHANGED: _("%(count)d unchanged"),

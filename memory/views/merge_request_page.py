@@ -41,6 +41,7 @@ TABS = {
 CONFLICTS = 20  # of a page; the next ones are fetched before they run out
 PREVIEW = 20  # other changes below the conflicts
 OTHERS = tuple(name for name in CLASSES if name != CONFLICT)
+DECIDED_AT = "decided_at"
 REFUSALS = (BranchArchived, Conflict, IllegalTransition, Invalid)
 
 
@@ -86,7 +87,8 @@ class MergeRequestPage(RequestPart):
         text = self.request.POST.get("source_seq", "")
         if (read := parse_number(text, digits=18)) is None and text:
             raise Invalid("source_seq must be a whole number.", field="source_seq")
-        self._act(merge_request_engine.approve_request, source_seq=read)
+        decided_at = parse_time(DECIDED_AT, self.request.POST.get(DECIDED_AT) or None)
+        self._act(merge_request_engine.approve_request, source_seq=read, decided_at=decided_at)
         return _("Approved.")
 
     def _do_withdraw(self) -> str:
@@ -113,14 +115,14 @@ class MergeRequestPage(RequestPart):
         choice, reason = post.get("choice", ""), post.get("reason", "")
         rule = {"choice": choice, "reasons": [reason] if reason else [], "only_open": True}
         done = self._act(merge_request_engine.decide_conflicts, **rule)
-        if done.made_at:
-            self.undo = with_query(self.address, {"do": "unsettle", "made_at": done.made_at.isoformat()})
+        if done.decided_at:
+            self.undo = with_query(self.address, {"do": "unsettle", DECIDED_AT: done.decided_at.isoformat()})
         return _("Conflicts decided: %(count)d.") % {"count": done.decided}
 
     def _do_unsettle(self) -> str:
         """Make undecided again what one answer for many has decided."""
-        made_at = parse_time("made_at", self.request.GET.get("made_at", ""))
-        self._act(merge_request_engine.withdraw_decisions, made_at=made_at)
+        decided_at = parse_time(DECIDED_AT, self.request.GET.get(DECIDED_AT, ""))
+        self._act(merge_request_engine.withdraw_decisions, decided_at=decided_at)
         return _("The conflicts are undecided again.")
 
     # ---- tabs ----------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ PAGES = {
     **dict.fromkeys(("fact-edit", "new-merge-request"), "write"),
     **dict.fromkeys(("review", "review-answer", "verification", "calibration", "verification-job"), "curate"),
     **dict.fromkeys(("quarantines", "quarantine", "quarantine-preview"), "curate"),
-    "save-question": "curate",
+    **dict.fromkeys(("save-question", "queue"), "curate"),
     **dict.fromkeys(("keys", "rotate-key", "revoke-key", "remove-member", "audit"), "admin"),
     **dict.fromkeys(("erasures", "erasure", "erase"), "admin"),
 }
@@ -301,6 +301,9 @@ FORMS = (
     Form("curate", "quarantine"),
     Form("curate", "fact-judge"),
     Form("curate", "facts", {"one": "verify:{fact}:{fact_version}"}),
+    Form("curate", "queue", {"one": "verify:{other}:1"}),
+    Form("curate", "save-view", {"name": "of the page"}),
+    Form("curate", "change-view", {"action": "rename", "name": "renamed"}),
     Form("curate", "review-answer", {"decision": "keep_both"}),
     Form("curate", "save-question", {"text": "What lives?", "fact": "{fact}"}),
     Form("curate", "questions", {"do": "delete", "question": "{question}"}),

@@ -8,8 +8,10 @@ import pytest
 from django.contrib.admindocs.views import simplify_regex
 from django.test import Client
 from django.urls import get_resolver, reverse
+from django.utils import timezone
 
 from bench.page_urls import walk
+from curation.models import SavedView
 from day1site.mcp.call_context import Caller
 from day1site.mcp.dispatch import ToolRefusal, run
 from day1site.mcp.tools import ALL
@@ -215,6 +217,8 @@ def people(project: Project, rows: dict[str, Any]) -> dict[str, Client]:
         user.save()
     victim = person("victim", project)
     person("newcomer")
+    mine = {"owner": f"user:{users[Membership.Role.CURATOR].pk}", "created_at": timezone.now()}
+    rows["view_id"] = SavedView.objects.create(project=project, name="mine", **mine).pk
     rows["member_id"] = Membership.objects.get(user=victim).pk
     rows["kind"] = "fact"
     return {role: browser(user) for role, user in users.items()}

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from tests.browser import LISTEN, View, check_clean, listen, settle, sign_in
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 PASSWORD = "correct horse battery"
 LATENCY_SECONDS = 0.15
@@ -24,6 +24,7 @@ LOADED = """
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from curation.models import ReviewItem
 from memory.models import *
 from tests.curation.test_review_pages import pairs
 project = Project.objects.get(slug="default")
@@ -35,7 +36,7 @@ facts = FactEngine()
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("quick") / "data"
-    with Up(prepared(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
+    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
         up.run_python(START)
         yield up
 

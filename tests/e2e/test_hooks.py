@@ -10,7 +10,7 @@ import pytest
 from tests import databases
 from tests.site.hook_events import DECISION, REPAIR, bash, first_session, program_event
 from tests.site.test_hook_client import Client
-from tests.up_process import TIMEOUT_SECONDS, Up, prepared
+from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], Up]]:
 
     def start() -> Up:
         port = started[0].first["url"].rpartition(":")[2] if started else "0"
-        started.append(Up(prepared(tmp_path / "data"), "--port", port))
+        started.append(Up(provisioned(tmp_path / "data"), "--port", port))
         return started[-1].ready()
 
     yield start

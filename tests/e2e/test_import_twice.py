@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.site.test_import_claude_code import Transcript, call, text
-from tests.up_process import ROOT, Up, environment, prepared
+from tests.up_process import ROOT, Up, environment, provisioned
 
 TIMEOUT_SECONDS = 120
 
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    server = Up(prepared(tmp_path / "data"), "--no-worker").ready()
+    server = Up(provisioned(tmp_path / "data"), "--no-worker").ready()
     yield server
     server.end()
 

@@ -9,7 +9,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from tests.events.sse_client import Follower
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 
 def write(up: Up, text: str) -> bool:
@@ -40,7 +40,7 @@ def read_until_it_ends(one: Follower, seen: list[dict[str, Any]]) -> None:
 
 def test_kill_9_loses_no_event_and_doubles_none(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    up = Up(prepared(folder), "--no-worker").ready()
+    up = Up(provisioned(folder), "--no-worker").ready()
     seen: list[dict[str, Any]] = []
     acknowledged: list[str] = []
 
@@ -62,7 +62,7 @@ def test_kill_9_loses_no_event_and_doubles_none(tmp_path: Path) -> None:
         reader.join()
         up.process.wait()
         up.log.close()
-        up = Up(prepared(folder), "--no-worker").ready()
+        up = Up(provisioned(folder), "--no-worker").ready()
         assert write(up, "After.")
         with follower(up, seen[-1]["id"]) as again:
             while seen[-1]["changes"][0]["line"] != "After.":

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import LISTEN, View, check_clean, check_page, listen, settle, sign_in
 from tests.e2e.key_scene import LOADED, late
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 pytestmark = pytest.mark.browser
 PASSWORD = "correct horse battery"
@@ -33,7 +33,7 @@ DECIDED = ".question[data-answered]"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("merges") / "data"
-    with Up(prepared(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
+    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
         up.run_python(PEOPLE)
         yield up
 

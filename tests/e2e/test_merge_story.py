@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import LISTEN, View, check_clean, listen, settle, sign_in
 from tests.site.hook_events import event
 from tests.site.test_hook_client import Client
-from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
+from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, provisioned
 
 pytestmark = pytest.mark.slow
 PASSWORD = "correct horse battery"
@@ -52,7 +52,7 @@ UNDECIDED = (
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Up]:
-    with Up(prepared(tmp_path / "data"), "--no-worker", DAY1_EMBEDDER="off") as up:
+    with Up(provisioned(tmp_path / "data"), "--no-worker", DAY1_EMBEDDER="off") as up:
         yield up
 
 

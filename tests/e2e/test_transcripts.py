@@ -14,7 +14,7 @@ from tests.e2e.test_hooks import until
 from tests.site.hook_events import event
 from tests.site.test_hook_client import Client
 from tests.site.test_import_claude_code import Transcript, call, result, text
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 pytestmark = pytest.mark.slow
 ROOT = {"CLAUDE_PROJECT_DIR": "/srv/shop"}
@@ -29,7 +29,7 @@ SAID = [
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    up = Up(prepared(tmp_path_factory.mktemp("up") / "data")).ready()
+    up = Up(provisioned(tmp_path_factory.mktemp("up") / "data")).ready()
     yield up
     up.end()
 

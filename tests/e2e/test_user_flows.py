@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import LISTEN, View, check_clean, listen, sign_in
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +43,7 @@ pairs(actor, 12)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     folder = tmp_path_factory.mktemp("people") / "data"
-    with Up(prepared(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
+    with Up(provisioned(folder), "--no-worker", DAY1_EMBEDDER="off") as up:
         up.run_python(SCENE)
         yield up
 

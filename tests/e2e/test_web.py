@@ -27,6 +27,7 @@ OUTSIDE = ("/login", "/help", "/projects", "/account", "/account/password", "/no
 SAMPLES = """
 from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
+from curation.models import ReviewItem
 from memory.models import *
 project = Project.objects.get(slug="demo")
 main = project.branches.get(name="main")

@@ -14,14 +14,14 @@ from mcp import Client, StdioServerParameters
 from mcp_types import ErrorData, ListRootsResult, Root
 
 from tests import databases
-from tests.up_process import ROOT, Up, prepared, provisioned
+from tests.up_process import ROOT, Up, provisioned
 
 MODES = ("auto", "legacy")
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with Up(prepared(tmp_path_factory.mktemp("mcp") / "data"), "--no-worker") as up:
+    with Up(provisioned(tmp_path_factory.mktemp("mcp") / "data"), "--no-worker") as up:
         yield up
 
 

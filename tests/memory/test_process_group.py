@@ -1,6 +1,7 @@
 """What processes of one server share: numbers, locks, and a bell."""
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 
@@ -94,6 +95,46 @@ def test_a_refused_write_of_one_process_is_known_to_all(group: ProcessGroup, tmp
     path = str(tmp_path / "store.sqlite3")
     assert end_of(in_child(lambda: note_refusal(path, "full"))) == 0
     assert get_state(path) == "full"
+
+
+def test_a_wait_that_an_error_ends_leaves_no_lock(
+    group: ProcessGroup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, write = os.pipe()
+
+    def hold() -> None:
+        FileLock("a store").acquire(5)
+        os.write(write, b"!")
+        time.sleep(60)
+
+    holder = in_child(hold)
+    os.read(read, 1)
+    mine = FileLock("a store")
+    with monkeypatch.context() as patch:
+        patch.setattr(process_group, "sleep", lambda _seconds: os.close(-1))
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            mine.acquire(5)
+    os.kill(holder, signal.SIGKILL)
+    os.waitpid(holder, 0)
+    assert mine.acquire(5) is True
+
+
+def test_a_signal_ends_a_wait_for_another_thread_and_leaves_no_lock() -> None:
+    lock = FileLock("a store")
+    assert lock.acquire(1) is True
+
+    def end_wait(*_args: object) -> None:
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, end_wait)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    try:
+        with pytest.raises(InterruptedError):
+            lock.acquire(5)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    lock.release()
+    assert lock.acquire(0) is True
 
 
 def test_a_killed_process_leaves_no_lock(group: ProcessGroup) -> None:

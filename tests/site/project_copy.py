@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests import up_process
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("memory", "conversations", "curation", "analytics", "day1site", "templates", "static", "locale")
 SURFACES = Path(__file__).with_name("surfaces.py")
@@ -27,10 +29,10 @@ class ProjectCopy:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in FOLDERS:
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in FOLDERS:  # with what is compiled already
+            shutil.copytree(ROOT / name, folder / name)
         shutil.copy(ROOT / "manage.py", folder)  # by it the settings know a checkout
-        (folder / "data").mkdir()
+        up_process.prepared(folder / "data")
         (folder / "docs").mkdir()
         shutil.copy(ROOT / "docs" / "concepts.md", folder / "docs")
 

@@ -35,6 +35,10 @@ TEMPLATE = {"template"} | {
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
 QUARANTINES = {"quarantines"} | {f"quarantines {name}" for name in "create list show release".split()}
+BUNDLE = {"bundle"} | {
+    f"bundle {action}"
+    for action in "create list show export upload import key trust trusted distrust".split()
+}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -48,6 +52,7 @@ ADDED = {
     *INVITATIONS,
     *QUARANTINES,
     *TEMPLATE,
+    *BUNDLE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

@@ -1,6 +1,7 @@
 """Merges and merge requests on the command line, on the local store."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -147,6 +148,22 @@ def test_withdraw(day1: Day1, conflict: Fact) -> None:
     assert day1("merge-request", "withdraw", "1")[:2] == (0, "1\topen\n")
     status, _, error = day1("merge-request", "withdraw", "1")
     assert (status, error.strip()) == (1, "not_found: You have not approved merge request 1.")
+
+
+def test_what_one_call_decided_is_withdrawn(day1: Day1, conflict: Fact) -> None:
+    day1("merge-request", "create", TASK)
+    status, out, error = day1("merge-request", "decide", "1", "--all", "--type", "fact", "--choice", "target")
+    assert (status, out) == (0, "1\t1 decided, 0 left\n")
+    found = re.search(r"day1 merge-request withdraw 1 --decided-at (\S+) takes it back", error)
+    assert found
+    words = ("merge-request", "decide", "1", "--all", "--type", "fact", "--only-open", "--choice", "source")
+    assert day1(*words) == (0, "1\t0 decided, 0 left\n", "")
+    assert day1("merge-request", "decide", "1", "--id", "x", "--only-open", "--choice", "source")[0] == 2
+    withdraw = ("merge-request", "withdraw", "1", "--decided-at", found[1])
+    assert day1(*withdraw, "--id", str(conflict.uid))[0] == 2
+    assert day1(*withdraw)[:2] == (0, "1\topen\n")
+    assert MergeRequest.objects.get().decisions.count() == 0
+    assert day1(*withdraw)[0] == 1
 
 
 def test_a_closed_request_says_why_it_is_not_checked(day1: Day1, learned: Fact) -> None:

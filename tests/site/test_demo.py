@@ -2,7 +2,8 @@
 
 import io
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.utils import timezone
 
 from curation.engines.review.review_queue import ReviewEngine
@@ -29,16 +31,33 @@ from memory.models import (
     Membership,
     Project,
 )
+from tests import databases
 from tests.memory.test_projects import rows
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# The project of each test has the same key, so that a copy of the store with the demo suits it.
+pytestmark = pytest.mark.django_db(transaction=True, reset_sequences=True)
 Day1 = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(scope="module")
+def copies() -> Iterator[list[sqlite3.Connection]]:
+    """Keep a copy of the store with the demo, which takes seconds to load."""
+    kept: list[sqlite3.Connection] = []
+    yield kept
+    for copy in kept:
+        copy.close()
+
+
 @pytest.fixture
-def demo(actor: Actor) -> Actor:
-    """Load the demo; return the local user in it."""
-    assert loader.load(actor)[1]
+def demo(actor: Actor, copies: list[sqlite3.Connection]) -> Actor:
+    """Load the demo, or copy the store with it; return the local user in it."""
+    if copies:
+        copies[0].backup(connection.connection)
+    else:
+        assert loader.load(actor)[1]
+        if databases.ON_SQLITE:
+            copies.append(sqlite3.connect(":memory:"))
+            connection.connection.backup(copies[0])
     return local_actor(Project.objects.get(slug="demo").pk)
 
 
@@ -59,19 +78,14 @@ def everything() -> list[Fact]:
 
 
 @pytest.mark.slow
-def test_the_admins_of_the_store_are_its_members(actor: Actor) -> None:
+def test_the_admins_are_its_members_and_removal_touches_nothing_else(actor: Actor) -> None:
     users = get_user_model().objects
     admin = users.create_superuser("boss")
     users.create_user("guest")
-    loader.load(actor)
-    assert [(m.user, m.role) for m in Membership.objects.all()] == [(admin, "maintainer")]
-
-
-@pytest.mark.slow
-def test_removal_leaves_nothing_and_touches_nothing_else(actor: Actor) -> None:
     FactEngine().write_fact(fact_text="Payouts are mine.", actor=actor)
     before = rows()
     loaded, _ = loader.load(actor)
+    assert [(m.user, m.role) for m in Membership.objects.all()] == [(admin, "maintainer")]
     KeyEngine().create_key(
         label="look", scopes=["read"], actor=local_actor(Project.objects.get(slug="demo").pk)
     )
@@ -171,11 +185,9 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.slow
 def test_at_a_terminal_it_asks_before_it_removes(
-    day1: Day1, actor: Actor, monkeypatch: pytest.MonkeyPatch
+    day1: Day1, demo: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loader.load(actor)
     before = rows()
     for answer in ("n\n", "\n", "", "yes please\n"):
         monkeypatch.setattr("sys.stdin", Terminal(answer))

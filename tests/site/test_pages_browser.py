@@ -20,7 +20,7 @@ from tests.browser import (
     settle,
     take_picture,
 )
-from tests.up_process import Up, prepared
+from tests.up_process import Up, provisioned
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +38,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with Up(prepared(tmp_path_factory.mktemp("pages") / "data"), "--no-worker") as up:
+    with Up(provisioned(tmp_path_factory.mktemp("pages") / "data"), "--no-worker") as up:
         yield up
 
 

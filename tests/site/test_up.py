@@ -111,7 +111,8 @@ def check_first_start(server: Up, said: str) -> None:
 
 
 @pytest.mark.slow
-def test_after_a_kill_everything_is_there_and_nothing_needs_repair(up) -> None:
+def test_after_a_kill_everything_is_there_and_nothing_needs_repair(up, folder: Path) -> None:
+    prepared(folder)
     server = up("--no-worker").ready()
     first = server.first
     assert server.stop(signal.SIGKILL) == -signal.SIGKILL

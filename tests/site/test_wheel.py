@@ -44,16 +44,7 @@ def up(installed: Path, tmp_path: Path) -> Iterator[Installed]:
     server.end()
 
 
-def test_the_wheel_serves_pages_and_styles_from_an_empty_folder(up: Installed) -> None:
-    assert up.get("/static/day1/day1.css")[0] == 200
-    assert "登录".encode() in up.get("/login", **{"Accept-Language": "zh-hans"})[1]
-    assert "day1 demo\n" in up.output()
-    assert "manage.py" not in up.output()
-    assert up.stop() == 0
-
-
-@pytest.mark.slow
-def test_the_command_line_finds_the_data_of_the_server_from_another_folder(
+def test_the_wheel_serves_pages_and_its_command_finds_the_store_from_another_folder(
     installed: Path, up: Installed, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     env = environment(PYTHONPATH=str(installed), XDG_DATA_HOME=str(up.folder.parent))
@@ -62,6 +53,11 @@ def test_the_command_line_finds_the_data_of_the_server_from_another_folder(
     done = subprocess.run(words, cwd=elsewhere, env=env, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert list(elsewhere.iterdir()) == []
+    assert up.get("/static/day1/day1.css")[0] == 200
+    assert "登录".encode() in up.get("/login", **{"Accept-Language": "zh-hans"})[1]
+    assert "day1 demo\n" in up.output()
+    assert "manage.py" not in up.output()
+    assert up.stop() == 0
 
 
 def test_the_wheel_names_the_command_and_carries_no_tests(installed: Path) -> None:

@@ -242,11 +242,13 @@ class Decision:
         if self.decision == ARCHIVE:
             commit.change_row(other, **archive_fact(other))
             return
-        commit.change_row(other, **_set_aside(other))
+        aside = _set_aside(other)
         if keeper.status == Status.CREATED:  # a proposal that stays is accepted
+            accepted = rules.change_status(keeper, Status.ACTIVE)
             replace_parents(commit, [keeper])
-            keeper = commit.change_row(keeper, **rules.change_status(keeper, Status.ACTIVE))
-        check_keeper(keeper)
+            keeper = commit.change_row(keeper, **accepted)
+        check_keeper(keeper)  # nothing is written before a refusal: others of a batch are answered
+        commit.change_row(other, **aside)
         if self.decision == SAME:
             confirm_sources(commit, keeper, other)
         if other.status != Status.CREATED:

@@ -76,6 +76,7 @@ OPEN_TO_ALL = """  It listens on every address of this machine, and answers to {
 
 class Command(BaseCommand):
     help = "Start Day1: prepares the data directory, then serves web, API and background work until Ctrl-C."
+    requires_system_checks = ()  # they load every page: a start that is refused need not wait for them
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -107,6 +108,7 @@ class Command(BaseCommand):
         folder, host = Path(settings.DATA_DIR), options["host"]
         locked = data_dir_lock(folder, database_file())
         with locked as locks, listening(host, options["port"]) as listener:
+            self.check()
             url = build_url(host, listener)
             write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])

@@ -32,9 +32,14 @@ class FairLock:
                 return True
             turn = threading.Event()
             self._waiting.append(turn)
-        work_slots.give_back_slot()  # for good: who has the lock must not wait for a slot
-        if turn.wait(timeout):
-            return True
+        try:
+            work_slots.give_back_slot()  # for good: who has the lock must not wait for a slot
+            if turn.wait(timeout):
+                return True
+        except BaseException:  # such as a signal's: nobody waits any more
+            if self._give_up(turn):
+                self.release()
+            raise
         return self._give_up(turn)
 
     def _give_up(self, turn: threading.Event) -> bool:
@@ -73,10 +78,13 @@ class FileLock(FairLock):
         until = monotonic() + timeout
         if not super().acquire(timeout):
             return False
-        if self._turn is None or self._turn_ends or self._take_turn(self._turn, until):
-            return True
-        super().release()
-        return False
+        has_turn = False
+        try:
+            has_turn = self._turn is None or bool(self._turn_ends) or self._take_turn(self._turn, until)
+        finally:
+            if not has_turn:
+                super().release()
+        return has_turn
 
     def _take_turn(self, turn: Turn, until: float) -> bool:
         if not turn.acquire(0):

@@ -101,13 +101,17 @@ def delete_approval(request: MergeRequest, actor: Actor) -> bool:
 
 
 def insert_approval(request: MergeRequest, actor: Actor, source_seq: int) -> None:
-    """Store an approval of the source at a seq, in the place of an earlier one of the same actor."""
+    """Store an approval of the source at a seq, in the place of an earlier one of the same actor.
+
+    It is of the decisions that there are, so it is no older than they are, whatever time the actor states.
+    """
     delete_approval(request, actor)
+    now = actor.write_time()
     MergeApproval.objects.create(
         request=request,
         actor_kind=actor.kind,
         actor_id=actor.id,
         actor_label=actor.label,
-        at=actor.write_time(),
+        at=max(now, request.decided_at or now),
         source_seq=source_seq,
     )

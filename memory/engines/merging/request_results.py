@@ -39,7 +39,7 @@ class Settled:
     request: MergeRequest
     decided: int
     undecided: int
-    made_at: datetime | None = None  # of these decisions
+    decided_at: datetime | None = None  # of these decisions
 
 
 @dataclass(frozen=True)

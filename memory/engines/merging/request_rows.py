@@ -1,6 +1,6 @@
 """Rows of merge requests: found by who may see them, locked before they change, closed once."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -120,12 +120,18 @@ def mark_checked(request: MergeRequest, points: MergePoints) -> None:
     request.source_seq, request.target_seq = points.source_seq, points.target_seq
 
 
-def mark_decided(request: MergeRequest, actor: Actor) -> None:
-    """Store that decisions on a request changed, which ends its approvals. Each change has a later time."""
-    request.state, request.approved_seq = State.OPEN, None
-    now = actor.write_time()  # which may be in the past
-    request.decided_at = max(now, request.decided_at + TICK) if request.decided_at else now
+def mark_decided(request: MergeRequest, actor: Actor) -> datetime:
+    """Store that decisions on a request changed, which ends its approvals; return the time of the change.
+
+    It is later than those of all earlier changes and approvals, although the actor may state a time in the
+    past: what was approved before has not seen it.
+    """
+    last_approval = request.approvals.aggregate(last=Max("at"))["last"]
+    earlier = [at + TICK for at in (request.decided_at, last_approval) if at]
+    decided_at = max(actor.write_time(), *earlier) if earlier else actor.write_time()
+    request.state, request.approved_seq, request.decided_at = State.OPEN, None, decided_at
     request.save()
+    return decided_at
 
 
 def delete_decisions(request: MergeRequest, actor: Actor, memory: str = "", **filters: Any) -> MergeRequest:

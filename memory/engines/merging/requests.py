@@ -227,12 +227,14 @@ class MergeRequestEngine:
         request = self._writable(request_id, actor, "curate")
         return delete_decisions(request, actor, f"{kind} {uid}", kind=kind, uid=uid)
 
-    def withdraw_decisions(self, *, request_id: UUID | int, made_at: datetime, actor: Actor) -> MergeRequest:
+    def withdraw_decisions(
+        self, *, request_id: UUID | int, decided_at: datetime, actor: Actor
+    ) -> MergeRequest:
         """Make undecided again what the actor decided in one call, at this time; what was decided anew since
         stays. Needs the scope curate on the target. Raises as ``withdraw_decision``.
         """
         request = self._writable(request_id, actor, "curate")
-        return delete_decisions(request, actor, at=made_at, by=actor.label, by_kind=actor.kind)
+        return delete_decisions(request, actor, at=decided_at, by=actor.label, by_kind=actor.kind)
 
     def approve_request(
         self,
@@ -240,12 +242,14 @@ class MergeRequestEngine:
         request_id: UUID | int,
         actor: Actor,
         source_seq: int | None = None,
+        decided_at: datetime | None = None,
         keep: Keep = keep_nothing,
     ) -> RequestCheck:
         """Approve a request with the source as it is now; a newer commit ends the approval.
 
-        ``source_seq`` is the seq of the source that was read. ``keep`` is called with the result, in the
-        transaction that stores the approval. Needs the scope merge on the target. Raises Conflict for its
+        ``source_seq`` is the seq of the source that was read, ``decided_at`` when the decisions that were
+        read had changed last. ``keep`` is called with the result, in the transaction that stores the
+        approval. Needs the scope merge on the target. Raises Conflict for its
         author, where the policy wants another, for a source that has moved since, and for decisions that
         changed meanwhile; IllegalTransition for a closed request, BranchArchived.
         """
@@ -264,6 +268,7 @@ class MergeRequestEngine:
         with transaction.atomic(savepoint=False):
             request = lock_request(request)
             check_unmoved(request.source, source_seq)
+            settling.check_undecided_since(request, decided_at)
             settling.check_decided(request, decisions)
             insert_approval(request, actor, points.source_seq)
             refresh_states([request])
@@ -382,12 +387,11 @@ def _store_decisions(
     with transaction.atomic(savepoint=False):
         request = lock_request(settled.request)
         is_current = request.decided_at == read_at
-        made_at = actor.write_time()
-        settling.store_decisions(request, decisions, actor, made_at)
         mark_checked(request, plan.points)
-        mark_decided(request, actor)
+        decided_at = mark_decided(request, actor)
+        settling.store_decisions(request, decisions, actor, decided_at)
         record_request(request, actor, "merge_request.decide", {"decided": len(decisions)})
-        settled = replace(settled, request=request, made_at=made_at)
+        settled = replace(settled, request=request, decided_at=decided_at)
         keep(settled)
     if is_current:
         keep_plan(build_shown_key(request, plan.points), plan)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from memory.actors import Actor
 from memory.engines.fields.merges import CHOICE, TEXT
 from memory.engines.merging.builder import draft_plan, finish_plan
@@ -20,6 +22,7 @@ from memory.models import MergeDecision, MergeRequest
 
 Choice = MergeDecision.Choice
 Key = tuple[str, Any]  # kind and uid of a conflict
+DECISIONS_CHANGED = _("The decisions on merge request {number} changed meanwhile: look at them again.")
 MAX_DECISIONS = 1000  # in one call; a rule settles any number
 MAX_NAMED = 20  # conflicts that a refusal shows
 BATCH_SIZE = 500
@@ -65,10 +68,13 @@ def load_decisions(request: MergeRequest) -> tuple[Decision, ...]:
 def check_decided(request: MergeRequest, decisions: Sequence[Decision]) -> None:
     """Check that the decisions on a request are those that were checked. Raises Conflict."""
     if load_decisions(request) != tuple(decisions):
-        raise Conflict(
-            "The decisions on merge request {number} changed meanwhile: look at them again.",
-            number=request.number,
-        )
+        raise Conflict(DECISIONS_CHANGED, number=request.number)
+
+
+def check_undecided_since(request: MergeRequest, decided_at: datetime | None) -> None:
+    """Check that no decision changed since they were read, where that is said. Raises Conflict."""
+    if decided_at not in (None, request.decided_or_opened_at):
+        raise Conflict(DECISIONS_CHANGED, number=request.number)
 
 
 def check_decisions(decisions: Sequence[Decision]) -> list[Decision]:

@@ -24,6 +24,7 @@ function mark(question) {
     current = question ?? null;
     if (!question) return;
     question.classList.add("at");
+    question.dispatchEvent(new CustomEvent("day1:marked", { bubbles: true }));
     requestAnimationFrame(() =>
         setTimeout(() => {
             drawn.add(question);
@@ -82,6 +83,7 @@ const ON_QUESTION = {
     e: () => press("e"),
     b: () => press("b"),
     s: () => press("s"),
+    a: () => press("a"),
 };
 const ACTIONS = { j: () => move(1), k: () => move(-1), u: undo, "?": () => keys.showModal() };
 

@@ -145,6 +145,30 @@ class TestMergeRequests:
         assert done(reviewer.delete("/merge-requests/1/approve"))["state"] == "open"
         assert done(api.get("/merge-requests/1"))["approvals"] == []
 
+    def test_what_one_call_decided_is_taken_back(
+        self, api: Api, reviewer: Api, stranger: Api, conflict: Any
+    ) -> None:
+        path = "/merge-requests/1/decisions"
+        opened = done(api.post("/merge-requests", {"source": TASK}), 201)["created_at"]
+        first = done(reviewer.post(path, {"choice": "target", "type": "fact"}))
+        assert (first["decided"], done(api.get("/merge-requests/1"))["decided_at"]) == (
+            1,
+            first["decided_at"],
+        )
+        none = done(reviewer.post(path, {"choice": "source", "type": "fact", "only_open": True}))
+        assert (none["decided"], none["decided_at"]) == (0, None)
+        refused(api.post("/merge-requests/1/approve", {"decided_at": opened}), 409, "conflict")
+        at = f"{path}?decided_at={first['decided_at']}"
+        for wrong in (f"{at}&id={conflict['id']}", f"{at}&type=fact"):
+            refused(reviewer.delete(wrong), 400, "invalid", "id")
+        refused(reviewer.delete(f"{path}?decided_at=yesterday"), 400, "invalid", "decided_at")
+        refused(api.delete(at), 404, "not_found")  # another decided it
+        refused(stranger.delete(at), 404, "not_found")
+        assert done(reviewer.delete(at))["state"] == "open"
+        refused(reviewer.delete(at), 404, "not_found")
+        (item,) = done(api.get("/merge-requests/1/plan?class=conflict&type=fact"))["results"]
+        assert item["decision"] is None
+
     def test_a_key_of_its_branch_reads_its_request_and_nothing_of_main(
         self, project: Project, api: Api, conflict: Any
     ) -> None:

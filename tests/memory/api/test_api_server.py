@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.up_process import ROOT, Up, prepared
+from tests.up_process import ROOT, Up, provisioned
 
 MIB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    with Up(prepared(tmp_path_factory.mktemp("api") / "data")) as up:
+    with Up(provisioned(tmp_path_factory.mktemp("api") / "data")) as up:
         yield up
 
 

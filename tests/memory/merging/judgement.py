@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from memory.models.hashes import content_hash, judged_hash, norm_hash
+from tests.memory.merging.near_texts import are_near, find_reason
 from tests.memory.merging.oracle import (
+    BLANK,
     Fields,
     Key,
     Line,
@@ -25,10 +27,15 @@ OWNED = ("link", "message")  # what may be rejected because its owner does not c
 DECIDED = {"ours": "target", "theirs": "source"}
 EDGE = ("from_id", "to_id", "to_type", "link_type")
 TRIPLE = ("source_key", "type_key", "target_key")
+CHANGED_BY = {
+    "source": frozenset({"status", "held_status"}),
+    "edited": frozenset({"fact_text", "essence", "content_hash", "norm_hash", "judged_hash"}),
+}
 PLACE = frozenset({"conversation_id", "sequence_num"})
 ENDS = frozenset({"from_id", "to_id"})
 SQUASHED = frozenset({"status", "held_status"})
 BESIDE = ("verdict", "confirmation")  # statements on facts, judged by what is shown
+SIMILAR = ("near_duplicate", "contested")  # conflicts of two facts
 HELD = ""
 
 
@@ -40,6 +47,7 @@ class Judgement:
     target: Line
     strategy: str = "auto"
     picked: frozenset[str] = frozenset()  # ids of a cherry-pick
+    erased: frozenset[str] = frozenset()  # ids of facts
     plan: dict[Key, Item] = field(default_factory=dict)
     choices: dict[Key, Choice] = field(default_factory=dict)
     after: Shown = field(default_factory=dict)
@@ -72,6 +80,9 @@ class Judgement:
                 self._check_item(key, self.plan.get(key))
 
     def _check_item(self, key: Key, item: Item | None) -> None:
+        if self._is_erased(key):
+            assert item is None or (item.name, item.reason) == ("rejected", "erased"), f"{key} was erased"
+            return
         known = self.source.versions.get(key)
         if known is None:  # the fork that takes the source's messages
             assert key[0] == "conversation", f"{item}: the source never had it"
@@ -84,6 +95,12 @@ class Judgement:
         if found == ("conflict", "reverted") and self._lost_confirmations(key):
             return
         assert found in allowed, f"{key}: in the plan as {found}, the model allows {allowed}"
+        if item and item.reason in SIMILAR:
+            found_reasons = {reason for other, reason in self.find_near(key) if other[1] == item.other}
+            assert found_reasons == {item.reason}, f"{item}: these are {found_reasons}"
+
+    def _is_erased(self, key: Key) -> bool:
+        return key[1] in self.erased and key[0] in BLANK
 
     def _lost_confirmations(self, key: Key) -> bool:
         """Return whether the target lost a confirmation that it once showed and the source still has."""
@@ -94,14 +111,28 @@ class Judgement:
         outcomes = self.outcomes(key)
         allowed = [(one.name, one.reason) for one in outcomes]
         is_new = key not in self.target.versions and key in self.offered
+        if outcomes and is_new and (near := self.find_near(key)):
+            must_ask = any(self._must_compare(key, other) for other, _reason in near)
+            allowed = [("conflict", reason) for _other, reason in near] + ([] if must_ask else allowed)
         if outcomes and is_new and (twins := self.find_twins(key)):
             clear = self.offered[key].fields.get("status") == "active" and all(map(self._is_settled, twins))
             allowed = [("identical", "")] + ([] if clear else allowed)
         if outcomes and key[0] in OWNED:
             allowed.append(("rejected", ""))
+        if outcomes and self._is_last_copy(key):
+            allowed.append(("identical", ""))
         if outcomes and key not in self.offered and self._has_own_parts(key[1]):
             allowed.append(("conflict", "deleted"))
         return allowed
+
+    def _is_last_copy(self, key: Key) -> bool:
+        """Return whether the source removed a memory for a copy of it that the target does not show."""
+        if key in self.offered or key not in self.before:
+            return False
+        fields, kind = self.before[key].fields, key[0]
+        shown = [(one, row.fields) for one, row in self.offered.items() if one[0] == kind]
+        copies = [one for one, other in shown if says_same(kind, other, fields)]
+        return any(one not in self.before for one in copies)
 
     def _has_own_parts(self, uid: str) -> bool:
         """Return whether the target has added to a memory: a message, a link, a verdict, a confirmation."""
@@ -122,6 +153,20 @@ class Judgement:
             if other[0] == key[0] and other != key and says_same(key[0], fields, row.fields)
             if not has_expired(row.fields)
         ]
+
+    def find_near(self, key: Key) -> list[tuple[Key, str]]:
+        """Return the target's facts that a new fact of the source nearly repeats, and why it is asked."""
+        text = self.offered[key].fields.get("fact_text", "") if key in self.offered else ""
+        others = {one: row.fields["fact_text"] for one, row in self.before.items() if one[0] == "fact"}
+        return [(one, find_reason(text, other)) for one, other in others.items() if are_near(text, other)]
+
+    def _must_compare(self, key: Key, other: Key) -> bool:
+        """Return whether two near facts are in use and unjudged, and the source left the other alone."""
+        pair = self.offered[key].fields, self.before[other].fields
+        in_use = all(one["status"] == "active" and not has_expired(one) for one in pair)
+        judged = ("verdict", key[1]) in self.offered or ("verdict", other[1]) in self.before
+        replaces = str(pair[0]["parent_id"]) == other[1] or str(pair[1]["parent_id"]) == key[1]
+        return in_use and not judged and not replaces and other not in self.touched
 
     def _is_settled(self, twin: Key) -> bool:
         """Return whether a fact is the target's alone: active, without a verdict, unknown to the source."""
@@ -168,6 +213,9 @@ class Judgement:
 
     def _settle_item(self, key: Key, item: Item, versions: Versions) -> None:
         before, after = self.before.get(key), self.after.get(key)
+        if self._is_erased(key):
+            assert after == before, f"{key} was erased, and yet it changed"
+            return
         if not self.is_taken(item):
             assert after == before, f"{item} changed though it was not merged"
             if item.name == "rejected" and not self._follows_owner(key):
@@ -211,6 +259,8 @@ class Judgement:
         closed = self.target.versions.get(key)
         if closed is None or key in self.plan or key not in self.offered:
             return []
+        if self.erased & {key[1], *(uid for _, uid in closed.twins)}:
+            return []
         offered = self.offered[key].fields
         rows = {one: (self.before.get(one), self.after.get(one)) for one in closed.twins}
         shown = {one: pair for one, pair in rows.items() if all(pair)}
@@ -237,7 +287,8 @@ class Judgement:
 
     def _check_identical(self, key: Key, fields: Fields | None) -> None:
         kept = self.target.versions.get(key)
-        if kept is not None and kept.fields is not None and self.source.versions[key].fields is not None:
+        stays = self.source.versions[key].fields is not None or self._is_last_copy(key)
+        if kept is not None and kept.fields is not None and stays:
             assert is_like(key[0], fields, kept.fields), f"{key}: {fields}, not {kept.fields}"
             return
         assert fields is None, f"{key} is identical to another memory, and yet there"
@@ -253,6 +304,9 @@ class Judgement:
         assert any(says_same(key[0], offered, row) for row in rows), f"{key} is lost: its twin is gone"
 
     def _check_decided(self, key: Key, item: Item, fields: Fields | None) -> None:
+        if item.reason in SIMILAR:
+            self._check_similar(key, item, fields)
+            return
         choice, kind = self.get_choice(item), key[0]
         ours, theirs = self.target.versions.get(key), self.source.versions[key]
         side = theirs if choice == "source" else ours
@@ -267,6 +321,22 @@ class Judgement:
         if choice == "both" and theirs.fields:
             texts = {row.fields["fact_text"] for (other, _), row in self.after.items() if other == "fact"}
             assert theirs.fields["fact_text"] in texts, f"{key}: both were to stay"
+
+    def _check_similar(self, key: Key, item: Item, fields: Fields | None) -> None:
+        """Check what was decided of two facts that are nearly equal."""
+        choice, theirs = self.get_choice(item), self.source.versions[key]
+        other = self.after["fact", item.other].fields
+        comes = theirs.fields if choice in ("source", "both") else None
+        free = frozenset({"parent_id"} if choice == "source" else ())
+        assert is_like("fact", fields, comes, free), f"{key} {choice}: {fields}, not {comes}"
+        if choice == "source":
+            assert fields is not None
+            assert other["status"] == "superseded", f"{item.other} is {other['status']}, not superseded"
+            parents = {str(self.offered[key].fields["parent_id"])} - {"None"} or {item.other}
+            assert str(fields["parent_id"]) in parents, f"{key} follows {fields['parent_id']}, not {parents}"
+        if choice == "edited":
+            text = self.choices[key].text
+            assert other["fact_text"] == text, f"{item.other}: {other['fact_text']}, not {text}"
 
     def _merged_with(self, key: Key, side: Version | None) -> list[dict]:
         """Return what a decision for one side may leave of the other: the fields that do not conflict."""
@@ -294,9 +364,17 @@ class Judgement:
         if before is None:  # new: a second fact by a decision, or what squashing makes
             added = "both" in {one.choice for one in self.choices.values()} or self.strategy == "squash"
             return key not in self.source.versions and (added or key[0] == "conversation")
-        return (
-            after is not None and key in self._all_twins() and takes_over(key[0], after.fields, before.fields)
-        )
+        if after is None:
+            return False
+        free = self._list_changing(key)
+        is_twin = key in self._all_twins()
+        return (is_twin or bool(free)) and takes_over(key[0], after.fields, before.fields, is_twin, free)
+
+    def _list_changing(self, key: Key) -> frozenset[str]:
+        """Return the fields that decisions on facts which nearly equal this one change of it."""
+        items = [one for one in self.plan.values() if one.reason in SIMILAR and ("fact", one.other) == key]
+        changed = [CHANGED_BY.get(self.get_choice(one), frozenset()) for one in items]
+        return frozenset().union(*changed)
 
     def _all_twins(self) -> set[Key]:
         same = [item.key for item in self.plan.values() if item.name == "identical"]
@@ -305,7 +383,7 @@ class Judgement:
     # ---- verdicts, confirmations, hashes -------------------------------------------------------
 
     def _settle_verdicts(self, versions: Versions) -> None:
-        for key in [key for key in self.source.versions if key[0] == "verdict"]:
+        for key in [key for key in self.source.versions if key[0] == "verdict" and key[1] not in self.erased]:
             ours, theirs = self.target.versions.get(key), self.source.versions[key]
             if key not in self.touched or (ours is not None and ours.includes(theirs)):
                 continue
@@ -383,7 +461,7 @@ class Judgement:
 
     def _check_hashes(self) -> None:
         for (kind, uid), row in self.after.items():
-            if kind == "fact":
+            if kind == "fact" and uid not in self.erased:
                 text, judged = row.fields["fact_text"], ("fact_text", "essence", "category")
                 hashes = (
                     content_hash(text),
@@ -419,12 +497,16 @@ def says_same(kind: str, one: Fields, other: Fields) -> bool:
     return False
 
 
-def takes_over(kind: str, after: Fields, before: Fields) -> bool:
-    """Return whether a memory stayed as it was but for what a twin brings: tags, a greater confidence."""
-    if kind != "fact":
-        return is_like(kind, after, before)
+def takes_over(
+    kind: str, after: Fields, before: Fields, is_twin: bool, free: frozenset[str] = frozenset()
+) -> bool:
+    """Return whether a memory stayed as it was but for some fields, and for what a twin brings: tags, a
+    greater confidence.
+    """
+    if kind != "fact" or not is_twin:
+        return is_like(kind, after, before, free)
     more = set(before["tags"]) <= set(after["tags"]) and before["confidence"] <= after["confidence"]
-    return more and is_like(kind, after, before, frozenset({"tags", "confidence"}))
+    return more and is_like(kind, after, before, free | {"tags", "confidence"})
 
 
 def has_expired(fields: Fields) -> bool:

@@ -117,6 +117,15 @@ class Line:
                 versions[key] = self.states[seq][key]
         self.commit(versions, shown)
 
+    def erase(self, uid: str) -> None:
+        """Take the content of a fact, and of the verdicts on it, out of all versions."""
+        for kind in BLANK:
+            key = (kind, uid)
+            for version in {one for state in self.states if key in state for one in state[key].ancestors()}:
+                if version.fields is not None:
+                    object.__setattr__(version, "fields", blank_fields(kind, version.fields))
+            self.shown = [_blank_row(shown, key) for shown in self.shown]
+
     def record_merge_revert(self, seq: int, shown: Shown) -> None:
         """Record the revert of a merge: each version is made from the one before it, without the source's."""
         made, before, versions = self.states[seq], self.states[seq - 1], dict(self.versions)
@@ -133,6 +142,43 @@ class Line:
             parents = (versions[key], *([merged] if merged else []))
             versions[key] = Version(merged.fields if merged else None, parents)
         self.commit(versions, shown)
+
+
+# ---- erasures ----------------------------------------------------------------------------------------
+
+ERASED = "[erased]"
+HASH_LENGTH = 32
+BLANK: dict[str, dict[str, Any]] = {
+    "fact": {
+        **dict.fromkeys(("fact_text", "essence", "content_hash", "norm_hash", "judged_hash"), ERASED),
+        **dict.fromkeys(("held_status", "source_id", "source"), ""),
+        "category": "general",
+        "status": "archived",
+        "pinned": False,
+        "tags": [],
+        "metadata": {},
+    },
+    "verdict": {"reason": "", "judged_hash": ERASED},
+}
+
+
+def blank_fields(kind: str, fields: Fields) -> Fields:
+    """Return what an erasure leaves of a version."""
+    return {name: BLANK[kind].get(name, value) for name, value in fields.items()}
+
+
+def _blank_row(shown: Shown, key: Key) -> Shown:
+    if key not in shown:
+        return shown
+    row = shown[key]
+    return {**shown, key: Row(row.number, blank_fields(key[0], row.fields))}
+
+
+def read_erased(kind: str, fields: Fields) -> Fields:
+    """Return a version of an erased fact as it is stored, without the digests in place of its hashes."""
+    hashes = [name for name in fields if name.endswith("_hash")]
+    assert not any(len(fields[name]) < HASH_LENGTH for name in hashes), "no digest"
+    return {**fields, **dict.fromkeys(hashes, ERASED)}
 
 
 def find_bases(one: Version, other: Version) -> list[Version]:

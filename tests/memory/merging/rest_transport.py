@@ -22,6 +22,13 @@ shown = EngineTransport(local_actor(Project.objects.get(slug={slug!r}).pk)).obse
 print(base64.b64encode(pickle.dumps(shown)).decode())
 """
 
+EMBED = """
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.models import Project
+
+EmbeddingEngine().embed_pending(Project.objects.get(slug={slug!r}).pk)
+"""
+
 CREATE = """
 from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
@@ -94,6 +101,12 @@ class RestTransport:
     def write_message(self, branch: str, uid: str, text: str) -> None:
         body = {"branch": branch, "role": "user", "content": text}
         self.ask("POST", f"/conversations/{uid}/messages", body)
+
+    def erase_fact(self, uid: str) -> None:
+        self.ask("POST", "/erasures", {"scope": "fact", "target": uid, "confirm": self.slug})
+
+    def embed(self) -> None:
+        self.up.run_python(EMBED.format(slug=self.slug))
 
     # ---- branches ------------------------------------------------------------------------------
 

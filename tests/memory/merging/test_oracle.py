@@ -9,7 +9,7 @@ import pytest
 from memory.models.hashes import content_hash, judged_hash, norm_hash
 from tests.memory.merging.judgement import Judgement
 from tests.memory.merging.oracle import Line, Row, Version, find_bases, find_outcomes
-from tests.memory.merging.transports import Item
+from tests.memory.merging.transports import Choice, Item
 
 KEY = ("fact", "1")
 
@@ -123,3 +123,79 @@ def test_a_wrong_merge_is_seen(
 ) -> None:
     with pytest.raises(AssertionError, match=message):
         judge(ours, theirs, items, after, strategy)
+
+
+# ---- two facts that are nearly equal, and erased ones ------------------------------------------------
+
+NEAR, OTHER = ("fact", "2"), ("fact", "3")
+NIGHTLY, NEVER = "the cache is cleared every night", "the cache is never cleared every night"
+PARENT: dict[str, Any] = {"parent_id": None, "expires_at": None, "repository": "", "held_status": ""}
+OURS, THEIRS = fact(NIGHTLY, **PARENT), fact(NEVER, **PARENT)
+ASKED = Item(*NEAR, "conflict", "contested", "t", OTHER[1])
+LINE_OF = {"target": {OTHER: OURS}, "source": {NEAR: THEIRS}}
+
+
+def ask(items: Sequence[Item], choice: str, after: Any, erased: frozenset[str] = frozenset()) -> None:
+    """Judge a merge of a fact that contradicts one of the target."""
+    root = Line()
+    sides = [Line(root, 0), Line(root, 0)]
+    for line, rows in zip(sides, LINE_OF.values(), strict=True):
+        line.record_write({key: Row(1, fields) for key, fields in rows.items()})
+        for uid in erased:
+            line.erase(uid)
+    judgement = Judgement(sides[1], sides[0], "auto", frozenset(), erased)
+    judgement.check_plan(items)
+    choices = [Choice(items[0], choice, "new" if choice == "edited" else "")] if choice else []
+    rows = {key: Row(1 if fields is OURS else 2, fields) for key, fields in after.items()}
+    judgement.settle(choices, rows)
+
+
+SUPERSEDED = {**OURS, "status": "superseded"}
+REPLACING = {**THEIRS, "parent_id": OTHER[1]}
+EDITED_OTHER = fact("new", **PARENT)
+
+
+@pytest.mark.parametrize(
+    ("choice", "after"),
+    [
+        ("", {OTHER: OURS}),
+        ("target", {OTHER: OURS}),
+        ("source", {OTHER: SUPERSEDED, NEAR: REPLACING}),
+        ("both", {OTHER: OURS, NEAR: THEIRS}),
+        ("edited", {OTHER: EDITED_OTHER}),
+    ],
+)
+def test_a_right_answer_about_two_facts_passes(choice: str, after: Any) -> None:
+    ask([ASKED], choice, after)
+
+
+@pytest.mark.parametrize(
+    ("items", "choice", "after", "message"),
+    [
+        ([], "", {OTHER: OURS}, "in the plan as None"),
+        ([replace(ASKED, name="applied", reason="")], "", {OTHER: OURS}, "the model allows .*contested"),
+        ([replace(ASKED, reason="near_duplicate")], "", {OTHER: OURS}, "the model allows .*contested"),
+        ([replace(ASKED, other="9")], "", {OTHER: OURS}, "these are set"),
+        ([ASKED], "", {OTHER: OURS, NEAR: THEIRS}, "changed though it was not merged"),
+        ([ASKED], "target", {OTHER: OURS, NEAR: THEIRS}, "target: .*, not None"),
+        ([ASKED], "source", {OTHER: SUPERSEDED}, "source: None, not"),
+        ([ASKED], "source", {OTHER: OURS, NEAR: REPLACING}, "is active, not superseded"),
+        ([ASKED], "source", {OTHER: SUPERSEDED, NEAR: THEIRS}, "follows None"),
+        ([ASKED], "both", {OTHER: SUPERSEDED, NEAR: THEIRS}, "'3'\\) changed"),
+        ([ASKED], "edited", {OTHER: OURS}, "not new"),
+    ],
+)
+def test_a_wrong_answer_about_two_facts_is_seen(items: Any, choice: str, after: Any, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        ask(items, choice, after)
+
+
+def test_what_was_erased_does_not_arrive() -> None:
+    erased = frozenset({NEAR[1]})
+    rejected = replace(ASKED, name="rejected", reason="erased")
+    ask([rejected], "", {OTHER: OURS}, erased)
+    ask([], "", {OTHER: OURS}, erased)
+    with pytest.raises(AssertionError, match="was erased"):
+        ask([replace(ASKED, name="applied", reason="")], "", {OTHER: OURS}, erased)
+    with pytest.raises(AssertionError, match="was erased, and yet it changed"):
+        ask([rejected], "", {OTHER: OURS, NEAR: THEIRS}, erased)

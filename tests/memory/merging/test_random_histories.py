@@ -1,9 +1,14 @@
 """Random histories of branches and merges, judged by a causal model: nothing is lost without a decision."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.memory.fake_provider import FakeProvider
+from tests.memory.merging.near_texts import teach
 from tests.memory.merging.transports import EngineTransport
 from tests.memory.merging.world import World
 from tests.memory.test_branches import some_actor
@@ -15,29 +20,53 @@ WRITES = "add add place edit edit retell adjust adjust tag confirm".split()
 ENDS = "expire archive unarchive delete replace judge judge".split()
 OTHERS = "link unlink relate relate close observe talk say say hang_up".split()
 TWINS = "absorb absorb link_twin link_twin judge_twin confirm_twin".split()
+NEAR = "approach approach approach reword".split()
 BACK = "undo regret restore".split()
 
 branches, numbers = st.integers(0, 3), st.integers(0, 29)
 writes = st.tuples(st.sampled_from([*WRITES, *ENDS, *OTHERS]), branches, numbers)
+near = st.tuples(st.sampled_from(NEAR), branches, numbers)
 twins = st.tuples(st.sampled_from(TWINS), branches, numbers)
 merges = st.tuples(st.sampled_from(["merge", "merge", "sync"]), branches, numbers)
 steps = st.one_of(
     writes,
     writes,
-    writes,
+    near,
     twins,
     merges,
     merges,
-    st.tuples(st.sampled_from([*BACK, "fork"]), branches, numbers),
+    st.tuples(st.sampled_from([*BACK, "erase", "fork"]), branches, numbers),
 )
 # Both sides begin with something in common.
 START = [("add", 0, 0), ("add", 0, 1), ("relate", 0, 0), ("talk", 0, 0), ("say", 0, 0), ("fork", 0, 1)]
 # A fact is linked and judged after a merge has absorbed it.
 ABSORBED = [("add", 0, 5), ("add", 1, 5), ("merge", 0, 0), ("link_twin", 1, 0), ("judge_twin", 1, 1)]
+# Facts that nearly say the same are decided in each way, edited and asked about anew.
+ASKED = [("approach", 0, 0), ("approach", 1, 1), ("approach", 1, 2)]
+# What was erased stays so after a restore, a revert and a merge in both directions.
+GONE = [("edit", 1, 0), ("erase", 1, 0), ("merge", 0, 0), ("merge", 1, 0), ("undo", 0, 0), ("restore", 1, 1)]
 histories = st.lists(steps, min_size=15, max_size=35)
 
 
+@pytest.fixture(scope="module")
+def provider() -> Iterator[FakeProvider]:
+    with FakeProvider() as provider:
+        teach(provider)
+        yield provider
+
+
+@pytest.fixture(autouse=True)
+def embedder(provider: FakeProvider, settings: Any) -> None:
+    settings.DAY1 = provider.settings(batch=64)
+
+
 @example(history=[*ABSORBED, ("merge", 0, 0)])
+@example(history=[*ASKED, ("merge", 0, 9), ("sync", 0, 0), ("regret", 0, 0), ("merge", 0, 10)])
+@example(history=[*ASKED, ("merge", 0, 10), ("edit", 1, 0), ("merge", 0, 11), ("merge", 1, 9)])
+@example(history=[*ASKED, ("merge", 0, 11), ("sync", 0, 0), ("merge", 0, 12), ("sync", 1, 0)])
+@example(history=[*ASKED, ("merge", 0, 12), ("sync", 0, 0), ("merge", 0, 15), ("merge", 0, 18)])
+@example(history=[*GONE, ("merge", 0, 0), ("sync", 0, 0)])
+@example(history=[*ASKED, *GONE, ("erase", 0, 2), ("merge", 0, 9), ("regret", 0, 0), ("merge", 0, 10)])
 @given(history=histories)
 @random_histories(10)
 def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:

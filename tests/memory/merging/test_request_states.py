@@ -1,12 +1,14 @@
 """What a merge request answers while it cannot be merged, after it was, and after something was withdrawn."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
 from memory.actors import Actor
 from memory.conf import conf
@@ -204,6 +206,63 @@ def test_an_approval_covers_no_decision_of_meanwhile(mira, vera, conflict, setti
     assert caught.value.text == text
     assert list(ENGINE.check_request(request_id=1, actor=mira).approvals) == []
     assert ENGINE.approve_request(request_id=1, actor=vera).request.state == "approved"
+
+
+class TestStatedTimes:
+    """An actor may state a time in the past; an approval is still of the decisions that there were."""
+
+    @pytest.fixture
+    def approved(self, mira, vera, conflict):
+        ENGINE.create_request(source=TASK, actor=mira)
+        ENGINE.decide_conflicts(request_id=1, choice="source", actor=mira)
+        return ENGINE.approve_request(request_id=1, actor=vera).request
+
+    def test_a_decision_of_before_an_approval_ends_it(self, mira, vera, ada, approved):
+        PolicyEngine().set_policy(pattern="main", approvals=1, actor=ada)
+        past = replace(mira, told_at=timezone.now() - timedelta(days=3))
+        ENGINE.decide_conflicts(request_id=1, choice="target", actor=past)
+        assert [one.counts for one in ENGINE.check_request(request_id=1, actor=mira).approvals] == [False]
+        with pytest.raises(Conflict, match="approvals"):
+            ENGINE.merge_request(request_id=1, actor=vera)
+
+    def test_so_does_one_that_is_withdrawn(self, mira, conflict, approved):
+        past = replace(mira, told_at=timezone.now() - timedelta(days=3))
+        ENGINE.withdraw_decision(request_id=1, uid=conflict.uid, actor=past)
+        assert [one.outdated for one in ENGINE.check_request(request_id=1, actor=mira).approvals] == [True]
+
+    def test_an_approval_of_before_the_decisions_counts(self, mira, vera, approved):
+        past = replace(vera, told_at=timezone.now() - timedelta(days=3))
+        assert ENGINE.approve_request(request_id=1, actor=past).request.state == "approved"
+
+    def test_each_call_is_taken_back_alone(self, mira, approved):
+        past = replace(mira, told_at=timezone.now() - timedelta(days=3))
+        first, again = (
+            ENGINE.decide_conflicts(request_id=1, choice=choice, kind="fact", actor=past).decided_at
+            for choice in ("target", "skip")
+        )
+        with pytest.raises(NotFound):  # all of it was decided anew
+            ENGINE.withdraw_decisions(request_id=1, decided_at=first, actor=mira)
+        ENGINE.withdraw_decisions(request_id=1, decided_at=again, actor=mira)
+        assert not MergeDecision.objects.filter(kind="fact").exists()
+
+
+class TestReadDecisions:
+    """Who approves says which decisions were read."""
+
+    def test_others_are_not_approved(self, mira, vera, conflict):
+        opened = ENGINE.create_request(source=TASK, actor=mira)
+        read_at = ENGINE.decide_conflicts(request_id=1, choice="source", actor=mira).decided_at
+        for earlier in (opened.created_at, read_at - timedelta(seconds=1)):
+            with pytest.raises(Conflict, match="The decisions on merge request 1 changed meanwhile"):
+                ENGINE.approve_request(request_id=1, decided_at=earlier, actor=vera)
+        assert list(ENGINE.check_request(request_id=1, actor=mira).approvals) == []
+        done = ENGINE.approve_request(request_id=1, decided_at=read_at, actor=vera)
+        assert done.request.state == "approved"
+
+    def test_nor_is_the_first_one(self, mira, vera, conflict):
+        opened = ENGINE.create_request(source=TASK, actor=mira)
+        done = ENGINE.approve_request(request_id=1, decided_at=opened.created_at, actor=vera)
+        assert done.request.state == "approved"
 
 
 class TestWho:

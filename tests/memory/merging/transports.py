@@ -13,6 +13,8 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.assessment import list_sources
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
@@ -23,7 +25,7 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Day1Error
-from memory.models import Commit, Fact, FactAssessment, FactLink, Observation, Relation
+from memory.models import Commit, Fact, FactAssessment, FactLink, Observation, Project, Relation
 from tests.memory.merging.oracle import Key, Row
 
 MODELS = {
@@ -101,14 +103,16 @@ class EngineTransport:
             FactEngine().update_fact(fact_id=UUID(uid), updates=updates, **self.where(branch))
 
     def delete_fact(self, branch: str, uid: str) -> None:
-        FactEngine().delete_fact(fact_id=UUID(uid), **self.where(branch))
+        with refusals():
+            FactEngine().delete_fact(fact_id=UUID(uid), **self.where(branch))
 
     def replace_fact(self, branch: str, uid: str, text: str) -> None:
         with refusals():
             FactEngine().replace_fact(old_fact_id=UUID(uid), new_fact_text=text, **self.where(branch))
 
     def judge_fact(self, branch: str, uid: str, verdict: str) -> None:
-        FactEngine().set_verification(fact_id=UUID(uid), verdict=verdict, **self.where(branch))
+        with refusals():
+            FactEngine().set_verification(fact_id=UUID(uid), verdict=verdict, **self.where(branch))
 
     def write_link(self, branch: str, start: str, end: str, end_type: str) -> None:
         ends = {"from_id": UUID(start), "to_id": UUID(end), "to_type": end_type, "link_type": "BRIDGE"}
@@ -139,6 +143,15 @@ class EngineTransport:
         with refusals():
             where = self.where(branch)
             MessageEngine().write_message(conversation_id=UUID(uid), role="user", content=text, **where)
+
+    def erase_fact(self, uid: str) -> None:
+        with refusals():
+            slug = Project.objects.get(pk=self.actor.project_id).slug
+            ErasureEngine().erase(scope="fact", target=uid, confirm=slug, actor=self.actor)
+
+    def embed(self) -> None:
+        """Give every text its vector: facts without one are not compared."""
+        EmbeddingEngine().embed_pending(self.actor.project_id)
 
     # ---- branches ------------------------------------------------------------------------------
 

@@ -1,13 +1,14 @@
 """A store and its causal model, changed in step by random operations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import count
 from typing import Any
 from uuid import UUID
 
-from tests.memory.merging.judgement import Judgement, compare_sides
-from tests.memory.merging.oracle import Key, Line, Row, Shown
+from tests.memory.merging.judgement import SIMILAR, Judgement, compare_sides
+from tests.memory.merging.near_texts import TEXTS as NEAR_TEXTS
+from tests.memory.merging.oracle import BLANK, Key, Line, Row, Shown, read_erased
 from tests.memory.merging.transports import Choice, EngineTransport, Item, Refused
 
 MAX_BRANCHES = 4
@@ -29,6 +30,7 @@ FACT_CHOICES = {
     "edited": ("source", "target", "both", "edited", "skip"),
     "deleted": ("source", "target", "skip"),
     "reverted": ("source", "target", "skip"),
+    **dict.fromkeys(SIMILAR, ("source", "target", "both", "edited", "skip")),
 }
 CHOICES = ("source", "target", "skip")
 
@@ -41,6 +43,7 @@ class World:
         self.merge_reverts: set[tuple[str, int]] = set()  # commits that took a merge back
         self.texts = count(1)
         self.places: dict[str, int] = {}  # of each memory in the history, by its id: ids differ in every run
+        self.erased: set[str] = set()
         self.log: list[tuple] = []  # what was done, for a failure
 
     def play(self, step: tuple[str, int, int]) -> None:
@@ -56,6 +59,15 @@ class World:
         shown = self.lines[branch].shown[-1]
         found = [uid for (k, uid), row in shown.items() if k == kind and fields.items() <= row.fields.items()]
         return sorted(found, key=self.get_place)[number % len(found)] if found else None
+
+    def look(self, branch: str, seq: int | None = None) -> Shown:
+        """Return what a branch shows, of erased facts what their erasure leaves."""
+        shown: Shown = self.transport.observe(branch, seq)
+        erased = {key for key in shown if key[1] in self.erased and key[0] in BLANK}
+        return {
+            **shown,
+            **{key: Row(shown[key].number, read_erased(key[0], shown[key].fields)) for key in erased},
+        }
 
     def get_place(self, uid: str) -> int:
         return self.places.get(uid, len(self.places))
@@ -76,12 +88,12 @@ class World:
         try:
             work(branch, *args, **options)
         except Refused:
-            assert self.transport.observe(branch) == self.lines[branch].shown[-1]
+            assert self.look(branch) == self.lines[branch].shown[-1]
             return
         self.record(branch, self.lines[branch].record_write)
 
     def record(self, branch: str, record: Callable[..., Any], *args: Any) -> None:
-        shown, line = self.transport.observe(branch), self.lines[branch]
+        shown, line = self.look(branch), self.lines[branch]
         self.number_memories(shown)
         head = self.transport.read_head(branch)
         if head == line.head:
@@ -160,6 +172,24 @@ class World:
         if uid := self.pick(branch, "fact", number // 3):
             self.write(branch, self.transport.judge_fact, uid, verdict)
 
+    def approach(self, branch: str, number: int) -> None:
+        """Add a fact that nearly says what another one says, or contradicts it."""
+        self.write(branch, self.transport.write_fact, NEAR_TEXTS[number % len(NEAR_TEXTS)])
+
+    def reword(self, branch: str, number: int) -> None:
+        self.update(branch, number, {"fact_text": NEAR_TEXTS[number % len(NEAR_TEXTS)]})
+
+    def erase(self, branch: str, number: int) -> None:
+        """Erase a fact: its content is gone on every branch and from all of their pasts."""
+        uid = self.pick(branch, "fact", number)
+        if uid is None or uid in self.erased:
+            return
+        self.transport.erase_fact(uid)
+        self.erased.add(uid)
+        for name, line in self.lines.items():
+            line.erase(uid)
+            assert self.look(name) == line.shown[-1], name
+
     # ---- links, relations, observations, conversations -----------------------------------------
 
     def link(self, branch: str, number: int) -> None:
@@ -195,7 +225,7 @@ class World:
     def pick_absorbed(self, number: int) -> list[tuple[str, str]]:
         """Return a fact that a merge into another branch closed, with a branch that shows it, if any."""
         versions = [one for line in self.lines.values() for one in line.versions.items()]
-        closed = {key for key, version in versions if version.twins}
+        closed = {key for key, version in versions if version.twins and key[1] not in self.erased}
         found = [
             (name, key[1]) for name, line in self.lines.items() for key in line.shown[-1] if key in closed
         ]
@@ -239,7 +269,7 @@ class World:
         self.transport.create_branch(name, branch, seq)
         self.lines[name] = Line(line, seq)
         self.merges[name] = []
-        assert self.transport.observe(name) == line.shown[seq]
+        assert self.look(name) == line.shown[seq]
 
     def undo(self, branch: str, number: int) -> None:
         """Revert one of the last commits; it may be refused."""
@@ -303,6 +333,7 @@ class World:
     def merge_branch(self, source: str, target: str, strategy: str, number: int) -> bool:
         """Merge and judge the result; merge again, to no effect. Return whether something is left."""
         self.log.append((source, target, strategy, number))
+        self.transport.embed()
         line = self.lines[target]
         items = sorted(
             self.transport.plan(source, target), key=lambda item: (item.kind, self.get_place(item.uid))
@@ -315,7 +346,8 @@ class World:
         )
         if name == "cherry_pick" and not ids:
             return True
-        judgement = Judgement(self.lines[source], line, name, frozenset(ids))
+        picked, erased = frozenset(ids), frozenset(self.erased)
+        judgement = Judgement(self.lines[source], line, name, picked, erased)
         judgement.check_plan(items)
         choices = self.decide(items, number) if strategy == "decide" else []
         try:
@@ -338,7 +370,7 @@ class World:
         assert self.transport.read_head(target) == self.lines[target].head
 
     def settle(self, judgement: Judgement, source: str, target: str, choices: Sequence, done: Any) -> None:
-        line, shown = self.lines[target], self.transport.observe(target)
+        line, shown = self.lines[target], self.look(target)
         self.number_memories(shown)
         before = line.shown[-1]
         versions = judgement.settle(choices, shown)
@@ -361,11 +393,12 @@ class World:
 
     def check_unchanged(self, branch: str, refused: Refused) -> None:
         assert refused.code == "conflict", refused
-        assert self.transport.observe(branch) == self.lines[branch].shown[-1]
+        assert self.look(branch) == self.lines[branch].shown[-1]
 
     def decide(self, items: Sequence[Item], number: int) -> list[Choice]:
         conflicts = [item for item in items if item.name == "conflict"]
-        return [self.choose(item, number + place) for place, item in enumerate(conflicts)]
+        chosen = [self.choose(item, number + place) for place, item in enumerate(conflicts)]
+        return list(drop_rivals(chosen))
 
     def choose(self, item: Item, number: int) -> Choice:
         choices = FACT_CHOICES.get(item.reason, CHOICES) if item.kind == "fact" else CHOICES
@@ -378,7 +411,21 @@ class World:
         """Check that each branch still shows at each of its commits what it showed then."""
         for name, line in self.lines.items():
             for seq, shown in enumerate(line.shown):
-                assert self.transport.observe(name, seq) == shown, (name, seq)
+                assert self.look(name, seq) == shown, (name, seq)
+
+
+def drop_rivals(choices: Sequence[Choice]) -> Iterator[Choice]:
+    """Yield decisions: where one edits a fact of the target, the others on that fact keep both."""
+    edited, replaced = set[str](), set[str]()
+    for one in choices:
+        other = one.item.other
+        changes = one.item.reason in SIMILAR and one.choice in ("edited", "source")
+        if changes and (other in edited or (other in replaced and one.choice == "edited")):
+            yield Choice(one.item, "both")
+            continue
+        if changes:
+            (edited if one.choice == "edited" else replaced).add(other)
+        yield one
 
 
 def show_contents(shown: Any) -> dict[Key, Any]:

@@ -340,7 +340,7 @@ def test_what_was_settled_at_once_is_undecided_at_once(curator: Client, actor: A
     choices = {row.uid: row.choice for row in MergeDecision.objects.all()}
     assert choices == {first.uid: "target", second.uid: "skip"}
     assert curator.post(undo.replace("&amp;", "&")).status_code == 404
-    assert curator.post(f"{PAGE}?do=unsettle&made_at=x").status_code == 400
+    assert curator.post(f"{PAGE}?do=unsettle&decided_at=x").status_code == 400
     assert "made conflicts undecided again: 1" in text(curator.get(PAGE))
 
 

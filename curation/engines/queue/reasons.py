@@ -1,0 +1,135 @@
+"""Why a fact waits for a curator, in the order of what a decision is worth."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from django.utils import timezone
+
+from curation.engines.ratings import rate_by_heuristic
+from curation.models import ReviewItem, Verification
+from memory.engines.facts.filters import FactFilter
+from memory.models import Branch, Fact, FactAssessment
+
+EXPIRING_DAYS = 14  # a fact that ends within so many days waits
+IDLE_DAYS = 30  # a fact that nobody recalled for so long since it was written waits
+
+
+class Reason(StrEnum):
+    """Reasons, what is worth most first: somebody waits, then memory says two things, then it is unsure."""
+
+    PROPOSED = "proposed"
+    CONTESTED = "contested"
+    NEAR_DUPLICATE = "near_duplicate"
+    DISAGREEMENT = "disagreement"
+    EXPIRING = "expiring"
+    UNVERIFIED = "unverified"
+    NEVER_RECALLED = "never_recalled"
+
+
+WORTH = tuple(Reason)
+PAIRS = frozenset({Reason.CONTESTED, Reason.NEAR_DUPLICATE})
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A reason with what it says of one fact: when it ends, or the rating that the heuristic contradicts."""
+
+    reason: Reason
+    at: datetime | None = None
+    rating: Verification | None = None
+    heuristic: str = ""  # the verdict that it would give
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The branch whose queue is read, which facts are meant, and the time that counts as now."""
+
+    branch: Branch
+    filters: FactFilter
+    now: datetime
+
+    @classmethod
+    def from_branch(cls, branch: Branch, filters: FactFilter | None = None) -> "Scope":
+        return cls(branch, filters or FactFilter(), timezone.now())
+
+    @property
+    def lineage(self) -> Sequence[tuple[int, int]]:
+        return self.branch.lineage()
+
+    @property
+    def expires_until(self) -> datetime:
+        return self.now + timedelta(days=EXPIRING_DAYS)
+
+    @property
+    def idle_since(self) -> datetime:
+        return self.now - timedelta(days=IDLE_DAYS)
+
+
+def find_causes(facts: Sequence[Fact], scope: Scope) -> dict[UUID, list[Cause]]:
+    """Return why each fact waits, what is worth most first; the facts have their derived fields."""
+    uids = [fact.uid for fact in facts]
+    kinds, ratings = find_open_kinds(uids, scope), find_disagreeing(facts, scope)
+    return {
+        fact.uid: sorted(
+            _list_causes(fact, kinds[fact.uid], ratings.get(fact.uid), scope),
+            key=lambda cause: WORTH.index(cause.reason),
+        )
+        for fact in facts
+    }
+
+
+def find_open_kinds(uids: Collection[UUID], scope: Scope) -> dict[UUID, set[str]]:
+    """Return the kinds of open questions about each fact as the newer one of two."""
+    items = ReviewItem.objects.filter(
+        branch=scope.branch, status=ReviewItem.Status.OPEN, fact_id__in=list(uids)
+    )
+    found = defaultdict[UUID, set[str]](set)
+    for uid, kind in items.order_by().values_list("fact_id", "kind"):
+        found[uid].add(kind)
+    return found
+
+
+def find_disagreeing(facts: Sequence[Fact], scope: Scope) -> dict[UUID, Verification]:
+    """Return the newest rating of each fact's present text where the heuristic says otherwise."""
+    hashes = {fact.uid: fact.judged_hash for fact in facts}
+    rows = Verification.objects.filter(
+        branch=scope.branch, fact_id__in=list(hashes), latest=True, disagrees=True
+    )
+    return {row.fact_id: row for row in rows if row.judged_hash == hashes[row.fact_id]}
+
+
+def _list_causes(
+    fact: Fact, kinds: Collection[str], rating: Verification | None, scope: Scope
+) -> Iterator[Cause]:
+    if fact.status == Fact.Status.CREATED:
+        yield Cause(Reason.PROPOSED)
+    for kind in kinds:
+        yield Cause(Reason(kind))
+    if fact.status not in Fact.SEARCHED or is_settled(fact):
+        return
+    if rating is not None:
+        yield Cause(Reason.DISAGREEMENT, rating=rating, heuristic=rate_by_heuristic(fact).verdict)
+    if end := find_end(fact, scope):
+        yield Cause(Reason.EXPIRING, at=end)
+    if fact.verification_status == FactAssessment.Status.UNVERIFIED:
+        yield Cause(Reason.UNVERIFIED)
+    if not fact.access_count and fact.created_at <= scope.idle_since:
+        yield Cause(Reason.NEVER_RECALLED, at=fact.created_at)
+
+
+def is_settled(fact: Fact) -> bool:
+    """Return whether a person has judged what the fact says now: it waits for nothing but a question."""
+    return (
+        fact.verification_method == FactAssessment.Method.HUMAN
+        and fact.verification_status != FactAssessment.Status.UNVERIFIED
+    )
+
+
+def find_end(fact: Fact, scope: Scope) -> datetime | None:
+    """Return when a fact ends, if that is soon."""
+    ends = [at for at in (fact.expires_at, fact.valid_until) if at and at > scope.now]
+    return min((at for at in ends if at <= scope.expires_until), default=None)

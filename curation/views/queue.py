@@ -1,0 +1,173 @@
+"""The curators' queue: what waits on a branch by worth, answered by keys or many at once, and saved views."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from curation.engines.queue.actions import MERGE_DUPLICATES, MOVE, QueueActionEngine
+from curation.engines.queue.engine import QueueEngine
+from curation.engines.queue.reasons import Reason
+from curation.engines.queue.saved_views import SavedViewEngine
+from curation.engines.review.pair_answers import KEEP_BOTH
+from curation.models import SavedView
+from curation.views.review import STATUSES
+from memory.engines.facts.bulk_actions import MAX_FACTS, Report
+from memory.engines.facts.filters import FactFilter
+from memory.exceptions import Day1Error, Invalid
+from memory.models import Commit
+from memory.views.action_report import take_report
+from memory.views.base import ProjectPage, safe_referer
+from memory.views.bulk import BulkActions
+from memory.views.error_text import add_outcomes, error_sentence
+from memory.views.fact_actions import build_undo_url
+from memory.views.fact_form import CATEGORIES
+from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
+from memory.views.filter_tokens import TokenFilters
+from memory.views.flash import flash_message, flash_success
+from memory.views.view_context import ViewContext
+
+queue_engine, view_engine = QueueEngine(), SavedViewEngine()
+ENTRIES = 20
+OTHERS = ("reason",)  # parameters of the page that are no filters
+REASONS: dict[str, Any] = {
+    Reason.PROPOSED: lazy("Proposals"),
+    Reason.CONTESTED: lazy("Contested"),
+    Reason.NEAR_DUPLICATE: lazy("Near duplicates"),
+    Reason.DISAGREEMENT: lazy("Judge and rule disagree"),
+    Reason.EXPIRING: lazy("Expiring"),
+    Reason.UNVERIFIED: lazy("Unverified"),
+    Reason.NEVER_RECALLED: lazy("Never recalled"),
+}
+DONE_SENTENCES = {
+    MERGE_DUPLICATES: lazy("Merged."),
+    KEEP_BOTH: lazy("Kept both."),
+    MOVE: lazy("Brought to the other branch."),
+}
+add_outcomes(DONE_SENTENCES)
+NO_SEARCH = lazy("The queue is filtered, not searched: write a filter such as category:security.")
+
+
+class QueuePage(BulkActions, TokenFilters, ProjectPage):
+    repeatable_fields, token_choices = REPEATABLE, TOKEN_CHOICES
+    template_name = "queue.html"
+    section, scope, title = "review", "curate", lazy("Review")
+    extra_context = {
+        "reasons": REASONS.items(),
+        "statuses": STATUSES.items(),
+        "most": MAX_FACTS,
+        "categories": CATEGORIES,
+        "drawing": "check",
+        "none_yet": lazy("Nothing waits here."),
+    }
+
+    @property
+    def token_fields(self) -> Collection[str]:
+        return FactFilter.CHECKS.keys()
+
+    @property
+    def chosen(self) -> list[str]:
+        """Return the reasons in the address."""
+        return [reason for reason in self.request.GET.getlist("reason") if reason]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        form = FilterForm(self.request, OTHERS)
+        shown: dict[str, Any] = {"form": form, "query": self.request.GET.get("q", "").strip()}
+        try:
+            if shown["query"]:
+                raise Invalid(str(NO_SEARCH))
+            shown["page"] = queue_engine.list_entries(
+                actor=self.reader.actor,
+                branch_name=self.reader.branch.name,
+                reasons=self.chosen,
+                filters=form.filters,
+                **self.paging(ENTRIES),
+            )
+        except Invalid as error:
+            shown["error"] = error_sentence(error)
+        shown |= {"chosen": self.chosen, "report": take_report(self.request), "proposals": True}
+        shown["views"] = list_views(self.reader)
+        return super().get_context_data(**shown, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.apply_action(request)
+
+    def run_action(self, action: str, fact_ids: Iterable[UUID], parameters: dict[str, Any]) -> Report:
+        target = self.request.POST.get("to_branch", "").strip()
+        report = QueueActionEngine().apply_action(
+            action=action, fact_ids=fact_ids, to_branch=target, **self.reader.write_args, **parameters
+        )
+        if report.arrival and report.arrival != report.commit:  # undone after the departure
+            text = _("Brought to {name}.").format(name=target)
+            flash_success(self.request, text, build_undo_url(self.reader, report.arrival))
+        return report
+
+    def render_refused(self, error: Day1Error) -> HttpResponse:
+        context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
+        return self.render_to_response(context, status=error.status)
+
+    def render_done(
+        self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
+    ) -> HttpResponse:
+        flash_message(self.request, text, level, build_undo_url(self.reader, commit))
+        return HttpResponseRedirect(self.request.get_full_path())
+
+
+def list_views(reader: ViewContext) -> list[dict[str, Any]]:
+    """Return the views that the reader may open, as they are drawn."""
+    return [describe_view(reader, view) for view in view_engine.list_views(actor=reader.actor)]
+
+
+def describe_view(reader: ViewContext, view: SavedView) -> dict[str, Any]:
+    """Return a saved view with its address, and whether it is the reader's own."""
+    words = {"branch": view.branch, "reason": view.reasons, **view.filters}
+    address = reader.frame.reverse("queue", reader.project.slug)
+    query = urlencode({name: value for name, value in words.items() if value}, doseq=True)
+    own = view_engine.is_own(view=view, actor=reader.actor)
+    return {"row": view, "address": f"{address}?{query}" if query else address, "is_own": own}
+
+
+class SaveView(ProjectPage):
+    """Saves what the queue shows under a name; ``shown`` is its query."""
+
+    scope, http_method_names = "curate", ["post"]
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        view_engine.save_view(
+            name=request.POST.get("name", ""),
+            actor=self.reader.actor,
+            branch_name=self.reader.branch.name,
+            reasons=list(filter(None, request.POST.getlist("reason"))),
+            filters={name: request.POST[name] for name in FactFilter.CHECKS if request.POST.get(name)},
+        )
+        flash_success(request, _("The view is saved."))
+        return redirect(safe_referer(request, self.reader.url("queue")))
+
+
+class ChangeView(ProjectPage):
+    """Renames, shares or deletes a saved view."""
+
+    scope, http_method_names = "curate", ["post"]
+
+    def post(self, request: HttpRequest, view_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
+        where: dict[str, Any] = {"view_id": view_id, "actor": self.reader.actor}
+        match request.POST.get("action"):
+            case "rename":
+                view_engine.rename_view(**where, name=request.POST.get("name", ""))
+                text = _("The view has another name.")
+            case "share" | "unshare" as action:
+                view_engine.share_view(**where, shared=action == "share")
+                text = _("All curators see the view.") if action == "share" else _("Only you see the view.")
+            case "delete":
+                view_engine.delete_view(**where)
+                text = _("The view is deleted.")
+            case _other:
+                raise Invalid(_("This page knows no such action."))
+        flash_success(request, text)
+        return redirect(self.reader.url("queue"))

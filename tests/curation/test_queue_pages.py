@@ -1,0 +1,183 @@
+"""The queue's page in both frames: its rows and their reasons, bulk actions, saved views, rights."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from curation.models import ReviewItem, SavedView
+from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.models import Branch, Commit, Fact, Project
+from tests.curation.test_queue import ask, rate  # noqa: F401  a fixture
+from tests.memory.views.conftest import Role, browser, person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PATH = "/p/test/queue"
+facts = FactEngine()
+
+
+def text(answer: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
+
+
+def tick(*found: Fact) -> list[str]:
+    return [f"{fact.uid}:{fact.version}" for fact in found]
+
+
+def state(fact: Fact, actor: Actor) -> str:
+    now = facts.get_fact(fact_id=fact.uid, actor=actor)
+    return f"{now.status} {now.verification_status}"
+
+
+def test_each_row_says_why_it_waits_and_the_empty_queue_teaches(
+    curator: Client,
+    main: Branch,
+    write: Callable[..., Fact],
+    ask: Callable[..., ReviewItem],  # noqa: F811
+) -> None:
+    assert "facts that nobody has checked" in text(curator.get(PATH))
+    one, two = write("<b>one</b> العربية"), write("two")
+    ask(two, one)
+    rate(write("rated"), main, verdict="invalidated")
+    write("proposed", propose=True)
+    html = curator.get(PATH).content.decode()
+    assert "<b>one</b>" not in html
+    shown = text(curator.get(PATH))
+    for reason in (
+        "an agent proposes it, and no search finds it yet",
+        "it says nearly the same as another",
+        "the judge says invalidated, the rule unverified",
+        "nobody has judged what it says now",
+    ):
+        assert reason in shown
+    assert "rated" not in text(curator.get(f"{PATH}?reason=proposed"))
+    assert "rated" in text(curator.get(f"{PATH}?reason=disagreement&reason=expiring"))
+    assert "There is no filter" in text(curator.get(f"{PATH}?colour=red"))
+    assert "filtered, not searched" in text(curator.get(f"{PATH}?q=words"))
+    assert curator.get(f"{PATH}?reason=boring").status_code == 200
+
+
+def test_bulk_actions_say_what_happened_to_each_row_and_are_undone(
+    curator: Client, actor: Actor, main: Branch, write: Callable[..., Fact]
+) -> None:
+    one, two = write("one"), write("two")
+    facts.update_fact(fact_id=two.uid, updates={"confidence": 0.1}, actor=actor)
+    answer = curator.post(PATH, {"action": "archive", "fact": tick(one, two), "reason": "Old."}, follow=True)
+    assert "1 done · 1 refused" in text(answer)
+    assert [state(fact, actor) for fact in (one, two)] == ["archived unverified", "active unverified"]
+    report = text(answer)
+    assert "refused two The fact is at version 2, not 1" in report
+    assert "done one Archived." in report
+    commit = Commit.objects.latest("at")
+    curator.post(f"/p/test/undo/{commit.pk}")
+    assert state(one, actor) == "active unverified"
+
+
+@pytest.mark.parametrize("frame", ["", "/admin"])
+def test_duplicates_are_merged_and_facts_moved_from_the_page(
+    frame: str,
+    project: Project,
+    actor: Actor,
+    write: Callable[..., Fact],
+    ask: Callable[..., ReviewItem],  # noqa: F811
+) -> None:
+    user = person("cora", project, Role.CURATOR)
+    user.is_staff = True
+    user.save()
+    client, path = browser(user), f"{frame}/p/test/queue"
+    BranchManager().create_branch(name="task/x", actor=actor)
+    one, two, three = write("one"), write("two"), write("three")
+    ask(two, one)
+    for name in ("Merge duplicates", "Keep both", "Move"):
+        assert name in text(client.get(path))
+    done = client.post(path, {"action": "merge_duplicates", "fact": tick(two)}, follow=True)
+    assert "Merged." in text(done)
+    assert state(one, actor) == "superseded unverified"
+    moved = client.post(path, {"action": "move", "to_branch": "task/x", "fact": tick(three)}, follow=True)
+    assert "Brought to task/x." in text(moved)
+    assert moved.content.decode().count("data-undo") == 2
+    assert state(three, actor) == "archived unverified"
+    wrong = client.post(path, {"action": "move", "to_branch": "no/such", "fact": tick(two)})
+    assert (wrong.status_code, "There is no branch named no/such." in text(wrong)) == (404, True)
+    assert "no/such" in wrong.content.decode()  # what was typed stays
+
+
+def test_one_answer_by_a_script_leaves_its_way_back(
+    curator: Client, actor: Actor, write: Callable[..., Fact]
+) -> None:
+    fact = write("one")
+    script = {"headers": {"HX-Request": "true"}}
+    typed = {"action": "verify", "version": 1}
+    answered = curator.post(f"/p/test/facts/{fact.uid}/act", typed, **script).content.decode()
+    assert "data-answered" in answered
+    again = re.search(r'data-again="([^"]+)"', answered)
+    assert again is not None
+    address = again[1].replace("&amp;", "&")
+    assert "data-answered" in curator.get(address, **script).content.decode()
+    curator.post(f"/p/test/undo/{Commit.objects.latest('at').pk}")
+    back = curator.get(address, **script).content.decode()
+    assert "data-answered" not in back
+    assert "nobody has judged what it says now" in back
+    stale = curator.post(f"/p/test/facts/{fact.uid}/act", {**typed, "version": 7}, **script)
+    assert (stale.status_code, "data-answered" in stale.content.decode()) == (412, False)
+
+
+def test_views_are_saved_and_another_curator_may_not_change_them(
+    curator: Client, project: Project, main: Branch
+) -> None:
+    saved = {"name": "Ends soon", "reason": "expiring", "category": "security"}
+    assert "The view is saved." in text(curator.post(f"{PATH}/views", saved, follow=True))
+    view = SavedView.objects.get()
+    assert (view.reasons, view.filters) == (["expiring"], {"category": "security"})
+    html = curator.get(PATH).content.decode()
+    assert f"{PATH}?reason=expiring&amp;category=security" in html
+    other, change = browser(person("carl", project, Role.CURATOR)), f"{PATH}/views/{view.pk}"
+    assert "Ends soon" not in text(other.get(PATH))
+    assert other.post(change, {"action": "delete"}).status_code == 404
+    curator.post(change, {"action": "share"})
+    assert "Ends soon" in text(other.get(PATH))
+    for action in ("rename", "unshare", "delete"):
+        refused = other.post(change, {"action": action, "name": "mine"})
+        assert (refused.status_code, "Only cora may change this." in text(refused)) == (403, True)
+    view.refresh_from_db()
+    assert (view.name, view.shared) == ("Ends soon", True)
+    curator.post(change, {"action": "rename", "name": "Soon"})
+    assert curator.post(change, {"action": "explode"}).status_code == 400
+    assert curator.post(f"{PATH}/views", {"name": "Soon"}).status_code == 409
+    curator.post(change, {"action": "delete"})
+    assert not SavedView.objects.exists()
+
+
+def test_who_may_not_curate_sees_no_queue_and_is_refused(
+    viewer: Client, stranger: Client, project: Project, actor: Actor, write: Callable[..., Fact]
+) -> None:
+    fact = write("one")
+    view = SavedView.objects.create(project=project, owner="user:1", name="x", created_at=fact.created_at)
+    assert "/p/test/queue" not in viewer.get("/p/test/facts").content.decode()
+    for client, status in ((viewer, 403), (stranger, 404)):
+        for path in (PATH, f"{PATH}?reason=unverified"):
+            assert client.get(path).status_code == status
+        for action in ("verify", "merge_duplicates", "move"):
+            typed = {"action": action, "fact": tick(fact), "to_branch": "task/x"}
+            assert client.post(PATH, typed).status_code == status
+        assert client.post(f"{PATH}/views", {"name": "mine"}).status_code == status
+        assert client.post(f"{PATH}/views/{view.pk}", {"action": "delete"}).status_code == status
+    assert state(fact, actor) == "active unverified"
+    assert SavedView.objects.count() == 1
+
+
+def test_in_the_past_and_on_an_archived_branch_nothing_can_be_done(
+    curator: Client, actor: Actor, main: Branch, write: Callable[..., Fact]
+) -> None:
+    fact = write("one")
+    past = curator.get(f"{PATH}?at=1").content.decode()
+    assert 'name="action"' not in past
+    assert curator.post(f"{PATH}?at=1", {"action": "verify", "fact": tick(fact)}).status_code == 409
+    BranchManager().create_branch(name="task/x", actor=actor)
+    BranchManager().archive_branch(name="task/x", actor=actor)
+    assert 'name="action"' not in curator.get(f"{PATH}?branch=task/x").content.decode()
+    assert state(fact, actor) == "active unverified"
