@@ -118,7 +118,7 @@ def test_no_commit_changes_a_version(actor: Actor, template: Template) -> None:
     with pytest.raises(BranchReadOnly):
         FactEngine().set_verification(fact_id=fact.uid, verdict="invalidated", reason="no", **on)
     with pytest.raises(BranchReadOnly):
-        VerificationEngine().start_batch(**on)
+        VerificationEngine().verify_batch(**on)
     with pytest.raises(BranchReadOnly):
         RelationEngine().write_relation(source_entity="a", relation_type="b", target_entity="c", **on)
     write_fact(actor, "Elsewhere.", branch=SOURCE, verdict="")
