@@ -6,6 +6,7 @@ version across branches (a merge that copies a version keeps it), ``prev_vid`` i
 """
 
 from enum import Enum
+from functools import cache
 from typing import Any, ClassVar
 
 from django.db import models
@@ -102,8 +103,9 @@ class BranchedModel(models.Model):
         return models.Q()
 
     @classmethod
-    def content_fields(cls) -> list[str]:
-        return [f.attname for f in cls._meta.concrete_fields if f.name not in cls.VERSION_FIELDS]
+    @cache
+    def content_fields(cls) -> tuple[str, ...]:
+        return tuple(f.attname for f in cls._meta.concrete_fields if f.name not in cls.VERSION_FIELDS)
 
     @classmethod
     def blank_values(cls) -> dict[str, Any]:

@@ -115,7 +115,9 @@ def change_status(fact: Fact, status: str) -> dict[str, str]:
 
 def is_same(old: Any, new: Any) -> bool:
     """Return whether two values are equal as JSON: in Python an object with 1 equals one with True."""
-    return dumps(old) == dumps(new) if isinstance(new, dict) else bool(old == new)
+    if not old or not isinstance(new, dict):
+        return bool(old == new)
+    return bool(old == new) and dumps(old) == dumps(new)
 
 
 def rewrite_fields(fact: Fact, requested: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,9 @@ def merge_fields(base: BranchedModel | None, ours: BranchedModel, theirs: Branch
     """Merge the content of two versions that were made from ``base``, by the rules of their kind."""
     model = type(ours)
     names = [name for name in model.content_fields() if name not in model.KIND.derived]
-    sides = {name: _read_sides(name, base, ours, theirs) for name in names}
+    # Most fields are the same on all sides, and stay so by every rule.
+    changed = names if base is None else [name for name in names if _is_changed(name, base, ours, theirs)]
+    sides = {name: _read_sides(name, base, ours, theirs) for name in changed}
     conflicts = _find_claim_conflicts(model.KIND, sides)
     content = {}
     for name, side in sides.items():
@@ -65,13 +67,22 @@ def take_theirs(
 
 
 def complete_content(row: BranchedModel, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a version with its derived fields."""
+    """Return the content of a version with some fields changed, and its derived fields."""
+    values = row.content_values()
+    if all(values[name] is value for name, value in content.items()):
+        return values
     draft = copy(row)
     for name, value in content.items():
         setattr(draft, name, value)
     if compute := getattr(draft, "compute_hashes", None):
         compute()
     return draft.content_values()
+
+
+def _is_changed(name: str, base: BranchedModel, ours: BranchedModel, theirs: BranchedModel) -> bool:
+    """Return whether a field is not the same on all three sides."""
+    base_value, our_value, their_value = (getattr(row, name) for row in (base, ours, theirs))
+    return not (is_same(our_value, their_value) and is_same(base_value, our_value))
 
 
 def _read_sides(name: str, base: BranchedModel | None, ours: Any, theirs: Any) -> _Sides:

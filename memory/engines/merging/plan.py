@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -74,7 +75,7 @@ class PlanItem:
     def kind(self) -> str:
         return self.model.KIND.name
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, UUID]:
         return self.kind, self.uid
 

@@ -168,8 +168,11 @@ def _freeze_content(item: PlanItem) -> tuple[str, dict[str, Any]] | None:
     """Return the merged content as the side that it differs least from, and how it differs."""
     if item.merged is None:
         return None
-    sides = [side for side in ("ours", "theirs") if getattr(item, side) is not None]
-    found = [(side, _list_changed(item.merged, getattr(item, side))) for side in sides]
+    found: list[tuple[str, dict[str, Any]]] = []
+    for side in (side for side in ("ours", "theirs") if getattr(item, side) is not None):
+        found.append((side, _list_changed(item.merged, getattr(item, side))))
+        if len(found[-1][1]) <= 1:
+            break
     return min(found, key=lambda one: len(one[1]))
 
 

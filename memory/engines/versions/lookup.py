@@ -88,8 +88,9 @@ def _seq_at_time(branch: Branch, when: datetime) -> int:
 def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -> dict[UUID, Row]:
     """Return each memory's version on the nearest branch of a lineage that has one, tombstones included."""
     found: dict[UUID, Row] = {}
+    left = list(uids)
     for branch, limit in lineage:
         rows = model._base_manager.filter(branch=branch, seq_from__lte=limit, seq_to__gt=limit)
-        for row in fetch_instances(rows, "uid", uids):
-            found.setdefault(row.uid, row)
+        found |= {row.uid: row for row in fetch_instances(rows, "uid", left)}
+        left = [uid for uid in left if uid not in found]
     return found
