@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from curation.views.bundles import BundleDownload, BundleKeys, BundlePage, Bundles, BundleUpload
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
 from curation.views.queue import ChangeView, QueuePage, SaveView
@@ -27,6 +28,11 @@ PAGES: list[Page] = [
     ("facts/<uuid:fact_id>/judge", AskJudge, "fact-judge"),
     ("handoffs", Handoffs, "handoffs"),
     ("handoffs/<uuid:handoff_id>", HandoffPage, "handoff"),
+    ("bundles", Bundles, "bundles"),
+    ("bundles/upload", BundleUpload, "bundle-upload"),
+    ("bundles/keys", BundleKeys, "bundle-keys"),
+    ("bundles/<uuid:bundle_id>", BundlePage, "bundle"),
+    ("bundles/<uuid:bundle_id>/document", BundleDownload, "bundle-document"),
     ("templates", Templates, "templates"),
     ("templates/<str:name>", TemplatePage, "template"),
 ]
@@ -35,6 +41,7 @@ urlpatterns = build_patterns(PAGES, WEB)
 add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=15))
 add_section(Section("verification", _("Verification"), "verified", "v", scope="curate", order=44))
 add_section(Section("handoffs", _("Handoffs"), "out", "w", order=46))
+add_section(Section("bundles", _("Bundles"), "project", "d", order=48))
 add_section(Section("templates", _("Templates"), "copy", "p", order=47))
 add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)

@@ -6,6 +6,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from conversations.engines.fields import CONVERSATION, MESSAGE
+from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
 from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION, TemplateFields
 from day1site.cli.declared_fields import FILE
@@ -88,6 +89,8 @@ NOUNS = (
     OBJECTIVE,
     TASK_AGENT,
     HANDOFF,
+    BUNDLE,
+    TRUSTED_KEY,
     TEMPLATE,
     TEMPLATE_USE,
     TEMPLATE_VERSION,

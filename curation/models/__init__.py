@@ -1,5 +1,6 @@
 """Rows of the curators' work."""
 
+from curation.models.bundles import Bundle, SigningKey, TrustedKey
 from curation.models.handoffs import Handoff
 from curation.models.review import ReviewItem
 from curation.models.saved_views import SavedView
@@ -8,13 +9,16 @@ from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
 __all__ = [
+    "Bundle",
     "Handoff",
     "ReviewItem",
     "SavedView",
     "Score",
+    "SigningKey",
     "Template",
     "TemplateUse",
     "TemplateVersion",
+    "TrustedKey",
     "Verification",
     "VerificationCursor",
     "VerificationJob",

@@ -83,6 +83,8 @@ class Fact(BranchedModel):
     )
     TEXT: ClassVar[str] = "fact_text"
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
+    # Their source_id is the id that they had where they come from.
+    IMPORTED: ClassVar[frozenset[str]] = frozenset({SourceType.IMPORT, SourceType.BUNDLE_IMPORT})
     # Proposals are compared with others too, to show a reviewer what a proposal repeats.
     COMPARED: ClassVar[frozenset[str]] = SEARCHED | {Status.CREATED}
 

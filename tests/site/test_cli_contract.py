@@ -34,6 +34,10 @@ TEMPLATE = {"template"} | {
     f"template {action}"
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
+BUNDLE = {"bundle"} | {
+    f"bundle {action}"
+    for action in "create list show export upload import key trust trusted distrust".split()
+}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -46,6 +50,7 @@ ADDED = {
     *HANDOFF,
     *INVITATIONS,
     *TEMPLATE,
+    *BUNDLE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}
