@@ -174,5 +174,5 @@ class TestModelAtAPath:
     [("账本用什么数据库？", 0), ("the ledger 账本 database", 2), ("ledger database", 2), ("データベース", 0)],
 )
 def test_words_of_scripts_without_spaces_are_not_matched_by_the_default_model(query: str, count: int) -> None:
-    vector, words = OnnxEmbedder().query_words(query)
+    vector, words = OnnxMiniLM().query_words(query)
     assert (vector.shape, words.shape) == ((384,), (count, 384))
