@@ -1,6 +1,7 @@
-"""Curation: how many facts the heuristic verifies in a second, and how long the curators' queue takes.
+"""Curation: how many facts the heuristic verifies in a second, and how long the curators' queue and a
+quarantine take.
 
-.venv/bin/python -m bench.curation [--only verification|queue] [--facts N] [--versions N] \
+.venv/bin/python -m bench.curation [--only verification|queue|quarantine] [--facts N] [--versions N] \
   [--cpu] [--data-dir DIR] [--keep]
 
 Verified is a batch of facts as a worker does it: read, rated, stored with scores, verdicts and commits. The
@@ -18,6 +19,7 @@ from typing import Any
 
 from bench import local_engine
 from bench.curation_queue import measure_queue
+from bench.quarantine import measure_quarantine
 from bench.report import Figure, table, timed
 
 FACTS, BATCH_SIZE = 10_000, 500
@@ -33,6 +35,13 @@ def main() -> None:
 def report_queue(options: argparse.Namespace) -> None:
     clock = time.process_time if options.cpu else time.perf_counter
     print(table(measure_queue(options.data_dir, options.versions, clock, options.keep)))
+
+
+def report_quarantine(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        local_engine.set_up(Path(folder), "off")
+        local_engine.freeze_gc()
+        print(table(measure_quarantine(Path(folder))))
 
 
 def report_verification(options: argparse.Namespace) -> None:
@@ -56,7 +65,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-PARTS = {"verification": report_verification, "queue": report_queue}
+PARTS = {"verification": report_verification, "queue": report_queue, "quarantine": report_quarantine}
 
 
 def build_figure(facts: int, verified: float, bare: float) -> Figure:
