@@ -1,6 +1,6 @@
 """Write a corpus of short and long texts, code, tables, Chinese and identifiers, with questions.
 
-.venv/bin/python -m bench.generate_corpus generated.jsonl [--seed 1] [--chinese]
+.venv/bin/python -m bench.generate_corpus generated.jsonl [--seed 1] [--plain | --chinese]
 
 Every line is a turn or a question; the same seed gives the same file. What a question asks about stands in
 one turn; other turns say the same of other things, and long ones mention everything in passing.
@@ -250,7 +250,7 @@ def list_kinds(writer: Writer) -> list[Callable[[], Episode]]:
     ]
 
 
-def write_sample(seed: int, number: int) -> Iterator[dict[str, Any]]:
+def write_sample(seed: int, number: int, names_speakers: bool = True) -> Iterator[dict[str, Any]]:
     """Yield the lines of a sample: its turns in order, then its questions."""
     writer, sample, asked, at = Writer(seed * 1000 + number), f"generated-{number}", [], 0
     kinds = list_kinds(writer)
@@ -260,7 +260,7 @@ def write_sample(seed: int, number: int) -> Iterator[dict[str, Any]]:
         episode = kind() if left.get(kind.__name__, 1) > 0 else writer.setting()
         left[kind.__name__] = left.get(kind.__name__, 1000) - 1
         for speaker, said in episode.turns:
-            text = f"{speaker}: {said}" if speaker in PEOPLE else said
+            text = f"{speaker}: {said}" if speaker in PEOPLE and names_speakers else said
             session = f"session_{episode_number // EPISODES + 1}"
             yield {
                 "sample": sample,
@@ -299,9 +299,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write the generated corpus.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plain", action="store_true", help="texts do not name who speaks")
     parser.add_argument("--chinese", action="store_true", help="Chinese facts alone, asked in three ways")
     chosen = parser.parse_args()
-    samples = (write_sample(chosen.seed, number) for number in range(1, SAMPLES + 1))
+    samples = (write_sample(chosen.seed, number, not chosen.plain) for number in range(1, SAMPLES + 1))
     rows = [*write_chinese(chosen.seed)] if chosen.chinese else [row for rows in samples for row in rows]
     chosen.file.write_text(
         "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"

@@ -6,7 +6,8 @@ uv run --no-project --with lightgbm,numpy,scipy python -m bench.train_ranking fi
 ``collect`` asks a corpus's questions of the engines in this process and keeps the signals of the candidates;
 ``--keep FOLDER`` keeps the store, with its vectors, for the next run. ``fit`` needs LightGBM, which is no
 part of the project: LambdaMART (Burges, From RankNet to LambdaRank to LambdaMART, 2010), trees that may only
-rise with a signal, beginning at the weighted sum. Its report leaves out one corpus in turn.
+rise with a signal, beginning at the weighted sum, with answers and named speakers in it. Its report leaves
+out one corpus in turn.
 """
 
 import argparse
@@ -21,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from bench import corpora, ranking_metrics
-from memory.ranking_mix import MIX_FILE, SIGNALS, Mix, build_mix
+from memory.ranking_mix import MIX_FILE, SIGNALS, Mix, build_mix, start_ranking
 
-BASE_WEIGHT, TREES, LEAVES, RATE, MIN_ROWS = 10.0, 100, 10, 0.04, 60
+BASE_WEIGHT, SPEAKER_SHARE = 20.0, 0.15
+TREES, LEAVES, RATE, MIN_ROWS = 100, 10, 0.04, 60
 DIGITS = 5  # of a limit and of a leaf
 FIRST, TENTH = 0.95, 0.72  # what the weights alone give the first and the tenth hit, in the middle
 PARAMETERS = {
@@ -198,13 +200,14 @@ def train(asked: Sequence[Asked]) -> dict[str, Any]:
         rows,
         np.concatenate([one.relevant for one in useful]).astype(int),
         group=[len(one.relevant) for one in useful],
-        init_score=rows[:, SIGNALS.index("base")] * BASE_WEIGHT,
+        init_score=BASE_WEIGHT * start_ranking(rows, SPEAKER_SHARE),
     )
     trees = lightgbm.train(PARAMETERS, data, TREES).dump_model()["tree_info"]
     payload = {
         "about": "By bench/train_ranking.py. A tree is a number, or [signal, limit, up to it, above it].",
         "signals": list(SIGNALS),
         "base_weight": BASE_WEIGHT,
+        "speaker_share": SPEAKER_SHARE,
         "scale": 1.0,
         "offset": 0.0,
         "trees": [read_tree(tree["tree_structure"]) for tree in trees],
@@ -235,8 +238,10 @@ def calibrate(asked: Sequence[Asked], mix: Mix) -> dict[str, float]:
 
 def add_up(one: Asked, mix: Mix) -> np.ndarray:
     """Return what the mix adds up for each candidate, before it becomes a number between 0 and 1."""
-    base: np.ndarray = one.signals[:, SIGNALS.index("base")]
-    return mix.sum_trees(one.signals) + mix.base_weight * base if one.mixed else base
+    if not one.mixed:
+        return weigh(one)
+    total: np.ndarray = mix.sum_trees(one.signals) + mix.start(one.signals)
+    return total
 
 
 def logit(share: float) -> float:
@@ -255,7 +260,7 @@ def format_mix(payload: Mapping[str, Any]) -> str:
 
 def report(name: str, asked: Sequence[Asked], mix: Mix) -> None:
     plain = [rate(one, weigh(one)) for one in asked]
-    mixed = [rate(one, add_up(one, mix) if one.mixed else weigh(one)) for one in asked]
+    mixed = [rate(one, add_up(one, mix)) for one in asked]
     for label, scores in (("weights", plain), ("mix", mixed)):
         means = ranking_metrics.mean(scores)
         print(f"{name:<20}{label:>8}" + "".join(f"{means[key]:>9.3f}" for key in ranking_metrics.NAMES))

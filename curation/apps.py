@@ -8,7 +8,7 @@ class CurationConfig(AppConfig):
     def ready(self) -> None:
         from curation.engines.review.pair_answers import ReviewAnswers
         from curation.engines.templates.rows import find_kept
-        from curation.models import Score, Template, Verification
+        from curation.models import Bundle, Score, Template, Verification
         from memory.engines.branches.expiry import keep_branches
         from memory.engines.erasure.traces import add_traces
         from memory.engines.versions.pair_answers import register_pair_answers
@@ -18,4 +18,5 @@ class CurationConfig(AppConfig):
         add_traces(Verification, ("fallback",), about="fact_id")
         register_pair_answers(ReviewAnswers())
         add_traces(Template, ("description", "reason"))
+        add_traces(Bundle, ("description",))
         keep_branches(find_kept)

@@ -17,7 +17,7 @@ import numpy as np
 MIX_FILE = Path(__file__).with_name("ranking_mix.json")
 SIGNALS = ("keyword", "vector", "words", "base", "reply", "session", "speaker", "least_word")
 MAX_DEPTH = 16
-NUMBERS = ("base_weight", "scale", "offset")
+NUMBERS = ("base_weight", "speaker_share", "scale", "offset")
 
 
 class NotAMix(ValueError):
@@ -29,7 +29,8 @@ class Mix:
     """A learned mix: the nodes of all trees side by side. A leaf leads to itself."""
 
     signals: tuple[str, ...]
-    base_weight: float  # of the weighted sum, which the trees correct
+    base_weight: float  # of the start, which the trees correct
+    speaker_share: float  # of a weighted sum of 1, added where the question names who speaks
     scale: float
     offset: float
     roots: np.ndarray
@@ -42,9 +43,13 @@ class Mix:
     def score(self, candidates: Sequence[Mapping[str, float]]) -> list[float]:
         """Return the relevance of each candidate, between 0 and 1."""
         rows = np.array([[one[name] for name in self.signals] for one in candidates], dtype=float)
-        raw = self.sum_trees(rows) + self.base_weight * rows[:, self.signals.index("base")]
+        raw = self.sum_trees(rows) + self.start(rows)
         relevance: list[float] = (1 / (1 + np.exp(-(self.scale * raw + self.offset)))).tolist()
         return relevance
+
+    def start(self, rows: np.ndarray) -> np.ndarray:
+        """Return where the trees start: the weighted sum or an answer's share, more for a named speaker."""
+        return self.base_weight * start_ranking(rows, self.speaker_share)
 
     def sum_trees(self, rows: np.ndarray) -> np.ndarray:
         """Return the sum of the leaves that each row reaches, one step down all trees at a time."""
@@ -56,6 +61,13 @@ class Mix:
             nodes = self.branches.take(2 * nodes + above)
         found: np.ndarray = self.values.take(nodes).sum(axis=1)
         return found
+
+
+def start_ranking(rows: np.ndarray, speaker_share: float) -> np.ndarray:
+    """Return the ranking that the trees correct, of rows with the signals in the order of SIGNALS."""
+    base, reply, speaker = (rows[:, SIGNALS.index(name)] for name in ("base", "reply", "speaker"))
+    start: np.ndarray = np.maximum(base, reply) + speaker_share * speaker
+    return start
 
 
 @cache
@@ -88,6 +100,8 @@ def build_mix(payload: Any) -> Mix:
     numbers = {name: _check_number(name, payload.get(name)) for name in NUMBERS}
     if min(numbers["base_weight"], numbers["scale"]) <= 0:
         raise NotAMix("base_weight and scale must be above 0.")
+    if numbers["speaker_share"] < 0:
+        raise NotAMix("speaker_share may not be below 0.")
     nodes: list[tuple[int, float, int, int, float]] = []
     roots, depths = zip(*(_add_tree(nodes, tree, 0) for tree in payload["trees"]), strict=True)
     columns, limits, lower, upper, values = map(np.array, zip(*nodes, strict=True))

@@ -2,9 +2,11 @@
 
 import django_filters as df
 
+from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
+from curation.engines.fields.quarantines import QUARANTINE_FILTERS
 from curation.engines.fields.templates import TEMPLATE_FILTERS
-from curation.models import Handoff, ReviewItem, Template
+from curation.models import Bundle, Handoff, Quarantine, ReviewItem, Template
 from memory.api.filters import declare_filters
 
 
@@ -30,4 +32,18 @@ class ReviewFilterSet(df.FilterSet):
 class TemplateFilterSet(df.FilterSet):
     class Meta:
         model = Template
+        fields: list[str] = []
+
+
+@declare_filters(QUARANTINE_FILTERS)
+class QuarantineFilterSet(df.FilterSet):
+    class Meta:
+        model = Quarantine
+        fields: list[str] = []
+
+
+@declare_filters(BUNDLE_FILTERS)
+class BundleFilterSet(df.FilterSet):
+    class Meta:
+        model = Bundle
         fields: list[str] = []

@@ -1,6 +1,8 @@
 """Rows of the curators' work."""
 
+from curation.models.bundles import Bundle, SigningKey, TrustedKey
 from curation.models.handoffs import Handoff
+from curation.models.quarantines import Quarantine
 from curation.models.review import ReviewItem
 from curation.models.saved_views import SavedView
 from curation.models.scores import Score
@@ -8,13 +10,17 @@ from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
 __all__ = [
+    "Bundle",
     "Handoff",
+    "Quarantine",
     "ReviewItem",
     "SavedView",
     "Score",
+    "SigningKey",
     "Template",
     "TemplateUse",
     "TemplateVersion",
+    "TrustedKey",
     "Verification",
     "VerificationCursor",
     "VerificationJob",

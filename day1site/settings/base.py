@@ -181,9 +181,13 @@ DAY1 = {
     # Classes of apps above memory, by name, so that memory imports nothing upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
     "briefing_parts": ("curation.engines.handoffs.briefing.HandoffBriefing",),
-    "trace_erasers": ("curation.engines.handoffs.traces.HandoffTraces",),
+    "trace_erasers": (
+        "curation.engines.handoffs.traces.HandoffTraces",
+        "curation.engines.bundles.traces.BundleTraces",
+    ),
     "task_hooks": ("curation.engines.templates.outcomes.TaskOutcomes",),
     "template_suggester": "curation.engines.templates.ranking.TemplateRanking",
+    "commit_maskers": ("curation.engines.quarantine.masking.QuarantineMasker",),
     "merge_gates": MERGE_GATES,
     "consolidator": "conversations.engines.consolidation.session.SessionConsolidation",
 }

@@ -60,6 +60,25 @@ def action_button(action: str, tone: str = "", **attributes: Any) -> SafeString:
 
 
 @register.simple_tag
+def text_field(name: str, title: Any, *, value: Any = "", rows: int = 0, **attributes: Any) -> SafeString:
+    """Render a field of a form with its label; with ``rows`` it has so many lines.
+
+    The label stands around it, or above it where the field has an ``id``; ``is_unseen`` tells it to screen
+    readers only. ``tone`` are the classes of both.
+    """
+    tone, hidden = attributes.pop("tone", "field"), attributes.pop("is_unseen", False)
+    typed = "" if rows or value is None else str(value)
+    written = join_attributes({"name": name, "rows": rows, "value": typed, **attributes})
+    html = "<textarea{}>{}</textarea>" if rows else "<input{}>"
+    control = format_html(html, written, value)
+    if above := attributes.get("id"):
+        html = '<div class="{}"><label for="{}">{}</label>{}</div>'
+        return format_html(html, tone, above, title, control)
+    unseen = join_attributes({"class": "visually-hidden" if hidden else ""})
+    return format_html('<label class="{}"><span{}>{}</span>{}</label>', tone, unseen, title, control)
+
+
+@register.simple_tag
 def copy_button(element: str, of: Any = "", tone: str = "") -> SafeString:
     """Render the button that a script shows: it copies the text of an element."""
     whose = format_html('<span class="visually-hidden">{}</span>', of) if of else ""

@@ -181,6 +181,21 @@ def test_few_that_wait_among_many_are_found_in_bounded_looks(
     assert list_texts(actor) == [("first", ["unverified"])]
 
 
+def test_a_question_on_facts_that_are_gone_still_waits(
+    actor: Actor, write: Callable[..., Fact], ask: Callable[..., ReviewItem]
+) -> None:
+    one, two, other = write("one"), write("two"), write("other")
+    judge("verify", actor, one, two, other)
+    ask(two, one)
+    ask(other, one, kind="contested")
+    facts.delete_fact(fact_id=two.uid, actor=actor)
+    assert list_texts(actor) == [("other", ["contested"]), ("one", ["near_duplicate"])]
+    facts.delete_fact(fact_id=one.uid, actor=actor)
+    entries = queue.list_entries(actor=actor)
+    assert [one.fact and one.fact.fact_text for one in entries] == ["other", None]
+    assert [entry.item.fact for entry in entries if entry.item] == [entries[0].fact, None]
+
+
 def test_refusals(actor: Actor, main: Branch) -> None:
     writer = Actor(actor.project_id, "key", scopes=VIEWER)
     with pytest.raises(ScopeMissing):

@@ -15,8 +15,8 @@ LIMIT_BYTES = 150 * 1024
 
 
 def payload(**change):
-    known = {"signals": list(SIGNALS), "base_weight": 1.0, "scale": 1.0, "offset": 0.0, "trees": [0.5]}
-    return known | change
+    numbers = {"base_weight": 1.0, "speaker_share": 0.0, "scale": 1.0, "offset": 0.0}
+    return {"signals": list(SIGNALS), "trees": [0.5]} | numbers | change
 
 
 def candidate(**values):
@@ -34,6 +34,13 @@ def test_a_tree_leads_to_its_leaf():
 def test_the_relevance_is_logistic():
     mix = build_mix(payload(base_weight=2.0, scale=0.5, offset=-0.75, trees=[0.5]))
     assert mix.score([candidate(base=0.5)]) == [0.5]
+
+
+def test_the_trees_start_at_the_sum_or_an_answers_share_and_a_named_speaker():
+    mix = build_mix(payload(base_weight=2.0, speaker_share=0.25))
+    rows = [candidate(base=0.5), candidate(base=0.5, reply=0.75), candidate(base=0.5, speaker=1.0)]
+    matrix = np.array([[row[name] for name in SIGNALS] for row in rows])
+    assert mix.start(matrix).tolist() == [1.0, 1.5, 1.5]
 
 
 @given(CANDIDATE, st.sampled_from(SIGNALS), UNIT)
@@ -65,6 +72,7 @@ def test_the_file_is_small_and_says_what_made_it():
         (payload(scale="1"), "scale must be a number."),
         (payload(offset=True), "offset must be a number."),
         (payload(scale=0), "base_weight and scale must be above 0."),
+        (payload(speaker_share=-0.1), "speaker_share may not be below 0."),
         (payload(trees=["x"]), "a leaf must be a number."),
         (payload(trees=[float("nan")]), "a leaf must be a number."),
         (payload(trees=[["words", 0.5, 1.0]]), "a tree is a number, or a signal, a limit and two trees."),

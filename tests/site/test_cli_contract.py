@@ -34,6 +34,11 @@ TEMPLATE = {"template"} | {
     f"template {action}"
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
+QUARANTINES = {"quarantines"} | {f"quarantines {name}" for name in "create list show release".split()}
+BUNDLE = {"bundle"} | {
+    f"bundle {action}"
+    for action in "create list show export upload import key trust trusted distrust".split()
+}
 ADDED = {
     *VERIFICATION,
     "completion",
@@ -45,7 +50,9 @@ ADDED = {
     *QUESTIONS,
     *HANDOFF,
     *INVITATIONS,
+    *QUARANTINES,
     *TEMPLATE,
+    *BUNDLE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

@@ -34,8 +34,9 @@ FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
 CHILD = "task/child"
 # And never opened.
 POSTED = {
-    *("change-member", "fact-act", "switch-rule"),
+    *("change-member", "fact-act", "switch-rule", "save-view", "change-view"),
     *("admin:change-member", "admin:fact-act", "admin:switch-rule", "logout"),
+    *("admin:save-view", "admin:change-view"),
 }
 IN_THE_PAST = ("search", "facts", "admin:facts")
 

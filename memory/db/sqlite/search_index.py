@@ -15,6 +15,7 @@ from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.segmentation import search_phrases, space_characters
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
+from memory.db.sqlite.keyword_cache import begin_epoch, find_visible, get_keyword_cache
 from memory.db.sqlite.vector_cache import get_vector_cache
 
 MAX_PHRASES = 200
@@ -74,6 +75,7 @@ class SearchIndex:
         self.unpin_rows(rows)
         if rows and (index := full_text_index(type(rows[0]))):
             self._insert_rows(index, rows, PINNED)
+            begin_epoch(self.connection)  # a word that was read without them lacks them
 
     def unpin_rows(self, rows: Sequence[Any]) -> None:
         """Remove closed versions that no branch shows at its head any more."""
@@ -98,12 +100,14 @@ class SearchIndex:
         self.unpin_rows(rows)
         if rows and (index := full_text_index(type(rows[0]))):
             self.closed.remove_versions(index, [row.pk for row in rows])
+            begin_epoch(self.connection)  # what was erased is found by no word
 
     def clear_model(self, model: type[models.Model]) -> None:
         """Empty the index of a model before it is rebuilt."""
         if index := full_text_index(model):
             self._run_sql(f'DELETE FROM "{index.name}"')
             self._run_sql(f'DELETE FROM "{index.closed}"')
+            begin_epoch(self.connection)
 
     def optimize(self) -> None:
         """Update the planner's statistics; cheap when little has changed."""
@@ -193,8 +197,25 @@ class SearchIndex:
         index = full_text_index(rows.model)
         assert index is not None
         narrow, text = self._narrow_tokens(index, rows), match_text(phrases)
+        if not narrow and (found := self._match_cached(index, rows, phrases, k, also)):
+            return found
         sql = f'SELECT rowid AS r, rank AS s FROM "{index.name}" WHERE "{index.name}" MATCH %s'
         return self._rank_matches(sql, [f"{narrow} AND {text}" if narrow else text], rows, k, also)
+
+    def _match_cached(
+        self,
+        index: FullTextIndex,
+        rows: VersionedQuerySet,
+        phrases: Sequence[str],
+        k: int,
+        also: Sequence[int],
+    ) -> tuple[Ranked, Ranked] | None:
+        """Search by words' scores in memory; None where they are not those of this snapshot."""
+        cache = get_keyword_cache(self.connection, rows.model._meta.db_table, index.name)
+        matches = cache.match(self.connection, phrases)
+        if matches is None:
+            return None
+        return find_visible(self.connection, rows, matches, k), matches.of_rows(also)
 
     def _walk_past(
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]

@@ -60,6 +60,7 @@ PHRASES: dict[tuple[str, str], Any] = {
 # What a commit of one kind did, where that says more than that rows changed.
 ACTION_PHRASES: dict[tuple[str, str, str], Any] = {
     ("fact.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
+    ("bundle.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
     ("consolidate.session", "fact", ADDED): ngettext_lazy("learned %(n)s fact", "learned %(n)s facts", "n"),
     ("fact.archive", "fact", CHANGED): ngettext_lazy("archived %(n)s fact", "archived %(n)s facts", "n"),
     ("fact.restore", "fact", CHANGED): ngettext_lazy("restored %(n)s fact", "restored %(n)s facts", "n"),

@@ -107,7 +107,7 @@ def list_sources(project_id: UUID, found: Targets) -> set[UUID]:
     """Return the ids that imported facts had in their files, by which another import would know them."""
     sources: set[UUID] = set()
     for batch in batched(sorted(found.get_uids("fact")), BATCH_SIZE):
-        facts = project_rows(Fact, project_id).filter(uid__in=batch, source_type=Fact.SourceType.IMPORT)
+        facts = project_rows(Fact, project_id).filter(uid__in=batch, source_type__in=Fact.IMPORTED)
         sources |= {uid for (name,) in facts.values_list("source_id") if (uid := as_uuid(name))}
     return sources
 

@@ -88,6 +88,8 @@ class FactImport:
     everything in an export, reserved values included.
     """
 
+    source_type = Fact.SourceType.IMPORT
+
     def __init__(self, *, actor: Actor, branch_name: str = MAIN, message: str = "") -> None:
         actor.require_scope("write", branch_name)
         self.actor, self.branch_name, self.message = actor, branch_name, message[:500]
@@ -108,8 +110,8 @@ class FactImport:
         """
         where = (self.actor, self.branch_name, "fact.import", self.message)
         with open_commit(*where) as commit:
-            good, outcomes, fresh = self._sort_lines(commit, lines)
-            self._write_lines(commit, good, fresh)
+            good, outcomes, fresh = self.sort_lines(commit, lines)
+            self.write_lines(commit, good, fresh)
             self._write_links(commit)
         while any(self._resolve_target(commit, link) for link in self.open_links):
             with open_commit(*where) as commit:
@@ -122,7 +124,7 @@ class FactImport:
         if branch.archived_at:
             raise BranchArchived(name=branch.name)
         view = DryRunView(branch.lineage())
-        _, outcomes, _ = self._sort_lines(view, lines)
+        _, outcomes, _ = self.sort_lines(view, lines)
         self.open_links = [link for link in self.open_links if self._resolve_target(view, link) is None]
         return outcomes
 
@@ -133,7 +135,7 @@ class FactImport:
 
     # ---- sorting -------------------------------------------------------------------------------
 
-    def _sort_lines(
+    def sort_lines(
         self, view: Any, lines: Sequence[tuple[int, Any]]
     ) -> tuple[list[Line], list[Outcome], list[Line]]:
         """Return the storable lines, the outcome of every line, and the new lines."""
@@ -164,14 +166,13 @@ class FactImport:
         row = self.batch.build_fact(rest, reserved=self.restores)
         line = Line(number, row, list_ids(own.get("id"), payload), row.parent_id, links)
         set_metadata(row, own)
+        row.source_type = self.source_type
         return line
 
     def _load_known(self, view: Any, lines: Sequence[Line]) -> None:
         """Find which ids are stored already: as facts, or as the source of imported facts."""
         if not self._loaded:
-            imported = (
-                view.visible_rows(Fact).filter(source_type=Fact.SourceType.IMPORT).exclude(source_id="")
-            )
+            imported = view.visible_rows(Fact).filter(source_type__in=Fact.IMPORTED).exclude(source_id="")
             for uid, source in imported.values_list("uid", "source_id"):
                 if name := as_uuid(source):
                     self.ids.setdefault(name, uid)
@@ -228,7 +229,7 @@ class FactImport:
 
     # ---- writing -------------------------------------------------------------------------------
 
-    def _write_lines(self, commit: CommitWriter, lines: Sequence[Line], fresh: Sequence[Line]) -> None:
+    def write_lines(self, commit: CommitWriter, lines: Sequence[Line], fresh: Sequence[Line]) -> None:
         rows = [line.row for line in fresh]
         for line in fresh:
             line.row.parent_id = self.ids[line.parent] if line.parent else None
@@ -338,7 +339,6 @@ def _in_order(lines: Sequence[Line]) -> None:
 
 def set_metadata(row: Fact, own: Mapping[str, Any]) -> None:
     """Set the fields that only an import may set: status and creation time. Raises Invalid."""
-    row.source_type = Fact.SourceType.IMPORT
     row.source_id = str(own["id"]) if "id" in own else row.source_id
     row.status = own.get("status", Status.ACTIVE)
     row.held_status = own.get("held_status", "") if row.status == Status.ARCHIVED else ""
@@ -354,7 +354,7 @@ def set_metadata(row: Fact, own: Mapping[str, Any]) -> None:
 
 def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:
     """Return the ids of a line: its own, and the one it was itself imported from."""
-    from_import = payload.get("source_type") == Fact.SourceType.IMPORT
+    from_import = payload.get("source_type") in Fact.IMPORTED
     before = as_uuid(payload.get("source_id")) if from_import else None
     return tuple(name for name in (own, before) if name)
 

@@ -188,7 +188,7 @@ def state_relation(
 ) -> RelationResult:
     keys = {name: name_key(value) for name, value in names.items()}
     triple = (keys["source_entity"], keys["relation_type"], keys["target_entity"])
-    same = _find_triple(commit, triple)
+    same = find_triple(commit, triple)
     known = next((row for row in same if row.valid_until is None), None)
     if known is not None and requested.get("valid_until") is None:
         relation = strengthen_relation(commit, known, requested)
@@ -208,7 +208,8 @@ def state_relation(
     return RelationResult(relation, created=True)
 
 
-def _find_triple(commit: CommitWriter, triple: tuple[str, str, str]) -> Sequence[Relation]:
+def find_triple(commit: Any, triple: tuple[str, str, str]) -> Sequence[Relation]:
+    """Return the edges of a triple that a commit, or the view of a dry run, shows."""
     rows = commit.visible_rows(Relation).filter(
         source_key=triple[0], target_key=triple[2], type_key=triple[1]
     )

@@ -27,6 +27,8 @@ def mix_signals(
     base = {rid: ranking.weigh_parts(used, own) for rid, own in parts.items()}
     speakers = {rid: name_speaker(row) for rid, row in rows.items()}
     named = find_named(set(speakers.values()), question.text)
+    if named.issuperset(speakers.values()):  # it tells none from another
+        named = frozenset()
     levels = rate_sessions(rows, base)
     shares = share_answers(base, answers, speakers, recipe)
     for rid, own in parts.items():

@@ -51,7 +51,7 @@ PROMOTED = {
         "Vector",
     ),
     "conversations": ("Conversation", "Message"),
-    "curation": ("Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
+    "curation": ("Bundle", "Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
@@ -62,6 +62,7 @@ LOCAL = {
         "BranchPolicy",
         "FactUse",
         "IdempotencyRecord",
+        "Invitation",
         "Membership",
         "MergeApproval",
         "MergeDecision",
@@ -79,7 +80,15 @@ LOCAL = {
         "WorkHandle",
         "Workspace",
     ),
-    "curation": ("SavedView", "Score", "Verification", "VerificationCursor", "VerificationJob"),
+    "curation": (
+        "SavedView",
+        "Score",
+        "SigningKey",
+        "TrustedKey",
+        "Verification",
+        "VerificationCursor",
+        "VerificationJob",
+    ),
 }
 # Models of which the store may have an equal row by now; either one will do.
 SHARED = (Vector, IngestedEvent)

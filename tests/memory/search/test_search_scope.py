@@ -243,6 +243,17 @@ class TestWithTheModel:
         for hit in look("when does my login expire?", recipe="words").hits:
             assert hit.score == pytest.approx(recomputed(hit, {"vector": 0.375, "words": 0.625}))
 
+    def test_a_named_speaker_counts_where_it_tells_one_from_another(self, project, many, look):
+        many("Anna: I keep bees on the roof.", "Ben: Bees frighten me.")
+        EmbeddingEngine().embed_pending(project.pk)
+        for query, named in (
+            ("Does Anna keep bees?", [1.0, 0.0]),
+            ("Do Anna and Ben keep bees?", [0.0, 0.0]),
+        ):
+            hits = look(query, recipe="timeless").hits
+            assert texts(look(query, recipe="timeless"))[0].startswith("Anna")
+            assert [hit.signals["speaker"] for hit in hits] == named
+
     def test_three_parts_and_none_for_what_waits(self, project, many, look):
         many("The database runs PostgreSQL.", "A cat.")
         EmbeddingEngine().embed_pending(project.pk)

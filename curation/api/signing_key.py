@@ -1,0 +1,36 @@
+"""/signing-key: the public half of the key with which the project signs its bundles."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from curation.api import bundle_shapes as shapes
+from curation.engines.bundles.keys import BundleKeyEngine
+from memory.api.base import Resource, get_request_actor
+from memory.api.reading import Input
+from memory.api.routes import serve_at
+from memory.api.schema import document_routes, route
+from memory.exceptions import NotFound
+
+key_engine = BundleKeyEngine()
+ROUTES = {
+    "SigningKeyViewSet": {
+        "list": route("Read the public key of the project", {200: shapes.SigningKeyShape}),
+        "create": route("Make the project's key, or a new one", {201: shapes.SigningKeyShape}),
+    }
+}
+
+
+@serve_at("signing-key", "signing-key")
+@document_routes(ROUTES, shapes)
+class SigningKeyViewSet(Resource):
+    def list(self, request: Request) -> Response:
+        Input(request).refuse_unknown()
+        row = key_engine.get_signing_key(actor=get_request_actor(request))
+        if row is None:
+            raise NotFound("This project has no signing key.")
+        return Response(shapes.render_signing_key(row))
+
+    def create(self, request: Request) -> Response:
+        Input(request).refuse_unknown()
+        row = key_engine.make_signing_key(actor=get_request_actor(request))
+        return Response(shapes.render_signing_key(row), status=201)

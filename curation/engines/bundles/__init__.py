@@ -1,0 +1,1 @@
+"""Bundles: what a branch knows as a signed document, and its import elsewhere."""

@@ -1,0 +1,226 @@
+"""What an import does with each kind of memory: sorts the items of a bundle, and writes the new ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from curation.engines.bundles.keys import Trust
+from curation.engines.bundles.reading import FACT_FIELDS, VERIFIED, Item
+from memory.actors import Actor
+from memory.engines.facts.import_export import BROKEN, ERASED, NEW, FactImport, edge_key, parse_link
+from memory.engines.facts.verdicts import NewVerdict, record_verdicts
+from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
+from memory.engines.versions.commits import CommitWriter
+from memory.engines.versions.lookup import nearest_versions
+from memory.exceptions import Day1Error
+from memory.models import Fact, FactAssessment, FactLink
+
+ARRIVES, DUPLICATE, REFUSED = "new", "duplicate", "refused"
+STATES = (ARRIVES, DUPLICATE, REFUSED)
+MAX_CONFIDENCE = 0.7  # of a fact that nobody here vouches for
+BATCH_SIZE = 500
+LINE_LENGTH = 120
+ERASED_HERE = "erased: it was erased here, and does not come back."
+NO_END = "not_found: what it links is not in the bundle or was refused."
+
+
+@dataclass(frozen=True)
+class ItemOutcome:
+    """What becomes of one item; ``existing_id`` is that of the memory on the branch, ``id`` the bundle's."""
+
+    kind: str
+    state: str
+    id: str = ""
+    existing_id: str = ""
+    line: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Arriving:
+    """Who imports what: the bundle's name and version in words, and the trust in who signed it."""
+
+    actor: Actor
+    branch_name: str
+    label: str
+    trust: Trust
+
+
+class Arrival:
+    """The items of one kind. ``sort_items`` reads only, so that a dry run does the same."""
+
+    kind = ""
+
+    def __init__(self, arriving: Arriving) -> None:
+        self.arriving = arriving
+        self.outcomes: list[ItemOutcome] = []
+
+    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, "Arrival"]) -> None:
+        """Decide on each item, as the view shows the branch; ``others`` are the kinds before."""
+        raise NotImplementedError
+
+    def write(self, commit: CommitWriter) -> None:
+        """Write what is new."""
+        raise NotImplementedError
+
+    def add_outcome(
+        self, state: str, item: Item, existing: Any = "", line: str = "", reason: str = ""
+    ) -> None:
+        line = " ".join(str(line).split())[:LINE_LENGTH]
+        uid = str(item.get("id", ""))[:LINE_LENGTH]
+        self.outcomes.append(ItemOutcome(self.kind, state, uid, str(existing), line, reason))
+
+    def refuse(self, item: Item, error: Day1Error, line: str = "") -> None:
+        self.add_outcome(REFUSED, item, line=line, reason=f"{error.code}: {error.text}")
+
+
+# ---- facts -----------------------------------------------------------------------------------------
+
+
+class BundleFacts(FactImport):
+    """The import of facts, with another source. It confirms nothing: a bundle is no independent source."""
+
+    source_type = Fact.SourceType.BUNDLE_IMPORT
+
+    def __init__(self, arriving: Arriving) -> None:
+        # Facts of elsewhere were learned in no session, by no agent and in no repository of here.
+        nobody = replace(
+            arriving.actor, session_id="", task_id="", agent_id="", bound_agent="", repository=""
+        )
+        super().__init__(actor=nobody, branch_name=arriving.branch_name)
+        self.restores = self.restores or arriving.trust.is_trusted
+
+
+class FactArrival(Arrival):
+    kind = "facts"
+
+    def __init__(self, arriving: Arriving) -> None:
+        super().__init__(arriving)
+        self.facts = BundleFacts(arriving)
+        self.items: Sequence[Item] = ()
+        self.good: list[Any] = []
+        self.fresh: list[Any] = []
+
+    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
+        self.items = items
+        lines = [(number, self.build_line(item)) for number, item in enumerate(items)]
+        self.good, outcomes, self.fresh = self.facts.sort_lines(view, lines)
+        for one in outcomes:
+            item = items[one.number]
+            state = REFUSED if one.state == BROKEN else ARRIVES if one.state == NEW else DUPLICATE
+            reason = ERASED_HERE if one.reason == ERASED else one.reason
+            self.add_outcome(state, item, one.fact_id or "", item.get("essence", ""), reason)
+
+    def build_line(self, item: Item) -> Item:
+        """Return an item as a line of a file of facts: what it says of its own trust is left out."""
+        line = {name: item[name] for name in ("id", *FACT_FIELDS) if name in item}
+        line["source"] = self.arriving.label
+        confidence = line.get("confidence")
+        if isinstance(confidence, int | float) and not self.arriving.trust.is_trusted:
+            line["confidence"] = min(confidence, MAX_CONFIDENCE)
+        return line
+
+    def write(self, commit: CommitWriter) -> None:
+        self.facts.write_lines(commit, self.good, self.fresh)
+        if self.arriving.trust.is_trusted:
+            record_verdicts(commit, self.list_verdicts())
+
+    def list_verdicts(self) -> list[NewVerdict]:
+        """Return the verdicts that a trusted signature brings: of new facts alone."""
+        verified = [line for line in self.fresh if self.items[line.number].get(VERDICT) == VERIFIED]
+        by = f"{self.arriving.trust.name}, {self.arriving.label}"[:200]
+        return [
+            NewVerdict(line.row, VERIFIED, self.read_method(line.number), f"Signed by {by}.", by)
+            for line in verified
+        ]
+
+    def read_method(self, number: int) -> str:
+        method = self.items[number].get("verification_method")
+        known = method in FactAssessment.Method.values
+        return str(method) if known else str(FactAssessment.Method.HEURISTIC)
+
+    def count_verified(self) -> tuple[int, int]:
+        """Return how many new facts stay verified, and how many are reset to unverified."""
+        stated = sum(self.items[line.number].get(VERDICT) == VERIFIED for line in self.fresh)
+        return (stated, 0) if self.arriving.trust.is_trusted else (0, stated)
+
+
+VERDICT = "verification_status"
+
+
+# ---- links -----------------------------------------------------------------------------------------
+
+
+class LinkArrival(Arrival):
+    kind = "links"
+
+    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
+        known = map_ids(others)
+        rows: dict[tuple, tuple[Item, FactLink]] = {}
+        for item in items:
+            try:
+                row = build_link(item, known)
+            except Day1Error as error:
+                self.refuse(item, error)
+                continue
+            if row is None:
+                self.add_outcome(REFUSED, item, reason=NO_END)
+            elif edge_key(row) in rows or row.from_id == row.to_id:
+                self.add_outcome(DUPLICATE, item)
+            else:
+                rows[edge_key(row)] = (item, row)
+        stored = load_edges(view, {row.from_id for _, row in rows.values()})
+        for key, (item, _) in rows.items():
+            self.add_outcome(DUPLICATE if key in stored else ARRIVES, item)
+        self.rows = [row for key, (_, row) in rows.items() if key not in stored]
+
+    def write(self, commit: CommitWriter) -> None:
+        commit.add_rows(self.rows)
+
+
+def map_ids(others: Mapping[str, Arrival]) -> dict[UUID, UUID]:
+    """Return the ids of a bundle's facts and messages, and those that they have here."""
+    found: dict[UUID, UUID] = {}
+    for arrival in others.values():
+        found |= getattr(arrival, "message_ids", {})
+    facts = others["facts"]
+    assert isinstance(facts, FactArrival)
+    for line in facts.good:
+        found |= dict.fromkeys(line.names, line.uid)
+    return found
+
+
+def build_link(item: Item, known: Mapping[UUID, UUID]) -> FactLink | None:
+    """Return the link of an item between memories of here; None where an end is missing. Raises Invalid."""
+    kind = c.one_of(FactLink.Target.values)("to_type", item.get("to_type", FactLink.Target.FACT.value))
+    names = ("to_id", "link_type", "weight", "valid_from", "valid_until")
+    fields = parse_link({name: item[name] for name in names if name in item})
+    start, end = known.get(c.parse_uuid("from_id", item.get("from_id"))), known.get(fields["to_id"])
+    if start is None or end is None or kind == FactLink.Target.OBSERVATION:
+        return None
+    return FactLink(from_id=start, **{**fields, "to_id": end, "to_type": kind})
+
+
+def load_edges(view: Any, ids: set[UUID]) -> set[tuple]:
+    stored = view.visible_rows(FactLink)
+    return {
+        edge_key(row)
+        for batch in batched(sorted(ids), BATCH_SIZE)
+        for row in stored.filter(from_id__in=batch).fetch_all()
+    }
+
+
+def add_copies(commit: CommitWriter, rows: Sequence[Any]) -> None:
+    """Add rows whose ids derive from those of a bundle: one that was removed here follows its tombstone."""
+    if not rows:
+        return
+    former: dict[UUID, Any] = {}
+    for batch in batched([row.uid for row in rows], BATCH_SIZE):
+        former |= nearest_versions(commit.lineage, type(rows[0]), batch)
+    for row in rows:
+        old = former.get(row.uid)
+        row.prev_vid, row.version = (old.vid, old.version + 1) if old else (None, 1)
+        row.vid = None  # it is a version of its own
+    commit.merge_versions([(former.get(row.uid), row) for row in rows])

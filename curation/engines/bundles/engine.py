@@ -1,0 +1,317 @@
+"""Bundles: made of a branch, exported, uploaded, imported; none is ever changed."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q, QuerySet
+
+from curation.engines.bundles.document import (
+    FIELD,
+    FORMAT,
+    SCHEMA_VERSION,
+    Document,
+    check_bundle_name,
+    check_document,
+    compute_sha256,
+    dump_document,
+    read_bytes,
+)
+from curation.engines.bundles.importing import ImportReport, import_document
+from curation.engines.bundles.keys import Trust, check_signature, judge_signature, sign_document
+from curation.engines.bundles.kinds import count_content, read_content
+from curation.engines.bundles.reading import Selection, plain_value, redact_content
+from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
+from curation.models import Bundle
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.access.work_handles import get_owner_name
+from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Use
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.commits import lock_branches
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import BranchForbidden, Conflict, Exists, Invalid, NotFound
+from memory.models import Branch
+from memory.models.nodes import next_rid
+
+CHECKS = BUNDLE.field_checks(Use.CREATE) | {"name": check_bundle_name}
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in BUNDLE_FILTERS}
+ROW_BYTES = 1000  # of a bundle in a list, without its document
+Origin = Bundle.Origin
+
+
+@retry_methods
+class KnowledgeBundleEngine:
+    # ---- making --------------------------------------------------------------------------------
+
+    def create_bundle(self, *, name: str, actor: Actor, branch_name: str = MAIN, **options: Any) -> Bundle:
+        """Make a bundle of what a branch shows now: the next version of its name.
+
+        ``options`` are its description, ``only_verified``, ``conversations``, ``relations``, all true by
+        default, and ``sign``. Invalidated and private facts are never taken, nor what a search leaves out;
+        secrets are taken out of the texts. Raises Invalid, UnknownField, TooLarge, BranchNotFound,
+        BranchArchived, Conflict where it cannot be signed, scope and branch refusals.
+        """
+        values = c.validate({"name": name, **options}, CHECKS)
+        actor.require_scope("write", branch_name)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            # An erasure locks the branch too: it comes before the texts are read, or finds the bundle.
+            branch = lock_branches(actor, [branch_name])[branch_name]
+            bundle = build_bundle(actor, branch, values)
+            store_bundle(actor, bundle, "bundle.create")
+        return bundle
+
+    def upload_bundle(
+        self,
+        *,
+        document: Any,
+        actor: Actor,
+        name: str = "",
+        branch_name: str = "",
+        imports: bool = False,
+        dry_run: bool = False,
+        require_trusted: bool = False,
+    ) -> tuple[Bundle | None, ImportReport | None]:
+        """Check a document, keep it, and with ``imports`` import it; a dry run writes nothing at all.
+
+        A document that is here already is not kept twice. Raises Invalid for one of a wrong form, checksum or
+        signature, or with secrets inside, Exists for another one of its name and version, and as
+        ``import_bundle``.
+        """
+        actor.require_scope("write")
+        checked = check_upload(document)
+        name = check_bundle_name("name", name) if name else checked.name
+        options: dict[str, Any] = {"branch_name": branch_name, "require_trusted": require_trusted}
+        options["name"] = name
+        if dry_run:
+            find_same(actor, name, checked)
+            return None, import_document(checked, actor, dry_run=True, **options)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            bundle = find_same(actor, name, checked) or keep_upload(actor, name, checked)
+            report = import_document(checked, actor, dry_run=False, **options) if imports else None
+        return bundle, report
+
+    def read_file(self, *, body: bytes) -> Any:
+        """Return the JSON value of an uploaded file. Raises TooLarge, Invalid."""
+        return read_bytes(body)
+
+    def import_bundle(
+        self,
+        *,
+        bundle_id: UUID,
+        actor: Actor,
+        branch_name: str = "",
+        dry_run: bool = False,
+        require_trusted: bool = False,
+    ) -> ImportReport:
+        """Import a stored bundle as one commit on a branch, by default on one of its own, made of main.
+
+        What is there already is reported as a duplicate, what was erased is refused. Facts are unverified
+        unless the project trusts the signature; with ``require_trusted`` it is refused then. Raises NotFound,
+        Conflict, BranchNotFound, BranchArchived, DirectWritesRefused, scope and branch refusals.
+        """
+        actor.require_scope("write")
+        bundle = find_bundle(actor, bundle_id)
+        return import_document(
+            load_document(bundle),
+            actor,
+            branch_name=branch_name,
+            name=bundle.name,
+            dry_run=dry_run,
+            require_trusted=require_trusted,
+        )
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    def get_bundle(self, *, bundle_id: UUID, actor: Actor) -> Bundle:
+        """Return a bundle. Raises NotFound, BranchForbidden."""
+        actor.require_scope("read")
+        return find_bundle(actor, bundle_id)
+
+    def judge_bundle(self, *, bundle: Bundle, actor: Actor) -> Trust:
+        """Return whether the project trusts the signature of a bundle."""
+        return judge_signature(actor.project_id, load_document(bundle))
+
+    def export_bundle(self, *, bundle_id: UUID, actor: Actor) -> str:
+        """Return the document of a bundle as it is sent elsewhere. Raises NotFound, BranchForbidden."""
+        actor.require_scope("read")
+        bundle = find_bundle(actor, bundle_id)
+        with transaction.atomic(savepoint=False):
+            record_entry(actor, "bundle.export", str(bundle.pk))
+        return bundle.bundle_data
+
+    def list_bundles(
+        self, *, actor: Actor, name: str = "", origin: str = "", limit: int = 50, cursor: str = ""
+    ) -> Page[Bundle]:
+        """List the bundles that the actor may see, the newest first."""
+        actor.require_scope("read")
+        values = c.validate({"name": name, "origin": origin}, FILTERS)
+        rows = list_visible(actor).defer("bundle_data")
+        rows = rows.filter(**{field: value for field, value in values.items() if value})
+        return paginate(rows, key="-id", limit=limit, cursor=cursor, size=lambda row: ROW_BYTES)
+
+    def count_bundles(self, *, actor: Actor) -> dict[str, int]:
+        """Return how many bundles the actor may see, by origin."""
+        actor.require_scope("read")
+        return {origin: list_visible(actor).filter(origin=origin).count() for origin in Origin.values}
+
+
+# ---- making ----------------------------------------------------------------------------------------
+
+
+def build_bundle(actor: Actor, branch: Branch, values: Mapping[str, Any]) -> Bundle:
+    """Read a locked branch into a bundle. Raises TooLarge, Conflict."""
+    selection = Selection(
+        branch.lineage(),
+        values.get("only_verified", True),
+        values.get("conversations", True),
+        values.get("relations", True),
+    )
+    content, redacted = redact_content(read_content(selection))
+    bundle = Bundle(
+        project_id=actor.project_id,
+        name=values["name"],
+        version=find_next_version(actor, values["name"]),
+        description=values.get("description", ""),
+        source=branch,
+        source_branch=branch.name,
+        only_verified=selection.only_verified,
+        left_out=selection.left_out,
+        redacted=redacted,
+        owner=get_owner_name(actor),
+        created_by=actor.label,
+        created_at=actor.write_time(),
+    )
+    data = build_data(bundle, content)
+    signature = sign_document(actor.project_id, data) if values.get("sign", True) else None
+    if values.get("sign") and signature is None:
+        raise Conflict("The project has no signing key: make one first.", field="sign")
+    return seal_bundle(bundle, data, signature)
+
+
+def build_data(bundle: Bundle, content: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return the document of a bundle without its seals."""
+    head = {name: getattr(bundle, name) for name in ("name", "version", "description", "source_branch")}
+    return {
+        "format": FORMAT,
+        "schema_version": SCHEMA_VERSION,
+        **head,
+        "only_verified": bundle.only_verified,
+        "created_at": plain_value(bundle.created_at),
+        "counts": count_content(content),
+        "content": content,
+    }
+
+
+def seal_bundle(bundle: Bundle, data: dict[str, Any], signature: dict[str, str] | None) -> Bundle:
+    """Set what a bundle keeps of its document. Raises TooLarge."""
+    data = {**data, "sha256": compute_sha256(data), **({"signature": signature} if signature else {})}
+    bundle.counts, bundle.sha256 = count_content(data["content"]), data["sha256"]
+    bundle.signature = signature["value"] if signature else ""
+    bundle.public_key = signature["public_key"] if signature else ""
+    bundle.bundle_data = dump_document(data)
+    bundle.size = len(bundle.bundle_data.encode("utf-8", "surrogatepass"))
+    return bundle
+
+
+def find_next_version(actor: Actor, name: str) -> int:
+    newest = Bundle.objects.filter(project=actor.project_id, name=name).aggregate(n=Max("version"))["n"]
+    return (newest or 0) + 1
+
+
+def store_bundle(actor: Actor, bundle: Bundle, action: str) -> None:
+    try:
+        bundle.save(force_insert=True)
+    except IntegrityError:
+        raise Exists("Version {n} of {name} exists already.", n=bundle.version, name=bundle.name) from None
+    detail = {"name": bundle.name, "version": bundle.version, "sha256": bundle.sha256}
+    record_entry(actor, action, str(bundle.pk), detail)
+
+
+# ---- uploads ---------------------------------------------------------------------------------------
+
+
+def check_upload(data: Any) -> Document:
+    """Check form, checksum and signature of a document, and that it has no secrets. Raises Invalid."""
+    document = check_document(data)
+    check_signature(document)
+    _, count = redact_content(dict(document.content))
+    if count:
+        raise Invalid(
+            "The bundle holds {count} secrets, such as keys or passwords: take them out where it was made.",
+            count=count,
+            field=FIELD,
+        )
+    return document
+
+
+def find_same(actor: Actor, name: str, document: Document) -> Bundle | None:
+    """Return the bundle that was made of the same document. Raises Exists for another in its place."""
+    rows = Bundle.objects.filter(project=actor.project_id, name=name, version=document.version)
+    found = rows.first()
+    if found is not None and found.sha256 != document.sha256:
+        raise Exists(
+            "Another bundle is called {name}, version {n}: give this one another name.",
+            name=name,
+            n=document.version,
+            field="name",
+        )
+    return found
+
+
+def keep_upload(actor: Actor, name: str, document: Document) -> Bundle:
+    signature = document.signature
+    bundle = Bundle(
+        project_id=actor.project_id,
+        name=name,
+        version=document.version,
+        description=document.description,
+        origin=Origin.UPLOADED,
+        source_branch=document.source_branch,
+        only_verified=document.only_verified,
+        counts=count_content(dict(document.content)),
+        sha256=document.sha256,
+        signature=signature.value if signature else "",
+        public_key=signature.public_key if signature else "",
+        bundle_data=dump_document(document.data),
+        owner=get_owner_name(actor),
+        created_by=actor.label,
+        created_at=actor.write_time(),
+    )
+    bundle.size = len(bundle.bundle_data.encode("utf-8", "surrogatepass"))
+    store_bundle(actor, bundle, "bundle.upload")
+    return bundle
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+
+def list_visible(actor: Actor) -> QuerySet[Bundle]:
+    """Return the project's bundles of branches that the actor may use, and those that it uploaded itself."""
+    rows = Bundle.objects.filter(project=actor.project_id)
+    if not actor.branch_patterns:
+        return rows
+    names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
+    allowed = [pk for pk, name in names if actor.may_use(name)]
+    return rows.filter(Q(source__in=allowed) | Q(owner=get_owner_name(actor)))
+
+
+def find_bundle(actor: Actor, bundle_id: UUID) -> Bundle:
+    """Return a bundle with its document. Raises NotFound, BranchForbidden."""
+    pk = c.parse_uuid("id", bundle_id)
+    found = Bundle.objects.filter(project=actor.project_id, pk=pk).select_related("source").first()
+    if found is None:
+        raise NotFound("There is no bundle with this id.")
+    if not list_visible(actor).filter(pk=pk).exists():
+        raise BranchForbidden("This bundle is of a branch that this key may not use.")
+    return found
+
+
+def load_document(bundle: Bundle) -> Document:
+    """Return the checked document of a stored bundle. Raises Invalid for one that was damaged."""
+    return check_document(read_bytes(bundle.bundle_data.encode("utf-8", "surrogatepass")))

@@ -1,0 +1,167 @@
+"""What a bundle takes of a branch: a reader for each kind of memory, and the texts that may hold secrets."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.models import Conversation, Message
+from memory import redaction
+from memory.db.querysets import Lineage
+from memory.engines.facts.assessment import attach_belief, searchable_rows, with_verification
+from memory.engines.support.batches import batched
+from memory.engines.versions.commits import MAX_COMMIT_ROWS
+from memory.exceptions import TooLarge
+from memory.models import Fact, FactAssessment, FactLink, Relation
+from memory.models.base import ERASED_MARK
+
+BATCH_SIZE = 500
+VERIFIED = FactAssessment.Status.VERIFIED.value
+FACT_FIELDS = (
+    "fact_text essence category kind priority status confidence origin visibility tags metadata"
+    " valid_from valid_until expires_at created_at"
+).split()
+VERDICT_FIELDS = ("verification_status", "verification_method", "verified_at")
+MESSAGE_FIELDS = "role content tool_calls sequence_num token_count model said_at metadata created_at".split()
+LINK_FIELDS = "from_id to_id to_type link_type weight valid_from valid_until".split()
+RELATION_FIELDS = (
+    *"source_entity relation_type target_entity".split(),
+    *"properties confidence valid_from valid_until created_at".split(),
+)
+TEXTS = {  # fields of an item that people and programs write, by kind
+    "facts": ("fact_text", "essence", "category", "tags", "metadata"),
+    "conversations": ("title",),
+    "messages": ("content", "tool_calls", "metadata"),
+    "relations": ("source_entity", "relation_type", "target_entity", "properties"),
+}
+Item = dict[str, Any]
+
+
+@dataclass
+class Selection:
+    """What is read of a branch; the ids of what was taken decide which links go with it."""
+
+    lineage: Lineage
+    only_verified: bool = True
+    with_conversations: bool = True
+    with_relations: bool = True
+    facts: set[UUID] = field(default_factory=set)
+    messages: set[UUID] = field(default_factory=set)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+# ---- readers ---------------------------------------------------------------------------------------
+
+
+def read_facts(selection: Selection) -> list[Item]:
+    """Return the current facts that may leave, each with its verdict, the oldest first. Raises TooLarge."""
+    every = searchable_rows(selection.lineage, timezone.now())
+    shared = every.exclude(visibility=Fact.Visibility.PRIVATE)
+    verified = with_verification(VERIFIED, selection.lineage)
+    chosen = shared.filter(verified) if selection.only_verified else shared
+    rows = take_all(chosen)
+    attach_belief(rows, selection.lineage)
+    selection.facts = {row.uid for row in rows}
+    left = {"private": every.count() - shared.count(), "unverified": shared.count() - len(rows)}
+    selection.left_out = {reason: count for reason, count in left.items() if count}
+    names = [*FACT_FIELDS, *VERDICT_FIELDS]
+    return [{"id": str(row.uid), **read_fields(row, names)} for row in rows]
+
+
+def read_conversations(selection: Selection) -> list[Item]:
+    """Return the conversations with their messages, the oldest first; thinking never leaves."""
+    if not selection.with_conversations:
+        return []
+    rows = take_all(Conversation.objects.in_lineage(selection.lineage))
+    messages = read_messages(selection, [row.uid for row in rows])
+    return [
+        {
+            "id": str(row.uid),
+            **read_fields(row, ("title", "model", "created_at")),
+            "messages": messages.get(row.uid, []),
+        }
+        for row in rows
+    ]
+
+
+def read_messages(selection: Selection, conversations: Sequence[UUID]) -> dict[UUID, list[Item]]:
+    found: dict[UUID, list[Item]] = {}
+    every = Message.objects.in_lineage(selection.lineage)
+    for batch in batched(conversations, BATCH_SIZE):
+        rows = every.filter(conversation_id__in=batch).fetch_all()
+        for row in sorted(rows, key=lambda one: one.sequence_num):
+            if row.content != ERASED_MARK:
+                selection.messages.add(row.uid)
+                item = {"id": str(row.uid), **read_fields(row, MESSAGE_FIELDS)}
+                found.setdefault(row.conversation_id, []).append(item)
+        check_count(len(selection.messages))
+    return found
+
+
+def read_links(selection: Selection) -> list[Item]:
+    """Return the links between what was taken."""
+    taken = selection.facts | selection.messages
+    rows: list[FactLink] = []
+    for batch in batched(sorted(selection.facts), BATCH_SIZE):
+        found = FactLink.objects.in_lineage(selection.lineage).filter(from_id__in=batch).fetch_all()
+        rows += [row for row in found if row.to_id in taken]
+        check_count(len(rows))
+    return [read_fields(row, LINK_FIELDS) for row in sorted(rows, key=lambda row: row.uid)]
+
+
+def read_relations(selection: Selection) -> list[Item]:
+    if not selection.with_relations:
+        return []
+    rows = take_all(Relation.objects.in_lineage(selection.lineage))
+    kept = [row for row in rows if row.source_entity != ERASED_MARK]
+    return [{"id": str(row.uid), **read_fields(row, RELATION_FIELDS)} for row in kept]
+
+
+def take_all(rows: Any) -> list[Any]:
+    """Return all rows, the oldest first. Raises TooLarge for more than a commit can write."""
+    found = rows.lowest(MAX_COMMIT_ROWS + 1, "uid")
+    check_count(len(found))
+    return list(found)
+
+
+def check_count(count: int) -> None:
+    if count > MAX_COMMIT_ROWS:
+        limit = f"{MAX_COMMIT_ROWS} memories: it is imported in one commit"
+        raise TooLarge(what="The bundle", limit=limit)
+
+
+def read_fields(row: Any, names: Iterable[str]) -> Item:
+    return {name: plain_value(getattr(row, name)) for name in names}
+
+
+def plain_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID | str) else value
+
+
+# ---- secrets ---------------------------------------------------------------------------------------
+
+
+def redact_content(content: dict[str, list[Item]]) -> tuple[dict[str, list[Item]], int]:
+    """Return the content without secrets in its texts, and how many there were."""
+    count, found = 0, dict(content)
+    for kind in ("facts", "conversations", "relations"):
+        redacted = [redact_item(kind, item) for item in content.get(kind, [])]
+        found[kind] = [item for item, _ in redacted]
+        count += sum(number for _, number in redacted)
+    return found, count
+
+
+def redact_item(kind: str, item: Item) -> tuple[Item, int]:
+    texts = {name: item[name] for name in TEXTS[kind] if name in item}
+    clean = redaction.redact_all(texts)
+    count = redaction.count_marks(clean) - redaction.count_marks(texts) if clean != texts else 0
+    result = item | clean
+    if kind == "conversations" and isinstance(item.get("messages"), list):
+        parts = [redact_item("messages", one) for one in item["messages"] if isinstance(one, dict)]
+        result["messages"], count = [one for one, _ in parts], count + sum(number for _, number in parts)
+    return result, max(count, int(clean != texts))

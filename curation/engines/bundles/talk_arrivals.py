@@ -1,0 +1,255 @@
+"""The arrival of conversations with their messages, and of relations."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.engines.fields import CONVERSATION
+from conversations.engines.messages import build_message
+from conversations.models import Conversation, Message
+from curation.engines.bundles.arrivals import (
+    ARRIVES,
+    BATCH_SIZE,
+    DUPLICATE,
+    ERASED_HERE,
+    REFUSED,
+    Arrival,
+    Arriving,
+    ItemOutcome,
+    add_copies,
+)
+from curation.engines.bundles.reading import MESSAGE_FIELDS, Item
+from memory.engines.embedding.enqueue import enqueue_embedding
+from memory.engines.facts.rules import check_interval
+from memory.engines.fields.capture import RELATION_NAMES
+from memory.engines.graph.engine import CHECKS as RELATION_CHECKS
+from memory.engines.graph.engine import clean_name, find_triple, state_relation
+from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
+from memory.engines.versions.commits import CommitWriter
+from memory.engines.versions.erased import erased_uids
+from memory.exceptions import Day1Error, Invalid
+from memory.models.relations import build_relation_uid, name_key
+
+TIME_BITS, MAX_ORDINAL = 48, 8
+STATED_MESSAGE = tuple(name for name in MESSAGE_FIELDS if name != "created_at")
+
+
+def derive_uid(project_id: UUID, uid: UUID) -> UUID:
+    """Return the id that a memory of a bundle has in a project: the same with each import.
+
+    It keeps the time of an id of version 7, so that lists have their order.
+    """
+    digest = hashlib.sha256(f"bundle:{project_id}:{uid}".encode()).digest()
+    time = uid.int >> (128 - TIME_BITS) if uid.version == 7 else 0
+    rest = int.from_bytes(digest[:10], "big")
+    value = (time << 80) | (rest & ~(0xF << 76) & ~(0x3 << 62)) | (7 << 76) | (2 << 62)
+    return UUID(int=value)
+
+
+def parse_past(name: str, value: Any) -> datetime | None:
+    """Parse a time that is over. Raises Invalid."""
+    found = c.parse_time(name, value)
+    if found and found > timezone.now():
+        raise Invalid("{field} is in the future.", field=name)
+    return found
+
+
+# ---- conversations ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Talk:
+    """A conversation that arrives, or is here, with the messages that are new."""
+
+    item: Item
+    row: Conversation
+    is_new: bool = True
+    messages: list[Message] = field(default_factory=list)
+
+
+class ConversationArrival(Arrival):
+    kind = "conversations"
+
+    def __init__(self, arriving: Arriving) -> None:
+        super().__init__(arriving)
+        self.project_id = arriving.actor.project_id
+        self.talks: list[Talk] = []
+        self.message_ids: dict[UUID, UUID] = {}
+
+    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
+        parsed: dict[UUID, tuple[Item, Conversation]] = {}
+        for item in items:
+            try:
+                row = self.build_conversation(item)
+                if row.uid in parsed:
+                    self.add_outcome(DUPLICATE, item, row.uid, row.title)
+                parsed.setdefault(row.uid, (item, row))
+            except Day1Error as error:
+                self.refuse(item, error)
+        self.load_known(view, parsed)
+        for item, row in parsed.values():
+            self.sort_talk(view, item, row)
+
+    def build_conversation(self, item: Item) -> Conversation:
+        """Return the row of an item. Raises Invalid."""
+        fields: dict[str, Any] = {
+            name: CONVERSATION[name].check(name, item[name]) for name in ("title", "model") if name in item
+        }
+        if not isinstance(item.get("messages", []), list):
+            raise Invalid("{field} must be a list of objects.", field="messages")
+        uid = derive_uid(self.project_id, c.parse_uuid("id", item.get("id")))
+        fields |= {"created_at": parse_past("created_at", item.get("created_at"))}
+        return Conversation(uid=uid, status=Conversation.Status.COMPLETED, **fields)
+
+    def load_known(self, view: Any, parsed: Mapping[UUID, tuple[Item, Conversation]]) -> None:
+        """Read which conversations and messages are here, under their own ids or derived ones, or erased."""
+        ids: dict[UUID, UUID] = {}
+        for item, row in parsed.values():
+            own = UUID(str(item["id"]))
+            ids |= {own: own, row.uid: row.uid}
+            for one in item.get("messages", []):
+                if uid := as_message_id(one):
+                    ids |= {uid: uid, (derived := derive_uid(self.project_id, uid)): derived}
+        self.erased = erased_uids(self.project_id, ids, sources=True)
+        self.existing: set[UUID] = set()
+        for model in (Conversation, Message):
+            for batch in batched(sorted(ids), BATCH_SIZE):
+                self.existing |= {
+                    uid for (uid,) in view.visible_rows(model).select_by_key(("uid",), "uid", batch)
+                }
+
+    def sort_talk(self, view: Any, item: Item, row: Conversation) -> None:
+        own = UUID(str(item["id"]))
+        if self.erased & {own, row.uid}:
+            self.add_outcome(REFUSED, item, line=row.title, reason=ERASED_HERE)
+            return
+        if own in self.existing:  # this store made it
+            self.add_outcome(DUPLICATE, item, own, row.title)
+            self.keep_own_messages(item)
+            return
+        talk = Talk(item, row, is_new=row.uid not in self.existing)
+        self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, row.uid, row.title)
+        taken = load_numbers(view, row.uid) if not talk.is_new else set()
+        for one in item.get("messages", []):
+            self.sort_message(talk, one, taken)
+        self.talks.append(talk)
+
+    def keep_own_messages(self, item: Item) -> None:
+        found = (as_message_id(one) for one in item.get("messages", []))
+        self.message_ids |= {uid: uid for uid in found if uid in self.existing}
+
+    def sort_message(self, talk: Talk, item: Any, taken: set[int]) -> None:
+        own = as_message_id(item)
+        if own is None:
+            self.outcomes.append(build_message_outcome(REFUSED, "", "invalid: A message needs an id."))
+            return
+        uid = derive_uid(self.project_id, own)
+        if self.erased & {own, uid}:
+            self.outcomes.append(build_message_outcome(REFUSED, str(own), ERASED_HERE))
+            return
+        self.message_ids[own] = uid
+        if uid in self.existing or any(one.uid == uid for one in talk.messages):
+            self.outcomes.append(build_message_outcome(DUPLICATE, str(own)))
+            return
+        try:
+            talk.messages.append(self.build_message(talk.row, uid, item, taken))
+            self.outcomes.append(build_message_outcome(ARRIVES, str(own)))
+        except Day1Error as error:
+            del self.message_ids[own]
+            self.outcomes.append(build_message_outcome(REFUSED, str(own), f"{error.code}: {error.text}"))
+
+    def build_message(self, talk: Conversation, uid: UUID, item: Item, taken: set[int]) -> Message:
+        """Return the row of a message with a free number. Raises Invalid, TooLarge."""
+        stated = {name: item[name] for name in STATED_MESSAGE if item.get(name) is not None}
+        row: Any = build_message(stated, self.arriving.actor.with_origin())
+        row.session_id = row.task_id = row.agent_id = ""
+        row.uid, row.conversation_id = uid, talk.uid
+        row.created_at = parse_past("created_at", item.get("created_at"))
+        if row.sequence_num is None or row.sequence_num in taken:
+            row.sequence_num = max(taken, default=0) + 1
+        taken.add(row.sequence_num)
+        return row
+
+    def write(self, commit: CommitWriter) -> None:
+        talks = [talk.row for talk in self.talks if talk.is_new]
+        messages = [row for talk in self.talks for row in talk.messages]
+        add_copies(commit, talks)
+        add_copies(commit, messages)
+        enqueue_embedding(commit, messages)
+        commit.targets += [str(row.uid) for row in talks]
+
+
+def as_message_id(item: Any) -> UUID | None:
+    try:
+        return c.parse_uuid("id", item.get("id")) if isinstance(item, dict) else None
+    except Invalid:
+        return None
+
+
+def build_message_outcome(state: str, uid: str, reason: str = "") -> ItemOutcome:
+    return ItemOutcome("messages", state, uid, reason=reason)
+
+
+def load_numbers(view: Any, conversation: UUID) -> set[int]:
+    rows = view.visible_rows(Message).filter(conversation_id=conversation)
+    return {number for (number,) in rows.gather_values("sequence_num")}
+
+
+# ---- relations -------------------------------------------------------------------------------------
+
+
+class RelationArrival(Arrival):
+    kind = "relations"
+
+    def __init__(self, arriving: Arriving) -> None:
+        super().__init__(arriving)
+        self.fresh: list[tuple[dict[str, str], dict[str, Any]]] = []
+
+    def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
+        seen: set[tuple] = set()
+        for item in items:
+            try:
+                names, fields = parse_relation(item)
+            except Day1Error as error:
+                self.refuse(item, error)
+                continue
+            keys = {name: name_key(value) for name, value in names.items()}
+            triple = (keys["source_entity"], keys["relation_type"], keys["target_entity"])
+            state = self.decide(view, triple, fields, seen)
+            line = " ".join(names[name] for name in ("source_entity", "relation_type", "target_entity"))
+            self.add_outcome(state, item, line=line, reason=ERASED_HERE if state == REFUSED else "")
+            if state == ARRIVES:
+                self.fresh.append((names, fields))
+
+    def decide(self, view: Any, triple: tuple, fields: Mapping[str, Any], seen: set[tuple]) -> str:
+        until = fields.get("valid_until")
+        span = (fields.get("valid_from"), until) if until else None
+        if (triple, span) in seen:
+            return DUPLICATE
+        seen.add((triple, span))
+        same = find_triple(view, triple)
+        known = {(row.valid_from, row.valid_until) if row.valid_until else None for row in same}
+        if span in known:
+            return DUPLICATE
+        project_id = self.arriving.actor.project_id
+        uids = [build_relation_uid(project_id, triple, n) for n in range(MAX_ORDINAL)]
+        return REFUSED if not same and erased_uids(project_id, uids) else ARRIVES
+
+    def write(self, commit: CommitWriter) -> None:
+        for names, fields in self.fresh:
+            state_relation(commit, names, fields)
+
+
+def parse_relation(item: Item) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the names of a relation, and its other fields. Raises Invalid."""
+    names = {name: clean_name(name, c.without_secrets(item.get(name))) for name in RELATION_NAMES}
+    stated = {name: item[name] for name in RELATION_CHECKS if item.get(name) is not None}
+    fields = c.validate(stated, RELATION_CHECKS)
+    check_interval(fields.get("valid_from"), fields.get("valid_until"))
+    return names, fields

@@ -1,0 +1,85 @@
+"""Erasure in bundles: documents are written without what was erased, hashed and, if ours, signed anew."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from curation.engines.bundles.engine import seal_bundle
+from curation.engines.bundles.keys import sign_document
+from curation.engines.bundles.talk_arrivals import derive_uid
+from curation.models import Bundle
+from memory.engines.erasure.traces import Traces, change_rows
+from memory.engines.versions.erased import as_uuid, erased_uids
+from memory.exceptions import Conflict
+
+COLUMNS = ("bundle_data", "size", "counts", "sha256", "signature", "public_key")
+
+
+class BundleTraces:
+    """The bundles of a project, as rows in which an erasure looks for texts."""
+
+    def erase_traces(self, traces: Traces) -> int:
+        """Write every document anew that has something of what is erased; return how many had."""
+        rows = Bundle.objects.filter(project=traces.project_id)
+        return change_rows(rows, COLUMNS, lambda row: redact_bundle(traces, row))
+
+
+def redact_bundle(traces: Traces, row: Bundle) -> list[Any]:
+    """Return the values of the columns without what is erased."""
+    data = json.loads(row.bundle_data)
+    content = redact_content(traces, data["content"])
+    description = traces.redact_text(data["description"])
+    if content == data["content"] and description == data["description"]:
+        return [getattr(row, name) for name in COLUMNS]
+    data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
+    data |= {"content": content, "description": description}
+    sealed = Bundle()
+    seal_bundle(sealed, data, sign_again(traces.project_id, row, data))
+    return [getattr(sealed, name) for name in COLUMNS]
+
+
+def sign_again(project_id: UUID, row: Bundle, data: dict[str, Any]) -> dict[str, str] | None:
+    """Return a new signature of a bundle that the project signed; another's cannot be made anew."""
+    if not row.signature or row.origin != Bundle.Origin.CREATED:
+        return None
+    try:
+        return sign_document(project_id, data)
+    except Conflict:
+        return None
+
+
+def redact_content(traces: Traces, content: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the content without erased memories, and without the texts of them in others."""
+    gone = find_gone(traces.project_id, content)
+    kept = {kind: [item for item in items if not is_gone(item, gone)] for kind, items in content.items()}
+    for talk in kept.get("conversations", []):
+        talk["messages"] = [item for item in talk.get("messages", []) if not is_gone(item, gone)]
+    redacted: dict[str, list[Any]] = redact_value(traces, kept)
+    return redacted
+
+
+def find_gone(project_id: UUID, content: Mapping[str, list[Any]]) -> set[str]:
+    """Return the ids of a document that were erased, in it or where they were imported."""
+    uids = {uid for items in content.values() for item in items for uid in list_ids(item)}
+    copies = {derive_uid(project_id, uid): uid for uid in uids}
+    erased = erased_uids(project_id, [*uids, *copies], sources=True)
+    return {str(copies.get(uid, uid)) for uid in erased}
+
+
+def list_ids(item: Mapping[str, Any]) -> list[UUID]:
+    """Return the ids of an item and of its messages."""
+    parts = [item, *item.get("messages", [])]
+    return [uid for part in parts if (uid := as_uuid(part.get("id")))]
+
+
+def is_gone(item: Mapping[str, Any], gone: set[str]) -> bool:
+    return any(str(item.get(name, "")) in gone for name in ("id", "from_id", "to_id"))
+
+
+def redact_value(traces: Traces, value: Any) -> Any:
+    if isinstance(value, str):
+        return traces.redact_text(value) if value else value
+    if isinstance(value, Mapping):
+        return {name: redact_value(traces, one) for name, one in value.items()}
+    return [redact_value(traces, one) for one in value] if isinstance(value, list) else value

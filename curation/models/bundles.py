@@ -1,0 +1,84 @@
+"""Bundles: knowledge as a document that leaves the project, and the keys by which another trusts it."""
+
+from django.db import models
+
+from memory.db.fields import JSONTextField
+from memory.models.branches import Branch
+from memory.models.nodes import uuid7
+from memory.models.projects import Project
+
+
+class Bundle(models.Model):
+    """A document with facts, links, conversations and relations. It never changes but for erasures.
+
+    A newer version is another bundle of the same name.
+    """
+
+    class Origin(models.TextChoices):
+        CREATED = "created"
+        UPLOADED = "uploaded"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=100)
+    version = models.PositiveIntegerField()
+    description = models.TextField(blank=True)
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.CREATED)
+    source = models.ForeignKey(
+        Branch, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
+    )
+    source_branch = models.CharField(max_length=200, blank=True, help_text="As the document names it.")
+    only_verified = models.BooleanField(default=True)
+    counts = JSONTextField(default=dict, help_text="Kind of memory -> how many.")
+    left_out = JSONTextField(default=dict, help_text="Why facts are not in it -> how many.")
+    redacted = models.PositiveIntegerField(default=0, help_text="Secrets that were taken out.")
+    bundle_data = models.TextField(help_text="The document, as it is exported.")
+    size = models.PositiveIntegerField(default=0, help_text="Bytes of the document.")
+    sha256 = models.CharField(max_length=64)
+    signature = models.CharField(max_length=100, blank=True)
+    public_key = models.CharField(max_length=50, blank=True, help_text="Of who signed it.")
+    owner = models.CharField(max_length=100, help_text="The key or user that made or uploaded it.")
+    created_by = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name", "version"], name="one_bundle_of_a_version")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+class SigningKey(models.Model):
+    """The key with which a project signs. The private half is encrypted, and never leaves the server."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="+")
+    private_key = models.TextField(help_text="Encrypted with the secret key of the server.")
+    public_key = models.CharField(max_length=50)
+    created_by = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.public_key
+
+
+class TrustedKey(models.Model):
+    """A key of somebody else whose signature a project trusts."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=100)
+    public_key = models.CharField(max_length=50)
+    created_by = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="one_trusted_key_of_a_name"),
+            models.UniqueConstraint(fields=["project", "public_key"], name="one_name_of_a_trusted_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,187 @@
+"""The commands on bundles and on the keys that sign them."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from day1site.cli.declared_fields import field_option, filter_options, split_filters
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, note, short_time
+from day1site.cli.parameters import (
+    argument,
+    branch_option,
+    combine,
+    drop_empty,
+    option,
+    paging_options,
+    switch,
+)
+from day1site.cli.rest import Answer, quote_id
+
+MAX_FILE_BYTES = 16 * 1024 * 1024  # the server takes less, and says so
+bundle_argument = argument("bundle_id", "ID")
+import_options = combine(
+    option("--branch", "branch", metavar="NAME", help="default: bundle/NAME/vN, which is made of main"),
+    switch("--dry-run", help="say what it would do, and write nothing"),
+    switch("--require-trusted", help="refuse what nobody trusted has signed"),
+)
+
+
+def bundle_path(bundle_id: str) -> str:
+    return f"/bundles/{quote_id(bundle_id)}"
+
+
+@command("create", "Make a bundle of what a branch shows.", "day1 bundle create payments --branch main")
+@argument("name", "NAME")
+@branch_option
+@field_option("bundle", "description")
+@switch("--include-unverified", help="take unverified facts too; private and invalidated ones never are")
+@switch("--no-conversations", help="without conversations")
+@switch("--no-relations", help="without relations")
+@switch("--unsigned", help="do not sign it")
+def create(run: Invocation, **options: Any) -> None:
+    turned = {"include_unverified": "only_verified", "no_conversations": "conversations"}
+    turned |= {"no_relations": "relations", "unsigned": "sign"}
+    body = {turned[name]: False for name in turned if options.pop(name)} | drop_empty(options)
+    row = run.open_client().api.post("/bundles", **body)
+    signed = ", signed" if row["signature"] else ""
+    counts = ", ".join(f"{kind}: {count}" for kind, count in row["counts"].items())
+    run.show_line(row, f"{row['id']}\t{row['name']} v{row['version']}, {counts}{signed}")
+
+
+@command("list", "List bundles, the newest first.", "day1 bundle list --name payments")
+@filter_options("bundle")
+@paging_options
+def list_bundles(run: Invocation, **options: Any) -> None:
+    filters, options = split_filters("bundle", options)
+    api = run.open_client().api
+    run.show_list(
+        lambda paging: api.get("/bundles", **filters, **paging),
+        options,
+        ["id", "name", "version", "origin", "from", "facts", "size", "signed", "made"],
+        list_cells,
+        "No bundle here.",
+    )
+
+
+def list_cells(row: Answer) -> list[Any]:
+    about = [row["id"], row["name"], row["version"], row["origin"], row["source_branch"]]
+    signed = "yes" if row["signature"] else "no"
+    return [*about, row["counts"].get("facts", 0), row["size"], signed, short_time(row["created_at"])]
+
+
+@command("show", "Show what a bundle holds.", "day1 bundle show 0197…")
+@bundle_argument
+def show(run: Invocation, bundle_id: str) -> None:
+    row = run.open_client().api.get(bundle_path(bundle_id))
+    run.show(row, lambda out: out.pairs(row))
+
+
+@command("export", "Write the document of a bundle to a file.", "day1 bundle export 0197… payments.json")
+@bundle_argument
+@argument("file", "FILE", required=False, default="-")
+def export(run: Invocation, bundle_id: str, file: str) -> None:
+    data = run.open_client().api.get(f"{bundle_path(bundle_id)}/export")
+    text = json.dumps(data, ensure_ascii=False) + "\n"
+    if file == "-":
+        sys.stdout.write(text)
+    else:
+        Path(file).write_text(text, encoding="utf-8")
+        note(f"{file}: {data['name']} v{data['version']}, sha256 {data['sha256']}")
+
+
+@command(
+    "upload",
+    "Import the document of a bundle from a file.",
+    "day1 bundle upload payments.json --dry-run",
+)
+@argument("file", "FILE")
+@import_options
+@option("--name", "name", metavar="NAME", help="keep it under another name")
+@switch("--keep-only", help="keep it, and import nothing yet")
+def upload(run: Invocation, file: str, **options: Any) -> None:
+    query = {name: value for name, value in drop_empty(options).items() if value is not False}
+    if not query.pop("keep_only", False):
+        query["import"] = True
+    found = run.open_client().transport.request("POST", "/bundles/upload", query, read_document(file))
+    run.show(found, lambda out: print_upload(out, found))
+
+
+def read_document(file: str) -> Any:
+    """Return the JSON object of a file. Raises UsageError."""
+    try:
+        with sys.stdin.buffer if file == "-" else open(file, "rb") as stream:
+            data = json.loads(stream.read(MAX_FILE_BYTES))
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise click.UsageError(f"{file} is no JSON document.")
+    return data
+
+
+def print_upload(out: Output, found: Answer) -> None:
+    if row := found["bundle"]:
+        out.line(f"{row['id']}\t{row['name']} v{row['version']}, kept")
+    if found["report"]:
+        print_report(out, found["report"])
+
+
+def print_report(out: Output, report: Answer) -> None:
+    """Print what an import did, or would do."""
+    out.line(
+        f"{'would import' if report['dry_run'] else 'imported'} on {report['branch']}, {report['trust']}"
+    )
+    states = ("new", "duplicate", "refused")
+    counts = [[kind, *(count[state] for state in states)] for kind, count in report["counts"].items()]
+    out.table(["kind", *states], counts)
+    for warning in report["warnings"]:
+        note(warning)
+    for one in report["refused"]:
+        note(f"{one['kind']} {one['id']}: {one['reason']}")
+
+
+@command("import", "Import a stored bundle on a branch.", "day1 bundle import 0197… --branch main --dry-run")
+@bundle_argument
+@import_options
+def import_stored(run: Invocation, bundle_id: str, **options: Any) -> None:
+    body = drop_empty(options)
+    found = run.open_client().api.post(f"{bundle_path(bundle_id)}/import", **body)
+    run.show(found, lambda out: print_report(out, found))
+
+
+# ---- keys ------------------------------------------------------------------------------------------
+
+
+@command("key", "Show the public key with which the project signs.", "day1 bundle key --new")
+@switch("--new", help="make one, or a new one in its place")
+def show_key(run: Invocation, new: bool) -> None:
+    api = run.open_client().api
+    row = api.post("/signing-key") if new else api.get("/signing-key")
+    run.show_line(row, row["public_key"])
+
+
+@command("trust", "Trust the key of somebody else.", "day1 bundle trust Acme MCowBQYD…")
+@argument("name", "NAME")
+@argument("public_key", "KEY")
+def trust(run: Invocation, **options: Any) -> None:
+    row = run.open_client().api.post("/trusted-keys", **options)
+    run.show_line(row, f"{row['name']}\t{row['public_key']}")
+
+
+@command("trusted", "List the keys that the project trusts.", "day1 bundle trusted")
+def list_trusted(run: Invocation) -> None:
+    found = run.open_client().api.get("/trusted-keys")
+    rows = [[row["name"], row["public_key"], row["created_by"]] for row in found["results"]]
+    run.show(found, lambda out: out.table(["name", "key", "by"], rows))
+
+
+@command("distrust", "Trust a key no more.", "day1 bundle distrust Acme")
+@argument("name", "NAME")
+def distrust(run: Invocation, name: str) -> None:
+    run.open_client().api.delete(f"/trusted-keys/{quote_id(name)}")
+    run.show_line({"name": name}, f"{name}\ttrusted no more")

@@ -1,0 +1,239 @@
+"""Scores of single words in memory: FTS5's BM25 of several words is the sum of theirs.
+
+FTS5 scores every text that has one of the words, and sorts them all. A word's scores are read once, and later
+commits add theirs; see decision 0036. The index stays the only truth: a cache is dropped whenever rows of the
+index were replaced or removed for good, which the database file itself says (``user_version``).
+"""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.sqlite.closed_versions import match_text
+
+MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
+MAX_CACHES = 16  # of indexes: a store has three
+MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
+MAX_GROWTH = (
+    0.02  # of an index, until a word's scores are read again: they depend on how many texts there are
+)
+UNFILTERED, FILTERED = 4, 20  # matches that are looked at first, for each that is wanted
+MAX_LOG = 10_000  # rows, beyond which all words are read again
+ONE_OF = " AND rowid IN (SELECT value FROM json_each(%s))"
+NO_COMMIT = (0, "")
+
+Commit = tuple[int, str]  # a place in the order of commits, and the id of the one that is there
+Point = tuple[int, int]  # an epoch of the index, and a length of the log
+
+
+@dataclass(frozen=True)
+class WordScores:
+    """The rows that have a word, by row id, and the score of each.
+
+    ``read_at`` and ``known`` are how much of the log there was when all was read, and is known now.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    read_at: int
+    known: int
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The rows that have any of the words, and the sum of their scores."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+
+    @classmethod
+    def of(cls, words: Sequence[WordScores]) -> "Matches":
+        """Add up the scores of each row."""
+        rows = np.concatenate([word.rows for word in words])
+        order = np.argsort(rows, kind="stable")  # merges what is sorted
+        rows, scores = rows[order], np.concatenate([word.scores for word in words])[order]
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        return cls(rows[starts], np.add.reduceat(scores, starts) if len(starts) else scores)
+
+    def best(self, count: int) -> list[tuple[int, float]]:
+        """Return the best rows, best first; ties by row id."""
+        chosen = np.arange(len(self.rows))
+        if count < len(chosen):
+            least = np.partition(self.scores, -count)[-count]
+            chosen = np.flatnonzero(self.scores >= least)
+        order = np.lexsort((self.rows[chosen], -self.scores[chosen]))[:count]
+        return self._pairs(chosen[order])
+
+    def of_rows(self, rids: Sequence[int]) -> list[tuple[int, float]]:
+        """Return those of the rows that have a word."""
+        requested = np.unique(np.asarray(rids, dtype="i8"))
+        at = np.minimum(np.searchsorted(self.rows, requested), max(len(self.rows) - 1, 0))
+        return self._pairs(at[self.rows[at] == requested]) if len(self.rows) else []
+
+    def _pairs(self, at: np.ndarray) -> list[tuple[int, float]]:
+        return list(zip(self.rows[at].tolist(), self.scores[at].tolist(), strict=True))
+
+
+class KeywordCache:
+    """The words of one full-text index that were searched lately."""
+
+    def __init__(self, table: str, index: str) -> None:
+        self.table, self.index = table, index
+        self._lock = threading.Lock()
+        self._reset(-1, NO_COMMIT, 0)
+
+    def _reset(self, epoch: int, commit: Commit, size: int) -> None:
+        self._epoch, self._commit, self._size = epoch, commit, size
+        self._seen = {commit}  # the newest commits of the states since
+        self._log: list[int] = []  # the rows that commits added since
+        self._words: OrderedDict[str, WordScores] = OrderedDict()
+        self._postings = 0
+
+    def match(self, connection: Any, phrases: Sequence[str]) -> Matches | None:
+        """Return the matches of any of the phrases in the snapshot that the connection reads.
+
+        None where it reads an older state than the cache has.
+        """
+        with connection.cursor() as cursor:
+            if (point := self._follow_commits(cursor)) is None:
+                return None
+            return Matches.of([self._load_word(cursor, phrase, point) for phrase in phrases])
+
+    # ---- what changed --------------------------------------------------------------------------
+
+    def _follow_commits(self, cursor: Any) -> Point | None:
+        """Bring the log up to the snapshot; return the point in it, None for an older snapshot."""
+        epoch, last = read_state(cursor)
+        with self._lock:
+            if epoch < self._epoch or (epoch == self._epoch and last in self._seen - {self._commit}):
+                return None
+            changed = last != self._commit
+            if epoch != self._epoch or len(self._log) > MAX_LOG or (changed and not self._has_commit(cursor)):
+                cursor.execute(f'SELECT count(*) FROM "{self.index}_docsize"')
+                self._reset(epoch, last, cursor.fetchone()[0])
+            elif changed:
+                self._log += self._read_new_rows(cursor)
+                self._commit = last
+                self._seen.add(last)
+            return epoch, len(self._log)
+
+    def _has_commit(self, cursor: Any) -> bool:
+        """Return whether the newest commit that is known is there: no other has taken its place."""
+        if self._commit == NO_COMMIT:
+            return True
+        cursor.execute("SELECT id FROM memory_commit WHERE rowid = %s", [self._commit[0]])
+        return bool(cursor.fetchone() == (self._commit[1],))
+
+    def _read_new_rows(self, cursor: Any) -> list[int]:
+        cursor.execute(
+            f'SELECT v.rid FROM memory_commit c JOIN "{self.table}" v'
+            " ON v.branch_id = c.branch_id AND v.seq_from = c.seq WHERE c.rowid > %s",
+            [self._commit[0]],
+        )
+        return [rid for (rid,) in cursor.fetchall()]
+
+    # ---- words ---------------------------------------------------------------------------------
+
+    def _load_word(self, cursor: Any, phrase: str, point: Point) -> WordScores:
+        epoch, known = point
+        with self._lock:
+            word = self._words.get(phrase) if epoch == self._epoch else None
+            new = self._log[word.known : known] if word else []
+        if word and word.read_at <= known and not new:
+            return word
+        found = self._add_new_rows(cursor, word, phrase, new) if word and word.read_at <= known else None
+        found = found or self._read_word(cursor, phrase, known)
+        self._keep_word(phrase, found, epoch)
+        return found
+
+    def _add_new_rows(
+        self, cursor: Any, word: WordScores, phrase: str, new: Sequence[int]
+    ) -> WordScores | None:
+        """Return the word with rows that are new; None where it is better read again."""
+        known = word.known + len(new)
+        if len(new) > MAX_NEW_ROWS or known - word.read_at > self._size * MAX_GROWTH:
+            return None
+        rows, scores = self._fetch(cursor, phrase, ONE_OF, json.dumps(new))
+        rows, scores = np.concatenate([word.rows, rows]), np.concatenate([word.scores, scores])
+        order = np.argsort(rows, kind="stable")
+        return WordScores(rows[order], scores[order], word.read_at, known)
+
+    def _read_word(self, cursor: Any, phrase: str, known: int) -> WordScores:
+        rows, scores = self._fetch(cursor, phrase, "")
+        return WordScores(rows, scores, known, known)
+
+    def _fetch(self, cursor: Any, phrase: str, condition: str, *values: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that have a phrase, and their scores."""
+        sql = f'SELECT rowid, -rank FROM "{self.index}" WHERE "{self.index}" MATCH %s{condition}'
+        cursor.execute(sql, [match_text([phrase]), *values])
+        found = np.array(cursor.fetchall(), dtype=[("row", "i8"), ("score", "f4")])
+        found.sort(order="row")
+        return found["row"].copy(), found["score"].copy()
+
+    def _keep_word(self, phrase: str, word: WordScores, epoch: int) -> None:
+        """Keep a word; the ones that were not searched for longest make room."""
+        with self._lock:
+            old = self._words.get(phrase)
+            if epoch != self._epoch or (old and old.known > word.known):
+                return
+            self._words[phrase] = word
+            self._words.move_to_end(phrase)
+            self._postings += len(word.rows) - (len(old.rows) if old else 0)
+            while self._postings > MAX_POSTINGS and len(self._words) > 1:
+                _, gone = self._words.popitem(last=False)
+                self._postings -= len(gone.rows)
+
+
+def read_state(cursor: Any) -> tuple[int, Commit]:
+    """Return the epoch of the indexes, and the newest commit."""
+    cursor.execute(
+        "SELECT user_version, c.rowid, c.id FROM pragma_user_version"
+        " LEFT JOIN memory_commit c ON c.rowid = (SELECT max(rowid) FROM memory_commit)"
+    )
+    epoch, place, uid = cursor.fetchone()
+    return epoch, (place, str(uid)) if place else NO_COMMIT
+
+
+def begin_epoch(connection: Any) -> None:
+    """Have all caches of this database dropped, in every process, once the transaction is committed."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT user_version FROM pragma_user_version")
+        (epoch,) = cursor.fetchone()
+        cursor.execute(f"PRAGMA user_version = {epoch + 1}")
+
+
+_caches: OrderedDict[tuple[str, str], KeywordCache] = OrderedDict()
+_caches_lock = threading.Lock()
+
+
+def get_keyword_cache(connection: Any, table: str, index: str) -> KeywordCache:
+    """Return the cache of an index of a connection's database."""
+    key = (str(connection.settings_dict["NAME"]), index)
+    with _caches_lock:
+        cache = _caches.setdefault(key, KeywordCache(table, index))
+        _caches.move_to_end(key)
+        while len(_caches) > MAX_CACHES:
+            _caches.popitem(last=False)
+    return cache
+
+
+def find_visible(connection: Any, rows: VersionedQuerySet, matches: Matches, k: int) -> Ranked:
+    """Return the best k matches that are among the rows, best first."""
+    check, params = rows.visibility_sql("ranked.r")
+    sql = f"SELECT r FROM (SELECT value AS r FROM json_each(%s)) ranked WHERE {check}"
+    count = k * (FILTERED if rows.recorded_filters else UNFILTERED)
+    while True:
+        best = matches.best(count)
+        with connection.cursor() as cursor:
+            cursor.execute(sql, [json.dumps([rid for rid, _ in best]), *params])
+            visible = {rid for (rid,) in cursor.fetchall()}
+        found = [hit for hit in best if hit[0] in visible]
+        if len(found) >= k or len(best) < count:
+            return found[:k]
+        count *= 4

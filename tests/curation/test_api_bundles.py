@@ -1,0 +1,256 @@
+"""/bundles over REST: make, export, upload, import, keys, and what is refused."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from curation.engines.bundles.document import compute_sha256
+from curation.models import Bundle, SigningKey
+from memory.models import Project
+from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CLOCK = "The clock is two minutes ahead."
+
+
+@pytest.fixture
+def other(other_project: Project) -> Api:
+    return api_for(other_project)
+
+
+@pytest.fixture
+def bundle(api: Api) -> dict[str, Any]:
+    fact = api.fact(CLOCK)
+    api.post(f"/facts/{fact['id']}/verify", {"verdict": "verified", "reason": "seen"})
+    answer = api.post("/bundles", {"name": "clocks", "description": "Clocks."})
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+@pytest.fixture
+def document(api: Api, bundle: dict[str, Any]) -> dict[str, Any]:
+    return api.get(f"/bundles/{bundle['id']}/export").json()
+
+
+def reseal(data: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    data = {name: value for name, value in data.items() if name not in ("sha256", "signature")} | changes
+    return data | {"sha256": compute_sha256(data)}
+
+
+def test_a_bundle_is_made_listed_and_exported(api: Api, bundle: Any, document: Any) -> None:
+    assert (bundle["name"], bundle["version"], bundle["counts"]["facts"]) == ("clocks", 1, 1)
+    assert (bundle["origin"], bundle["source_branch"], bundle["signature"]) == ("created", "main", "")
+    assert api.get(f"/bundles/{bundle['id']}").json() == bundle
+    assert api.get("/bundles?name=clocks&origin=created").json()["results"] == [bundle]
+    assert api.get("/bundles?origin=uploaded").json()["results"] == []
+    assert (document["sha256"], document["format"]) == (bundle["sha256"], "day1-bundle")
+    assert bundle["size"] == len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_it_travels_to_another_project(other: Api, document: Any) -> None:
+    with nothing_left():
+        told = other.post("/bundles/upload?dry_run=true", document)
+        assert told.status_code == 200, told.content
+    report = told.json()["report"]
+    assert (told.json()["bundle"], report["dry_run"], report["branch"]) == (None, True, "bundle/clocks/v1")
+    assert report["counts"]["facts"] == {"new": 1, "duplicate": 0, "refused": 0}
+    kept = other.post("/bundles/upload", document)
+    assert (kept.status_code, kept.json()["report"]) == (201, None)
+    path = f"/bundles/{kept.json()['bundle']['id']}/import"
+    done = other.post(path, {"branch": "main"}).json()
+    assert (done["dry_run"], done["reset"], done["trust"]) == (False, 1, "unsigned")
+    assert done["commit"]["kind"] == "bundle.import"
+    (fact,) = other.get("/facts").json()["results"]
+    assert (fact["fact_text"], fact["verification_status"]) == (CLOCK, "unverified")
+    again = other.post(path, {"branch": "main", "dry_run": True}).json()
+    assert (again["commit"], again["duplicates"][0]["existing_id"]) == (None, fact["id"])
+
+
+def test_a_trusted_signature_keeps_verdicts(api: Api, other: Api, bundle: Any) -> None:
+    refused(api.get("/signing-key"), 404, "not_found")
+    key = api.post("/signing-key").json()
+    assert key.keys() == {"public_key", "created_by", "created_at"}
+    assert api.get("/signing-key").json() == key
+    made = api.post("/bundles", {"name": "clocks", "sign": True}).json()
+    data = api.get(f"/bundles/{made['id']}/export").json()
+    private = SigningKey.objects.get().private_key
+    assert private not in json.dumps([key, made, data])
+    told = other.post("/bundles/upload?branch=main&dry_run=true", data).json()["report"]
+    assert (told["trust"], told["signed_by"], len(told["warnings"])) == ("unknown_signature", "", 1)
+    with nothing_left():
+        answer = other.post("/bundles/upload?branch=main&require_trusted=true", data)
+        refused(answer, 409, "conflict", "signature")
+    row = other.post("/trusted-keys", {"name": "Acme", "public_key": key["public_key"]}).json()
+    assert other.get("/trusted-keys").json() == {"results": [row]}
+    done = other.post("/bundles/upload?branch=main&require_trusted=true", data).json()["report"]
+    assert (done["trust"], done["signed_by"], done["verified"], done["warnings"]) == (
+        "trusted",
+        "Acme",
+        1,
+        [],
+    )
+    assert other.get("/facts").json()["results"][0]["verification_status"] == "verified"
+    assert other.delete("/trusted-keys/Acme").status_code == 204
+    assert other.get("/trusted-keys").json() == {"results": []}
+
+
+def test_a_request_that_is_sent_twice_is_done_once(api: Api, other: Api, document: Any) -> None:
+    made = [api.post("/bundles", {"name": "clocks"}, Idempotency_Key="k").json() for _ in range(2)]
+    assert made[0] == made[1]
+    done = [other.post("/bundles/upload?branch=main", document, Idempotency_Key="u") for _ in range(2)]
+    assert done[0].json() == done[1].json()
+    assert Bundle.objects.count() == 3
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+HOSTILE: list[tuple[str, Any, str | None]] = [
+    ("wrong format", lambda d: d | {"format": "zip"}, "bundle"),
+    ("no object", lambda d: [d], None),
+    ("wrong hash", lambda d: d | {"sha256": "0" * 64}, "sha256"),
+    ("short hash", lambda d: d | {"sha256": "0"}, "sha256"),
+    ("no hash", lambda d: {n: v for n, v in d.items() if n != "sha256"}, "sha256"),
+    ("changed text", lambda d: json.loads(json.dumps(d).replace("two minutes", "six minutes")), "sha256"),
+    ("changed name", lambda d: d | {"name": "other"}, "sha256"),
+    ("schema 2", lambda d: reseal(d, schema_version=2), "schema_version"),
+    ("schema true", lambda d: reseal(d, schema_version=True), "schema_version"),
+    ("schema none", lambda d: reseal(d, schema_version=None), "schema_version"),
+    (
+        "secrets",
+        lambda d: reseal(json.loads(json.dumps(d).replace("two", "password=hunter2hunter2"))),
+        "bundle",
+    ),
+    ("no content", lambda d: reseal(d, content=[]), "content"),
+    ("unknown kind", lambda d: reseal(d, content={"viruses": []}), "content"),
+    ("facts no list", lambda d: reseal(d, content={"facts": {}}), "content.facts"),
+    ("facts no objects", lambda d: reseal(d, content={"facts": ["x"]}), "content.facts"),
+    ("name path", lambda d: reseal(d, name="../../etc/passwd"), "name"),
+    ("name empty", lambda d: reseal(d, name=""), "name"),
+    ("name long", lambda d: reseal(d, name="x" * 101), "name"),
+    ("name rtl", lambda d: reseal(d, name="‮sgnp"), "name"),
+    ("name nul", lambda d: reseal(d, name="x\u0000"), "name"),
+    ("name newline", lambda d: reseal(d, name="x\n"), "name"),
+    ("name number", lambda d: reseal(d, name=7), "name"),
+    ("version 0", lambda d: reseal(d, version=0), "version"),
+    ("version text", lambda d: reseal(d, version="1"), "version"),
+    ("signature none", lambda d: d | {"signature": "x"}, "signature"),
+    ("signature rsa", lambda d: d | {"signature": {"algorithm": "rsa"}}, "signature"),
+    (
+        "signature wrong",
+        lambda d: (
+            d
+            | {
+                "signature": {
+                    "algorithm": "ed25519",
+                    "public_key": base64.b64encode(bytes(32)).decode(),
+                    "value": base64.b64encode(bytes(64)).decode(),
+                }
+            }
+        ),
+        "signature",
+    ),
+    (
+        "signature junk",
+        lambda d: d | {"signature": {"algorithm": "ed25519", "public_key": "é", "value": "??"}},
+        "signature",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "field"), HOSTILE, ids=[one[0] for one in HOSTILE])
+def test_a_foreign_document_is_refused(other: Api, document: Any, name: str, change: Any, field: Any) -> None:
+    with nothing_left():
+        refused(other.post("/bundles/upload?branch=main", change(document)), 400, "invalid", field)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (b"not json", 400, "invalid"),
+        (b"", 400, "invalid"),
+        (b"\xff\xfe", 400, "invalid"),
+        (b'{"a": NaN}', 400, "invalid"),
+        (b'{"format": "day1-bundle", "schema_version": 1, "x": 1e999}', 400, "invalid"),
+        (b"[" * 100_000, 400, "invalid"),
+        (json.dumps({"format": "day1-bundle", "x": deep(80)}).encode(), 400, "invalid"),
+        (b'{"format": "' + b"x" * (9 * 1024 * 1024) + b'"}', 413, "too_large"),
+    ],
+    ids=["text", "empty", "bytes", "nan", "infinity", "open", "deep", "large"],
+)
+def test_what_is_no_document_is_refused(other: Api, body: bytes, status: int, code: str) -> None:
+    with nothing_left():
+        problem = other.post("/bundles/upload?branch=main", body).json()
+        assert (problem["status"], problem["code"]) == (status, code), problem
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code", "field"),
+    [
+        ("POST", "", {}, 400, "invalid", "name"),
+        ("POST", "", {"name": "a b"}, 400, "invalid", "name"),
+        ("POST", "", {"name": "x", "branch": "no"}, 404, "not_found", None),
+        ("POST", "", {"name": "x", "sign": True}, 409, "conflict", "sign"),
+        ("POST", "", {"name": "x", "version": 7}, 400, "unknown_field", "version"),
+        ("POST", "", {"name": "x", "only_verified": "no"}, 400, "invalid", "only_verified"),
+        ("GET", f"/{UNKNOWN}", None, 404, "not_found", None),
+        ("GET", "/nothing", None, 400, "invalid", "id"),
+        ("GET", f"/{UNKNOWN}/export", None, 404, "not_found", None),
+        ("POST", f"/{UNKNOWN}/import", {}, 404, "not_found", None),
+        ("POST", "/ID/import", {"branch": "no"}, 404, "not_found", None),
+        ("POST", "/ID/import", {"branch": "Not A Name"}, 400, "invalid", "name"),
+        ("POST", "/ID/import", {"colour": "red"}, 400, "unknown_field", "colour"),
+        ("POST", "/ID/import", {"require_trusted": True}, 409, "conflict", "signature"),
+        ("GET", "?origin=moon", None, 400, "invalid", "origin"),
+        ("GET", "?colour=red", None, 400, "unknown_field", "colour"),
+    ],
+)
+def test_what_is_refused(
+    api: Api, bundle: Any, method: str, path: str, body: Any, status: int, code: str, field: str | None
+) -> None:
+    with nothing_left():
+        refused(api(method, f"/bundles{path.replace('ID', bundle['id'])}", body), status, code, field)
+
+
+def test_another_document_of_the_same_name_is_refused(api: Api, bundle: Any, document: Any) -> None:
+    data = reseal(document, description="Other.")
+    with nothing_left():
+        refused(api.post("/bundles/upload", data), 409, "exists", "name")
+    assert api.post("/bundles/upload?name=others", data).status_code == 201
+
+
+def test_keys_are_refused(api: Api, project: Project) -> None:
+    key = api.post("/signing-key").json()["public_key"]
+    assert api.post("/trusted-keys", {"name": "Me", "public_key": key}).status_code == 201
+    writer = api_for(project, scopes=["merge"])
+    with nothing_left():
+        refused(api.post("/trusted-keys", {"name": "Me", "public_key": key}), 409, "exists")
+        refused(api.post("/trusted-keys", {"name": "", "public_key": key}), 400, "invalid", "name")
+        refused(api.post("/trusted-keys", {"name": "X", "public_key": "x"}), 400, "invalid", "public_key")
+        refused(api.delete("/trusted-keys/no"), 404, "not_found")
+        refused(writer.post("/signing-key"), 403, "scope_missing")
+        refused(writer.post("/trusted-keys", {"name": "X", "public_key": key}), 403, "scope_missing")
+        refused(writer.delete("/trusted-keys/Me"), 403, "scope_missing")
+
+
+def test_who_may(api: Api, other: Api, project: Project, bundle: Any, document: Any) -> None:
+    reader = api_for(project, scopes=["read"])
+    bound = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+    path = f"/bundles/{bundle['id']}"
+    with nothing_left():
+        refused(other.get(path), 404, "not_found")
+        refused(other.get(f"{path}/export"), 404, "not_found")
+        refused(other.post(f"{path}/import"), 404, "not_found")
+        refused(reader.post("/bundles", {"name": "x"}), 403, "scope_missing")
+        refused(reader.post(f"{path}/import"), 403, "scope_missing")
+        refused(reader.post("/bundles/upload", document), 403, "scope_missing")
+        refused(bound.get(f"{path}/export"), 403, "branch_forbidden")
+        refused(bound.post("/bundles", {"name": "x"}), 403, "branch_forbidden")
+        refused(bound.post("/bundles/upload?branch=main", document), 403, "branch_forbidden")
+    assert reader.get(f"{path}/export").json() == document

@@ -1,0 +1,156 @@
+"""The pages of bundles: list, upload with its report, download, import, keys, and what each role may do."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from curation.engines.bundles.engine import KnowledgeBundleEngine
+from curation.models import Bundle, SigningKey, TrustedKey
+from memory.actors import Actor, local_actor
+from memory.models import Branch, Fact, Project
+from tests.curation.test_handoffs import write_fact
+from tests.memory.api.client import nothing_left
+from tests.memory.views.test_page_frame import text
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LIST = "/p/test/bundles"
+UPLOAD, KEYS = f"{LIST}/upload", f"{LIST}/keys"
+
+
+@pytest.fixture
+def bundle(actor: Actor, main: Branch) -> Bundle:
+    write_fact(actor, "The clock is `two minutes` ahead of <b>all</b>.", branch="main")
+    return KnowledgeBundleEngine().create_bundle(name="clocks", description="<i>Clocks</i>.", actor=actor)
+
+
+@pytest.fixture
+def foreign(other_project: Project) -> str:
+    """Return the document of a bundle of another project."""
+    actor = local_actor(other_project.pk)
+    write_fact(actor, "Batteries last <b>a year</b>.", branch="main")
+    return KnowledgeBundleEngine().create_bundle(name="batteries", actor=actor).bundle_data
+
+
+def get_page(client: Client, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.content
+    return text(answer)
+
+
+def send(client: Client, document: str | bytes, **fields: Any) -> Any:
+    body = document.encode() if isinstance(document, str) else document
+    return client.post(UPLOAD, {"file": SimpleUploadedFile("b.json", body), **fields})
+
+
+def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client, main: Branch) -> None:
+    page = get_page(viewer, LIST)
+    assert ("bundle create" in page, "Make the bundle" in page, "Upload a bundle" in page) == (
+        True,
+        False,
+        False,
+    )
+    assert "Make the bundle" in get_page(curator, LIST)
+
+
+def test_a_curator_makes_one(curator: Client, actor: Actor, main: Branch) -> None:
+    write_fact(actor, "Clocks differ.", verdict="", branch="main")
+    made = curator.post(LIST, {"name": "clocks", "source_branch": "main", "conversations": "yes"})
+    row = Bundle.objects.get()
+    assert (made.status_code, made["Location"]) == (302, f"{LIST}/{row.pk}")
+    assert (row.only_verified, row.counts["facts"]) == (False, 1)
+    assert "clocks" in get_page(curator, f"{LIST}?state=created")
+    refused = curator.post(LIST, {"name": "a b"})
+    assert (refused.status_code, Bundle.objects.count()) == (400, 1)
+
+
+def test_the_page_shows_what_the_receiver_gets(viewer: Client, bundle: Bundle) -> None:
+    page = viewer.get(f"{LIST}/{bundle.pk}").content.decode()
+    assert "<code>two minutes</code> ahead of &lt;b&gt;all&lt;/b&gt;." in page
+    assert "&lt;i&gt;Clocks&lt;/i&gt;." in page
+    assert bundle.sha256 in page
+    assert "Import it on a branch" not in page
+    assert viewer.post(f"{LIST}/{bundle.pk}", {"action": "import"}).status_code == 403
+
+
+def test_it_is_downloaded(viewer: Client, bundle: Bundle) -> None:
+    answer = viewer.get(f"{LIST}/{bundle.pk}/document")
+    assert answer["Content-Disposition"] == 'attachment; filename="clocks-v1.json"'
+    assert (answer["Content-Type"], answer.content.decode()) == ("application/json", bundle.bundle_data)
+
+
+def test_an_upload_tells_first_and_writes_then(curator: Client, foreign: str) -> None:
+    with nothing_left():
+        told = send(curator, foreign, action="check")
+    page = text(told)
+    assert (told.status_code, "bundle/batteries/v1" in page, "arrive as unverified" in page) == (
+        200,
+        True,
+        True,
+    )
+    sha256 = json.loads(foreign)["sha256"]
+    assert sha256 in told.content.decode()
+    with nothing_left():
+        other = send(curator, foreign, action="import", sha256="0" * 64)
+        assert (other.status_code, "another file" in text(other)) == (400, True)
+    done = send(curator, foreign, action="import", sha256=sha256)
+    assert (done.status_code, done["Location"]) == (302, "/p/test/branches/bundle/batteries/v1")
+    branch = Branch.objects.get(name="bundle/batteries/v1")
+    assert Fact.objects.on(branch).get().fact_text == "Batteries last <b>a year</b>."
+    again = text(send(curator, foreign, action="check", target_branch="bundle/batteries/v1"))
+    assert "Nothing in it is new here." in again
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"not json", "no JSON document"),
+        (b"[1]", "no JSON document"),
+        (b'{"format": "zip"}', "no bundle"),
+        (b"[" * 5000, "no JSON document"),
+    ],
+)
+def test_a_file_that_is_no_bundle_is_refused(curator: Client, main: Branch, body: bytes, words: str) -> None:
+    with nothing_left():
+        answer = send(curator, body, action="import")
+    assert (answer.status_code, words in text(answer)) == (400, True)
+
+
+def test_without_a_file_or_the_right_nothing_happens(
+    curator: Client, viewer: Client, main: Branch, foreign: str
+) -> None:
+    with nothing_left():
+        assert curator.post(UPLOAD, {"action": "check"}).status_code == 400
+        assert viewer.get(UPLOAD).status_code == 403
+        assert send(viewer, foreign, action="import").status_code == 403
+
+
+def test_a_stored_bundle_is_imported(curator: Client, bundle: Bundle) -> None:
+    path = f"{LIST}/{bundle.pk}"
+    told = text(curator.post(path, {"action": "check", "target_branch": "main"}))
+    assert "Nothing in it is new here." in told
+    refused = curator.post(path, {"action": "import", "target_branch": "no"})
+    assert (refused.status_code, "no branch named no" in text(refused)) == (404, True)
+
+
+def test_keys_are_the_maintainers(curator: Client, maintainer: Client, main: Branch) -> None:
+    assert "There is none" in get_page(curator, KEYS)
+    assert curator.post(KEYS, {"action": "make"}).status_code == 403
+    assert maintainer.post(KEYS, {"action": "make"}).status_code == 302
+    key = SigningKey.objects.get()
+    page = maintainer.get(KEYS).content.decode()
+    assert (key.public_key in page, key.private_key in page) == (True, False)
+    typed = {"action": "trust", "name": "<Acme>", "public_key": key.public_key}
+    assert maintainer.post(KEYS, typed).status_code == 302
+    assert "&lt;Acme&gt;" in maintainer.get(KEYS).content.decode()
+    assert maintainer.post(KEYS, typed).status_code == 409
+    assert maintainer.post(KEYS, {"action": "distrust:<Acme>"}).status_code == 302
+    assert TrustedKey.objects.count() == 0
+    assert maintainer.post(KEYS, {"action": "paint"}).status_code == 400
+
+
+def test_another_project_sees_none(stranger: Client, bundle: Bundle) -> None:
+    assert stranger.get(f"{LIST}/{bundle.pk}").status_code == 404
+    assert stranger.get(f"{LIST}/{bundle.pk}/document").status_code == 404

@@ -1,0 +1,418 @@
+"""Bundles: what one takes of a branch, its seals, its import into another project, and its erasure."""
+
+import json
+from typing import Any
+
+import pytest
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from conversations.models import Conversation, Message
+from curation.engines.bundles.document import compute_sha256, dump_canonical
+from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
+from curation.engines.bundles.importing import ImportReport
+from curation.engines.bundles.keys import BundleKeyEngine, check_signature
+from curation.models import Bundle, SigningKey
+from memory.actors import Actor, local_actor
+from memory.engines.access.policies import PolicyEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.exceptions import (
+    BranchArchived,
+    BranchForbidden,
+    Conflict,
+    DirectWritesRefused,
+    Exists,
+    Invalid,
+    NotFound,
+    ScopeMissing,
+    TooLarge,
+)
+from memory.models import Branch, Commit, Fact, FactAssessment, FactLink, Project, Relation
+from tests.curation.test_handoffs import key_actor, write_fact
+
+engine, keys = KnowledgeBundleEngine(), BundleKeyEngine()
+pytestmark = pytest.mark.django_db(transaction=True)  # a refusal rolls its transaction back
+CLOCK, CAUSE = "The clock is two minutes ahead.", "The cause is the battery."
+QUESTION = "Why is the clock of the gateway wrong?"
+TARGET = "bundle/clocks/v1"
+
+
+@pytest.fixture
+def knowledge(actor: Actor, main: Branch) -> dict[str, Any]:
+    """Return memories of main: two verified facts with a link, a conversation, a relation, and what stays."""
+    clock, cause = (
+        write_fact(actor, CLOCK, branch="main", confidence=0.9),
+        write_fact(actor, CAUSE, branch="main"),
+    )
+    talk = ConversationEngine().create_conversation(title="Debug", actor=actor)
+    said = MessageEngine().write_message(
+        conversation_id=talk.uid, role="user", content=QUESTION, thinking="Hm.", actor=actor
+    )
+    LinkEngine().write_link(from_id=clock.uid, to_id=cause.uid, link_type="DEPENDS_ON", actor=actor)
+    LinkEngine().write_link(
+        from_id=clock.uid, to_id=said.uid, to_type="message", link_type="MESSAGE_OF", actor=actor
+    )
+    relation = (
+        RelationEngine()
+        .write_relation(source_entity="gateway", relation_type="uses", target_entity="clock", actor=actor)
+        .relation
+    )
+    write_fact(actor, "Perhaps it is the cable.", verdict="", branch="main")
+    write_fact(actor, "It is the moon.", verdict="invalidated", branch="main")
+    write_fact(actor, "My own note.", branch="main", visibility="private")
+    return {"clock": clock, "cause": cause, "talk": talk, "message": said, "relation": relation}
+
+
+@pytest.fixture
+def bundle(actor: Actor, knowledge: Any) -> Bundle:
+    return engine.create_bundle(name="clocks", description="What we know of clocks.", actor=actor)
+
+
+@pytest.fixture
+def other(other_project: Project) -> Actor:
+    return local_actor(other_project.pk)
+
+
+def document(bundle: Bundle) -> dict[str, Any]:
+    return json.loads(bundle.bundle_data)
+
+
+def reseal(data: dict[str, Any]) -> dict[str, Any]:
+    data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
+    return data | {"sha256": compute_sha256(data)}
+
+
+def bring(actor: Actor, data: Any, **options: Any) -> ImportReport:
+    """Upload a document and import it."""
+    report = engine.upload_bundle(document=data, imports=True, actor=actor, **options)[1]
+    assert report is not None
+    return report
+
+
+def rows(model: Any, actor: Actor, branch: str = TARGET) -> list[Any]:
+    return list(model.objects.on(Branch.objects.get(project=actor.project_id, name=branch)))
+
+
+def texts(actor: Actor, branch: str = TARGET) -> set[str]:
+    return {fact.fact_text for fact in rows(Fact, actor, branch)}
+
+
+# ---- making ----------------------------------------------------------------------------------------
+
+
+def test_a_bundle_takes_what_may_leave(bundle: Bundle) -> None:
+    data = document(bundle)
+    assert [fact["fact_text"] for fact in data["content"]["facts"]] == [CLOCK, CAUSE]
+    counts = {"facts": 2, "conversations": 1, "links": 2, "relations": 1, "messages": 1}
+    assert (bundle.counts, bundle.left_out) == (counts, {"private": 1, "unverified": 1})
+    assert (data["format"], data["schema_version"], data["version"]) == ("day1-bundle", 1, 1)
+    assert "Hm." not in bundle.bundle_data
+    assert "local" not in bundle.bundle_data.replace("local_", "")  # nobody's key, session or agent
+    assert (data["sha256"], bundle.sha256) == (compute_sha256(data),) * 2
+    assert (bundle.signature, bundle.redacted) == ("", 0)
+
+
+def test_what_it_takes_can_be_chosen(actor: Actor, knowledge: Any) -> None:
+    made = engine.create_bundle(
+        name="clocks", only_verified=False, conversations=False, relations=False, actor=actor
+    )
+    counts = {"facts": 3, "conversations": 0, "links": 1, "relations": 0, "messages": 0}
+    assert (made.counts, made.left_out) == (counts, {"private": 1})
+
+
+def test_a_newer_version_is_another_bundle(actor: Actor, bundle: Bundle) -> None:
+    again = engine.create_bundle(name="clocks", actor=actor)
+    assert (again.version, Bundle.objects.count()) == (2, 2)
+    assert [one.version for one in engine.list_bundles(actor=actor, name="clocks").results] == [2, 1]
+    assert engine.export_bundle(bundle_id=bundle.pk, actor=actor) == bundle.bundle_data
+
+
+def test_secrets_are_taken_out(actor: Actor, project: Project, main: Branch) -> None:
+    Project.objects.filter(pk=project.pk).update(redact_secrets=False)
+    fact = write_fact(actor, "Log in.", branch="main")
+    Fact.objects.all_versions().filter(uid=fact.uid).update(
+        fact_text="Log in with password=hunter2hunter2 now.", metadata={"token": "correcthorsebattery"}
+    )
+    made = engine.create_bundle(name="secrets", only_verified=False, actor=actor)
+    assert (made.redacted, "hunter2" in made.bundle_data, "correcthorse" in made.bundle_data) == (
+        2,
+        False,
+        False,
+    )
+    assert bring(actor, document(made), dry_run=True).counts["facts"]["duplicate"] == 1
+
+
+def test_the_checksum_is_of_values_not_of_their_spelling(bundle: Bundle) -> None:
+    data = document(bundle)
+    shuffled = json.loads(json.dumps(dict(reversed(list(data.items()))), indent=4))
+    assert compute_sha256(shuffled) == data["sha256"]
+    assert dump_canonical({"b": 1.0, "a": [0.5, "é"]}) == '{"a":[0.5,"é"],"b":1}'.encode()
+
+
+def test_a_signature_is_by_the_projects_key(actor: Actor, bundle: Bundle) -> None:
+    with pytest.raises(Conflict):
+        engine.create_bundle(name="clocks", sign=True, actor=actor)
+    key = keys.make_signing_key(actor=actor)
+    signed = engine.create_bundle(name="clocks", actor=actor)
+    assert (signed.public_key, bool(signed.signature)) == (key.public_key, True)
+    check_signature(load_document(signed))
+    assert engine.create_bundle(name="clocks", sign=False, actor=actor).signature == ""
+    row = SigningKey.objects.get()
+    assert row.private_key.startswith("gAAAA")  # encrypted
+    assert row.private_key not in signed.bundle_data
+
+
+def test_too_much_is_refused(actor: Actor, knowledge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("curation.engines.bundles.reading.MAX_COMMIT_ROWS", 7)
+    with pytest.raises(TooLarge):
+        engine.create_bundle(name="clocks", actor=actor)
+    monkeypatch.undo()
+    monkeypatch.setattr("curation.engines.bundles.document.MAX_BYTES", 100)
+    with pytest.raises(TooLarge):
+        engine.create_bundle(name="clocks", actor=actor)
+    assert Bundle.objects.count() == 0
+
+
+# ---- importing -------------------------------------------------------------------------------------
+
+
+def test_an_import_is_one_commit_on_a_branch_of_its_own(bundle: Bundle, other: Actor) -> None:
+    report = bring(other, document(bundle))
+    assert (report.branch_name, report.creates_branch, report.dry_run) == (TARGET, True, False)
+    assert {kind: states["new"] for kind, states in report.counts.items()} == bundle.counts
+    assert (report.trust.state, report.verified, report.reset) == ("unsigned", 0, 2)
+    assert len(report.warnings) == 1
+    branch = Branch.objects.get(project=other.project_id, name=TARGET)
+    (commit,) = Commit.objects.filter(branch=branch)
+    assert (commit.kind, commit, texts(other)) == ("bundle.import", report.commit, {CLOCK, CAUSE})
+    fact = next(one for one in rows(Fact, other) if one.fact_text == CLOCK)
+    assert (fact.source_type, fact.source, fact.confidence) == ("bundle_import", "bundle clocks v1", 0.7)
+    assert rows(FactAssessment, other) == []
+    (talk,), (said,) = rows(Conversation, other), rows(Message, other)
+    assert (talk.title, talk.status, said.content, said.thinking) == ("Debug", "completed", QUESTION, "")
+    assert said.conversation_id == talk.uid
+    ends = {(link.link_type, link.from_id, link.to_id) for link in rows(FactLink, other)}
+    cause = next(one for one in rows(Fact, other) if one.fact_text == CAUSE)
+    assert ends == {("DEPENDS_ON", fact.uid, cause.uid), ("MESSAGE_OF", fact.uid, said.uid)}
+    assert rows(Relation, other)[0].source_entity == "gateway"
+    assert texts(other, "main") == set()
+
+
+def test_a_dry_run_writes_nothing(bundle: Bundle, other: Actor) -> None:
+    report = bring(other, document(bundle), dry_run=True)
+    assert (report.dry_run, report.new_count, report.commit) == (True, 7, None)
+    assert Bundle.objects.filter(project=other.project_id).count() == 0
+    assert Branch.objects.filter(project=other.project_id).count() == 1
+
+
+def test_a_second_import_finds_duplicates(bundle: Bundle, other: Actor) -> None:
+    bring(other, document(bundle))
+    again = bring(other, document(bundle))
+    assert (again.commit, again.new_count) == (None, 0)
+    assert {kind: states["duplicate"] for kind, states in again.counts.items()} == bundle.counts
+    assert Bundle.objects.filter(project=other.project_id).count() == 1
+    facts = [one for one in again.duplicates if one.kind == "facts"]
+    assert {one.line for one in facts} == {CLOCK, CAUSE}
+    assert all(one.existing_id for one in facts)
+
+
+def test_the_store_that_made_it_has_all_of_it(actor: Actor, bundle: Bundle) -> None:
+    report = engine.import_bundle(bundle_id=bundle.pk, branch_name="main", actor=actor)
+    assert (report.new_count, report.commit) == (0, None)
+
+
+def test_a_text_that_is_here_stays_as_it_is(bundle: Bundle, other: Actor) -> None:
+    own = write_fact(other, CLOCK.upper(), verdict="", branch="main")
+    report = bring(other, document(bundle), branch_name="main")
+    assert report.counts["facts"] == {"new": 1, "duplicate": 1, "refused": 0}
+    assert texts(other, "main") == {CLOCK.upper(), CAUSE}
+    shown = FactEngine().get_fact(fact_id=own.uid, actor=other)
+    assert (shown.confirmation_count, shown.verification_status) == (0, "unverified")
+
+
+def test_a_trusted_signature_keeps_verdicts(actor: Actor, other: Actor, knowledge: Any) -> None:
+    key = keys.make_signing_key(actor=actor)
+    data = document(engine.create_bundle(name="clocks", only_verified=False, actor=actor))
+    stranger = bring(other, data, dry_run=True)
+    assert (stranger.trust.state, stranger.verified, stranger.reset) == ("unknown_signature", 0, 2)
+    with pytest.raises(Conflict):
+        bring(other, data, require_trusted=True)
+    keys.trust_key(name="Acme", public_key=key.public_key, actor=other)
+    report = bring(other, data, require_trusted=True)
+    assert (report.trust.name, report.verified, report.reset, report.warnings) == ("Acme", 2, 0, [])
+    found = {row.status for row in rows(FactAssessment, other)}
+    facts = FactEngine().list_facts(branch_name=TARGET, actor=other).results
+    assert found == {"verified"}
+    assert {fact.fact_text: fact.verification_status for fact in facts} == {
+        CLOCK: "verified",
+        CAUSE: "verified",
+        "Perhaps it is the cable.": "unverified",
+    }
+    clock = next(fact for fact in facts if fact.fact_text == CLOCK)
+    assert (clock.confidence, clock.verified_by) == (0.9, "Acme, bundle clocks v1")
+    keys.distrust_key(name="Acme", actor=other)
+    assert bring(other, data, dry_run=True).trust.state == "unknown_signature"
+
+
+def test_nobody_vouches_by_words(bundle: Bundle, other: Actor) -> None:
+    data = document(bundle)
+    hostile = {"confidence": 1.0, "pinned": True, "session_id": "s1", "agent_id": "boss", "source": "CEO"}
+    hostile |= {"confirmation_count": 99, "source_type": "manual", "kind": "REFLECTION"}
+    data["content"]["facts"][0] |= hostile
+    data["content"]["facts"][1] |= hostile | {"kind": "NOTE"}
+    report = bring(key_actor(Project.objects.get(pk=other.project_id)), reseal(data))
+    assert report.counts["facts"] == {"new": 1, "duplicate": 0, "refused": 1}
+    assert report.refused[0].reason.startswith("reserved_value")
+    (fact,) = rows(Fact, other)
+    assert (fact.confidence, fact.pinned, fact.session_id, fact.agent_id) == (0.7, False, "", "")
+    assert (fact.source, fact.source_type) == ("bundle clocks v1", "bundle_import")
+
+
+def test_broken_items_do_not_stop_the_others(bundle: Bundle, other: Actor) -> None:
+    data = document(bundle)
+    content = data["content"]
+    content["facts"].append({"id": "x", "fact_text": "No id."})
+    content["facts"].append({"fact_text": ""})
+    content["conversations"].append({"id": "x", "messages": 3})
+    content["conversations"][0]["messages"] += [3, {"id": None}, {"id": bundle.pk.hex, "role": "king"}]
+    content["relations"].append({"source_entity": "a"})
+    content["links"] += [{}, {"from_id": bundle.pk.hex, "to_id": bundle.pk.hex, "link_type": "ASSOCIATED"}]
+    report = bring(other, reseal(data))
+    refused = {kind: states["refused"] for kind, states in report.counts.items()}
+    assert refused == {"facts": 2, "conversations": 1, "messages": 3, "links": 2, "relations": 1}
+    assert {kind: states["new"] for kind, states in report.counts.items()} == bundle.counts
+
+
+def test_a_newer_version_adds_what_is_new(actor: Actor, other: Actor, bundle: Bundle, knowledge: Any) -> None:
+    bring(other, document(bundle), branch_name="main")
+    MessageEngine().write_message(
+        conversation_id=knowledge["talk"].uid, role="assistant", content="The battery.", actor=actor
+    )
+    write_fact(actor, "Batteries last a year.", branch="main")
+    newer = engine.create_bundle(name="clocks", actor=actor)
+    report = bring(other, document(newer), branch_name="main")
+    assert {kind: states["new"] for kind, states in report.counts.items()} == {
+        "facts": 1,
+        "conversations": 0,
+        "messages": 1,
+        "links": 0,
+        "relations": 0,
+    }
+    contents = [(row.sequence_num, row.content) for row in rows(Message, other, "main")]
+    assert sorted(contents) == [(1, QUESTION), (2, "The battery.")]
+
+
+def test_an_import_can_be_undone_and_done_again(bundle: Bundle, other: Actor) -> None:
+    report = bring(other, document(bundle), branch_name="main")
+    assert report.commit is not None
+    RevertEngine().revert_commit(commit_id=report.commit.pk, actor=other)
+    assert (texts(other, "main"), rows(Message, other, "main")) == (set(), [])
+    again = bring(other, document(bundle), branch_name="main")
+    assert (again.new_count, texts(other, "main")) == (7, {CLOCK, CAUSE})
+    assert [row.content for row in rows(Message, other, "main")] == [QUESTION]
+
+
+# ---- erasure ---------------------------------------------------------------------------------------
+
+
+def erase(actor: Actor, kind: str, uid: Any) -> None:
+    slug = Project.objects.get(pk=actor.project_id).slug
+    ErasureEngine().erase(scope=kind, target=str(uid), confirm=slug, actor=actor)
+
+
+def test_an_erasure_rewrites_bundles(actor: Actor, knowledge: Any) -> None:
+    key = keys.make_signing_key(actor=actor)
+    made = engine.create_bundle(name="clocks", actor=actor)
+    erase(actor, "fact", knowledge["cause"].uid)
+    made.refresh_from_db()
+    data = document(made)
+    assert [fact["fact_text"] for fact in data["content"]["facts"]] == [CLOCK]
+    assert (made.counts["facts"], made.counts["links"], CAUSE in made.bundle_data) == (1, 1, False)
+    assert made.sha256 == compute_sha256(data)
+    assert made.public_key == key.public_key
+    check_signature(load_document(made))
+
+
+def test_what_was_erased_does_not_come_back(bundle: Bundle, other: Actor, knowledge: Any) -> None:
+    data = document(bundle)
+    bring(other, data)
+    fact = next(one for one in rows(Fact, other) if one.fact_text == CAUSE)
+    erase(other, "fact", fact.uid)
+    erase(other, "match", QUESTION)
+    kept = Bundle.objects.get(project=other.project_id)
+    assert (CAUSE in kept.bundle_data, QUESTION in kept.bundle_data) == (False, False)
+    report = bring(other, data, branch_name="main", name="again")
+    assert report.counts["facts"] == {"new": 1, "duplicate": 0, "refused": 1}
+    assert report.counts["messages"] == {"new": 0, "duplicate": 0, "refused": 1}
+    assert texts(other, "main") == {CLOCK}
+    assert rows(Message, other, "main") == []
+
+
+def test_the_maker_gets_nothing_back_either(actor: Actor, bundle: Bundle, knowledge: Any) -> None:
+    data = document(bundle)
+    erase(actor, "fact", knowledge["cause"].uid)
+    report = bring(actor, data, branch_name="main", name="again")
+    assert report.counts["facts"] == {"new": 0, "duplicate": 1, "refused": 1}
+
+
+# ---- refusals --------------------------------------------------------------------------------------
+
+
+def test_where_it_may_arrive(actor: Actor, bundle: Bundle, project: Project) -> None:
+    BranchManager().create_branch(name="old", actor=actor)
+    BranchManager().archive_branch(name="old", actor=actor)
+    BranchManager().create_branch(name="fixed", read_only=True, actor=actor)
+    for dry_run in (True, False):
+        with pytest.raises(BranchArchived):
+            engine.import_bundle(bundle_id=bundle.pk, branch_name="old", dry_run=dry_run, actor=actor)
+        with pytest.raises(Conflict):
+            engine.import_bundle(bundle_id=bundle.pk, branch_name="fixed", dry_run=dry_run, actor=actor)
+        with pytest.raises(NotFound):
+            engine.import_bundle(bundle_id=bundle.pk, branch_name="no", dry_run=dry_run, actor=actor)
+
+
+def test_a_guarded_branch_takes_none(actor: Actor, bundle: Bundle, project: Project) -> None:
+    PolicyEngine().set_policy(pattern="main", direct_writes="propose", actor=actor)
+    with pytest.raises(DirectWritesRefused):
+        engine.import_bundle(bundle_id=bundle.pk, branch_name="main", actor=key_actor(project))
+
+
+def test_a_name_and_version_are_of_one_document(actor: Actor, bundle: Bundle) -> None:
+    data = reseal(document(bundle) | {"description": "Another."})
+    with pytest.raises(Exists):
+        engine.upload_bundle(document=data, actor=actor)
+    kept, _ = engine.upload_bundle(document=data, name="others", actor=actor)
+    assert kept is not None
+    assert (kept.name, kept.version, kept.origin, kept.description) == ("others", 1, "uploaded", "Another.")
+    assert json.loads(engine.export_bundle(bundle_id=kept.pk, actor=actor)) == data
+
+
+def test_who_may(actor: Actor, project: Project, bundle: Bundle, other: Actor) -> None:
+    reader, bound = key_actor(project, scopes=["read"]), key_actor(project, branch_patterns=["task/*"])
+    data = document(bundle)
+    with pytest.raises(ScopeMissing):
+        engine.create_bundle(name="x", actor=reader)
+    with pytest.raises(ScopeMissing):
+        engine.import_bundle(bundle_id=bundle.pk, actor=reader)
+    with pytest.raises(ScopeMissing):
+        engine.upload_bundle(document=data, actor=reader)
+    with pytest.raises(BranchForbidden):
+        engine.create_bundle(name="x", actor=bound)
+    with pytest.raises(BranchForbidden):
+        engine.export_bundle(bundle_id=bundle.pk, actor=bound)
+    with pytest.raises(BranchForbidden):
+        bring(bound, data)
+    assert engine.list_bundles(actor=bound).results == []
+    with pytest.raises(NotFound):
+        engine.get_bundle(bundle_id=bundle.pk, actor=other)
+    for call in (keys.make_signing_key, lambda actor: keys.trust_key(name="a", public_key="b", actor=actor)):
+        with pytest.raises(ScopeMissing):
+            call(actor=key_actor(project, scopes=["merge"]))
+    with pytest.raises(Invalid):
+        keys.trust_key(name="a", public_key="AAAA", actor=actor)
+    assert engine.export_bundle(bundle_id=bundle.pk, actor=reader) == bundle.bundle_data
