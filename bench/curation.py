@@ -2,7 +2,7 @@
 quarantine take.
 
 .venv/bin/python -m bench.curation [--only verification|queue|quarantine] [--facts N] [--versions N] \
-  [--data-dir DIR] [--keep]
+  [--cpu] [--data-dir DIR] [--keep]
 
 Verified is a batch of facts as a worker does it: read, rated, stored with scores, verdicts and commits. The
 reference, in the same run: the same rows, into the same tables with their indexes, by Python's sqlite3 alone,
@@ -12,6 +12,7 @@ in as many transactions.
 import argparse
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ def main() -> None:
 
 
 def report_queue(options: argparse.Namespace) -> None:
-    print(table(measure_queue(options.data_dir, options.versions, options.keep)))
+    clock = time.process_time if options.cpu else time.perf_counter
+    print(table(measure_queue(options.data_dir, options.versions, clock, options.keep)))
 
 
 def report_quarantine(options: argparse.Namespace) -> None:
@@ -57,6 +59,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="verification", choices=list(PARTS), help="each has its own store")
     parser.add_argument("--versions", type=int, default=1_000_000, help="of the queue's store, ten of a fact")
     parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
+    parser.add_argument("--cpu", action="store_true", help="time of the processor, on a busy machine")
     parser.add_argument("--keep", action="store_true", help="keep the copy of the queue's store")
     parser.add_argument("--facts", type=int, default=FACTS, help="how many, up to 10,000")
     return parser.parse_args()
