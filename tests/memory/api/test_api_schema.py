@@ -219,6 +219,8 @@ NOT_IN_THE_SCHEMA = {
     (400, "agent_id"): "who joins a task is named by the request, else by the key",
     (400, "reason"): "it goes with a verdict",
     (400, "state"): "of an objective a state or a note is changed",
+    (400, "task_type"): "a template is found by a task type, a description, or both",
+    (400, "id"): "a decision is named by its memory, or by the time of the call",
     (412, ""): "another version was read",
 }
 SENTENCES = (  # the same for any field
