@@ -1,7 +1,8 @@
-"""Curation: how many facts the heuristic verifies in a second, and how long the curators' queue takes.
+"""Curation: how many facts the heuristic verifies in a second, and how long the curators' queue and a
+quarantine take.
 
-.venv/bin/python -m bench.curation [--only verification|queue] [--facts N] [--versions N] \
-  [--data-dir DIR] [--keep]
+.venv/bin/python -m bench.curation [--only verification|queue|quarantine] [--facts N] [--versions N] \
+  [--cpu] [--data-dir DIR] [--keep]
 
 Verified is a batch of facts as a worker does it: read, rated, stored with scores, verdicts and commits. The
 reference, in the same run: the same rows, into the same tables with their indexes, by Python's sqlite3 alone,
@@ -11,12 +12,14 @@ in as many transactions.
 import argparse
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench import local_engine
 from bench.curation_queue import measure_queue
+from bench.quarantine import measure_quarantine
 from bench.report import Figure, table, timed
 
 FACTS, BATCH_SIZE = 10_000, 500
@@ -30,7 +33,15 @@ def main() -> None:
 
 
 def report_queue(options: argparse.Namespace) -> None:
-    print(table(measure_queue(options.data_dir, options.versions, options.keep)))
+    clock = time.process_time if options.cpu else time.perf_counter
+    print(table(measure_queue(options.data_dir, options.versions, clock, options.keep)))
+
+
+def report_quarantine(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        local_engine.set_up(Path(folder), "off")
+        local_engine.freeze_gc()
+        print(table(measure_quarantine(Path(folder))))
 
 
 def report_verification(options: argparse.Namespace) -> None:
@@ -48,12 +59,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="verification", choices=list(PARTS), help="each has its own store")
     parser.add_argument("--versions", type=int, default=1_000_000, help="of the queue's store, ten of a fact")
     parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
+    parser.add_argument("--cpu", action="store_true", help="time of the processor, on a busy machine")
     parser.add_argument("--keep", action="store_true", help="keep the copy of the queue's store")
     parser.add_argument("--facts", type=int, default=FACTS, help="how many, up to 10,000")
     return parser.parse_args()
 
 
-PARTS = {"verification": report_verification, "queue": report_queue}
+PARTS = {"verification": report_verification, "queue": report_queue, "quarantine": report_quarantine}
 
 
 def build_figure(facts: int, verified: float, bare: float) -> Figure:

@@ -7,7 +7,7 @@ sqlite3.
 
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from bench import local_engine, store_builder
 from bench.report import Figure, p50, p95, timed
 from bench.store_builder import Size
 
+Clock = Callable[[], float]
 OLD = 9  # closed versions of each fact
 QUESTIONS, PROPOSALS, EXPIRING, RATINGS = 5000, 200, 2000, 500
 WARM, RUNS = 2, 15
@@ -29,7 +30,7 @@ AND j.status IN ('verified', 'invalidated')) ORDER BY f.uid DESC LIMIT 20
 """
 
 
-def measure_queue(parent: Path, versions: int, keep: bool) -> list[Figure]:
+def measure_queue(parent: Path, versions: int, clock: Clock, keep: bool) -> list[Figure]:
     """Return the figures of the queue's page at so many versions; the store is built in ``parent`` once."""
     built = store_builder.store(parent, Size(versions // (OLD + 1), OLD))
     folder = parent / "queue"
@@ -39,45 +40,45 @@ def measure_queue(parent: Path, versions: int, keep: bool) -> list[Figure]:
     fill_queue(folder)
     local_engine.optimize()
     local_engine.freeze_gc()
-    figures = [*measure_pages(folder, ""), *measure_clean(folder)]
+    figures = [*measure_pages(folder, clock), *measure_clean(folder, clock)]
     if not keep:
         shutil.rmtree(folder)
     return figures
 
 
-def measure_clean(folder: Path) -> list[Figure]:
+def measure_clean(folder: Path, clock: Clock) -> list[Figure]:
     """Measure again after a person has verified nearly every fact: hardly any of them waits."""
     verify_all(folder)
     local_engine.optimize()
-    return measure_pages(folder, ", nearly all verified", ("", "unverified", "never_recalled"))
+    return measure_pages(folder, clock, ", nearly all verified", ("", "unverified", "never_recalled"))
 
 
-def measure_pages(folder: Path, suffix: str, reasons: Sequence[str] = ()) -> list[Figure]:
+def measure_pages(folder: Path, clock: Clock, suffix: str = "", reasons: Sequence[str] = ()) -> list[Figure]:
     from curation.engines.queue.reasons import WORTH
 
-    client, bare = log_in(), measure_bare(folder)
+    client, bare = log_in(), measure_bare(folder, clock)
     figures = []
     for reason in reasons or ("", *WORTH):
         address = f"/admin/p/default/queue?reason={reason}" if reason else "/admin/p/default/queue"
-        times = measure(lambda address=address: load(client, address))
+        times = measure(lambda address=address: load(client, address), clock)
         name = f"queue, {reason or 'all reasons'}{suffix}"
         says = f"the newest unverified by sqlite3; p50 {p50(times):.0f} ms"
         figures.append(Figure(f"{name}, p95", p95(times), "ms", MOST, f"≤ {MOST:g} ms", bare, says))
     return figures
 
 
-def measure(work: Any) -> list[float]:
+def measure(work: Any, clock: Clock) -> list[float]:
     for _ in range(WARM):
         work()
-    return [timed(work) for _ in range(RUNS)]
+    return [timed(work, clock) for _ in range(RUNS)]
 
 
-def measure_bare(folder: Path) -> float:
+def measure_bare(folder: Path, clock: Clock) -> float:
     from memory.models import Branch
 
     main = Branch.objects.get(project__slug="default", name="main")
     database = sqlite3.connect(folder / "day1.sqlite3")
-    times = measure(lambda: database.execute(BARE, (main.pk, main.head)).fetchall())
+    times = measure(lambda: database.execute(BARE, (main.pk, main.head)).fetchall(), clock)
     database.close()
     return p95(times)
 

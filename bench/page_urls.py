@@ -48,6 +48,8 @@ NOT_A_PAGE = {
     **dict.fromkeys(("bundle-document", "admin:bundle-document"), "is a file"),
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
     "join": OPENED,
+    **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),
+    **dict.fromkeys(("quarantine-preview", "admin:quarantine-preview"), OPENED),
     **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from curation.views.bundles import BundleDownload, BundleKeys, BundlePage, Bundles, BundleUpload
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
+from curation.views.quarantines import QuarantinePage, QuarantinePreview, Quarantines
 from curation.views.queue import ChangeView, QueuePage, SaveView
 from curation.views.review import Answer, Review
 from curation.views.review_panels import count_questions, load_questions, load_waiting
@@ -28,6 +29,9 @@ PAGES: list[Page] = [
     ("facts/<uuid:fact_id>/judge", AskJudge, "fact-judge"),
     ("handoffs", Handoffs, "handoffs"),
     ("handoffs/<uuid:handoff_id>", HandoffPage, "handoff"),
+    ("quarantines", Quarantines, "quarantines"),
+    ("quarantines/preview", QuarantinePreview, "quarantine-preview"),
+    ("quarantines/<uuid:quarantine_id>", QuarantinePage, "quarantine"),
     ("bundles", Bundles, "bundles"),
     ("bundles/upload", BundleUpload, "bundle-upload"),
     ("bundles/keys", BundleKeys, "bundle-keys"),
@@ -43,6 +47,7 @@ add_section(Section("verification", _("Verification"), "verified", "v", scope="c
 add_section(Section("handoffs", _("Handoffs"), "out", "w", order=46))
 add_section(Section("bundles", _("Bundles"), "project", "d", order=48))
 add_section(Section("templates", _("Templates"), "copy", "p", order=47))
+add_section(Section("quarantines", _("Quarantine"), "archived", "y", scope="curate", order=49))
 add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)
 add_counter(REVIEW, count_questions)

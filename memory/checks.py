@@ -32,6 +32,7 @@ def settings_are_known(**_: Any) -> list[CheckMessage]:
         + check_paths("task_hooks", settings.task_hooks, "day1.E014")
         + check_paths("briefing_parts", settings.briefing_parts, "day1.E015")
         + check_paths("trace_erasers", settings.trace_erasers, "day1.E016")
+        + check_paths("commit_maskers", settings.commit_maskers, "day1.E019")
         + check_path("consolidator", settings.consolidator, "day1.E006")
         + check_path("template_suggester", settings.template_suggester, "day1.E018")
         + check_gates(settings.merge_gates)

@@ -35,6 +35,7 @@ class Conf:
     session_parts: tuple[str, ...] = ()  # classes that store a part of a session (SessionPart)
     briefing_parts: tuple[str, ...] = ()  # classes with lines for a session that starts (BriefingPart)
     trace_erasers: tuple[str, ...] = ()  # classes that erase texts from rows of another app (TraceEraser)
+    commit_maskers: tuple[str, ...] = ()  # classes that hide fresh versions in quarantine (CommitMasker)
     task_hooks: tuple[str, ...] = ()  # classes with a part in the end of a task (TaskHook)
     template_suggester: str = ""  # class that finds a template for a new task (TemplateSuggester); "" = none
     durable_categories: tuple[str, ...] = (  # of facts that outlive a task, where a project names none

@@ -8,6 +8,7 @@ import pytest
 from conversations.engines.fields import CONVERSATION, MESSAGE
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
+from curation.engines.fields.quarantines import QUARANTINE
 from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION, TemplateFields
 from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns
@@ -89,6 +90,7 @@ NOUNS = (
     OBJECTIVE,
     TASK_AGENT,
     HANDOFF,
+    QUARANTINE,
     BUNDLE,
     TRUSTED_KEY,
     TEMPLATE,

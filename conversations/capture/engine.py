@@ -216,7 +216,8 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     """
     rows = Session.objects.filter(project=actor.project_id, key=event.session).select_related("branch")
     session = rows.get()
-    own = session.branch.name == branch_name
+    # What was told before may be in quarantine by now: it is told anew, and not stored.
+    own = session.branch.name == branch_name and not session.branch.masked
     if own and session.context and event.client in RESUME_WITH_CONTEXT and event.source == "resume":
         return ""
     if not actor.has_scope("read") or (own and session.context):

@@ -262,6 +262,7 @@ def list_earlier(session: Session) -> list[str]:
     if not session.project_path:
         return []
     rows = Session.objects.filter(project=session.project_id, project_path=session.project_path)
+    rows = rows.filter(hidden=False)
     return list(rows.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:MAX_SESSIONS])
 
 

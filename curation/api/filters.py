@@ -4,8 +4,9 @@ import django_filters as df
 
 from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
+from curation.engines.fields.quarantines import QUARANTINE_FILTERS
 from curation.engines.fields.templates import TEMPLATE_FILTERS
-from curation.models import Bundle, Handoff, ReviewItem, Template
+from curation.models import Bundle, Handoff, Quarantine, ReviewItem, Template
 from memory.api.filters import declare_filters
 
 
@@ -31,6 +32,13 @@ class ReviewFilterSet(df.FilterSet):
 class TemplateFilterSet(df.FilterSet):
     class Meta:
         model = Template
+        fields: list[str] = []
+
+
+@declare_filters(QUARANTINE_FILTERS)
+class QuarantineFilterSet(df.FilterSet):
+    class Meta:
+        model = Quarantine
         fields: list[str] = []
 
 

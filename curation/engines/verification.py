@@ -22,7 +22,7 @@ from memory.engines.facts.filters import FactFilter
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
-from memory.exceptions import BranchArchived, IllegalTransition, NotFound, StaleVersion
+from memory.exceptions import BranchArchived, BranchReadOnly, IllegalTransition, NotFound, StaleVersion
 from memory.models import Branch, Fact
 from memory.queue.producer import enqueue
 
@@ -177,10 +177,12 @@ class VerificationEngine:
 
 
 def find_live_branch(actor: Actor, name: str) -> Branch:
-    """Return a branch that takes verdicts. Raises BranchNotFound, BranchArchived."""
+    """Return a branch that takes verdicts. Raises BranchNotFound, BranchArchived, BranchReadOnly."""
     branch = find_branch(actor, name)
     if branch.archived_at:
         raise BranchArchived(name=name)
+    if branch.read_only:
+        raise BranchReadOnly(name=name)
     return branch
 
 

@@ -2,6 +2,7 @@
 
 from curation.models.bundles import Bundle, SigningKey, TrustedKey
 from curation.models.handoffs import Handoff
+from curation.models.quarantines import Quarantine
 from curation.models.review import ReviewItem
 from curation.models.saved_views import SavedView
 from curation.models.scores import Score
@@ -11,6 +12,7 @@ from curation.models.verifications import Verification, VerificationCursor, Veri
 __all__ = [
     "Bundle",
     "Handoff",
+    "Quarantine",
     "ReviewItem",
     "SavedView",
     "Score",

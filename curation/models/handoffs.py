@@ -46,6 +46,7 @@ class Handoff(models.Model):
     fact_count = models.PositiveIntegerField(default=0)
     message_count = models.PositiveIntegerField(default=0)
     sha256 = models.CharField(max_length=64, help_text="Of the content; made anew by an erasure.")
+    hidden = models.BooleanField(default=False, help_text="Whether a quarantine hides it.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     reason = models.CharField(max_length=1000, blank=True, help_text="Why it was rejected.")
     session_id = models.CharField(max_length=200, blank=True, help_text="The session that hands over.")

@@ -1,5 +1,6 @@
 """Template tags of bundles: what their parts are called, and what a report names."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -20,6 +21,12 @@ KINDS: dict[str, Any] = {
 @register.filter
 def bundle_kind(name: str) -> Any:
     return KINDS.get(name, name)
+
+
+@register.filter
+def bundle_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return how many memories there are of each kind that there is any of, in the order of KINDS."""
+    return [(name, counts[name]) for name in KINDS if counts.get(name)]
 
 
 @register.filter

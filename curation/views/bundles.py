@@ -7,7 +7,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from curation.engines.bundles.document import MAX_BYTES, read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
@@ -138,8 +138,13 @@ class BundleUpload(ProjectPage):
         bundle, report = bundle_engine.upload_bundle(document=document, imports=True, **self.read_options())
         assert bundle is not None
         assert report is not None
-        flash_success(request, _("%(n)s memories were imported.") % {"n": report.new_count})
+        flash_success(request, describe_import(report.new_count))
         return self.reader.url("branch", report.branch_name, branch="", at="")
+
+
+def describe_import(count: int) -> str:
+    text = ngettext("%(n)s memory was imported.", "%(n)s memories were imported.", count)
+    return text % {"n": count}
 
 
 def read_upload(request: HttpRequest) -> Any:
@@ -193,7 +198,7 @@ class BundlePage(ProjectPage):
             return self.render_to_response(context, status=error.status)
         if not imports:
             return self.render_to_response(self.get_context_data(report=report))
-        flash_success(request, _("%(n)s memories were imported.") % {"n": report.new_count})
+        flash_success(request, describe_import(report.new_count))
         return redirect(self.reader.url("branch", report.branch_name, branch="", at=""))
 
 

@@ -61,7 +61,14 @@ ON_SQLITE = DATABASES["default"]["ENGINE"] == "memory.db.sqlite"
 TEST_NAME = str(Path(DATA_DIR) / "test.sqlite3") if ON_SQLITE else DATABASES["default"]["NAME"]
 DATABASES["default"]["TEST"] = {"NAME": TEST_NAME}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-PARTS = ("session_parts", "briefing_parts", "trace_erasers", "task_hooks", "template_suggester")
+PARTS = (
+    "session_parts",
+    "briefing_parts",
+    "trace_erasers",
+    "commit_maskers",
+    "task_hooks",
+    "template_suggester",
+)
 DAY1 = {**{name: DAY1[name] for name in PARTS}, "embedder": "off"}
 # Each test client is a handler of its own, which would read the list of all static files anew.
 WHITENOISE_AUTOREFRESH = True

@@ -33,6 +33,22 @@ def insert_all(
         return int(cursor.rowcount)
 
 
+def insert_selected(
+    model: type[models.Model], columns: Sequence[str], rows: models.QuerySet, *, using: str = "default"
+) -> int:
+    """Insert a row for each row of a queryset of values, within the database; return their number.
+
+    ``columns`` are the names of the fields that take the values, in their order; the key is generated.
+    """
+    quote = connections[using].ops.quote_name
+    fields: list[Any] = [model._meta.get_field(name) for name in columns]
+    names = ", ".join(quote(field.column) for field in fields)
+    sql, params = rows.query.get_compiler(using).as_sql()
+    with connections[using].cursor() as cursor:
+        cursor.execute(f"INSERT INTO {quote(model._meta.db_table)} ({names}) {sql}", params)
+        return max(int(cursor.rowcount), 0)
+
+
 def insert_one(row: models.Model, *, using: str = "default") -> None:
     """Insert a row whose fields are all set except its key, which the database generates."""
     connection = connections[using]

@@ -8,6 +8,8 @@ from django.core.exceptions import FullResultSet
 from django.db import models
 from django.db.models.expressions import Expression, Func
 
+from memory.db.lineage import MaskedLineage
+
 
 class Condition(Expression):
     """A condition on the row ``alias`` that renders its own SQL."""
@@ -206,6 +208,21 @@ class ContainsText(Func):
         return f"REPLACE({text[0]}, {part[0]}, '') <> {text[0]}", (*text[1], *part[1], *text[1])
 
 
+class NotHidden(Condition):
+    """A condition: no quarantine hides the version."""
+
+    looks_elsewhere = True  # in another table
+    TABLE = "memory_hiddenversion"
+
+    @property
+    def identity(self) -> tuple:
+        return (type(self), self.alias)
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        table = connection.ops.quote_name(self.TABLE)
+        return f"NOT EXISTS (SELECT 1 FROM {table} h WHERE h.vid = {self.alias}.vid)", ()
+
+
 class HasVerdict(Condition):
     """A condition: a verdict on the present content of this row is visible along a lineage."""
 
@@ -221,13 +238,16 @@ class HasVerdict(Condition):
         super().__init__(alias)
         self.statuses = tuple(str(status) for status in statuses)
         self.visible = Visible(judging, lineage, alias="j")
+        self.is_masked = isinstance(lineage, MaskedLineage)
 
     @property
     def identity(self) -> tuple:
-        return (type(self), self.visible.identity, self.statuses, self.alias)
+        return (type(self), self.visible.identity, self.statuses, self.is_masked, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         shown, params = self.visible.render(connection)
+        if self.is_masked:  # a verdict in quarantine counts no more
+            shown = f"{shown} AND {NotHidden('j').render(connection)[0]}"
         table = connection.ops.quote_name(self.visible.model._meta.db_table)
         same = f"j.uid = {self.alias}.uid AND j.judged_hash = {self.alias}.judged_hash"
         among = f"j.status IN ({placeholders(self.statuses)})"

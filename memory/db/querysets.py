@@ -5,8 +5,8 @@ as a condition on each row, for ranked search reads; ``newest()`` and ``fetch_al
 that each uses its own index.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce, wraps
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from heapq import merge
 from itertools import islice
 from operator import add, attrgetter
@@ -24,12 +24,14 @@ from memory.db.django_internals import QuerySet, Row
 from memory.db.expressions import (
     CompiledWhere,
     Condition,
+    NotHidden,
     StartedBefore,
     Visible,
     VisibleByColumn,
     VisibleOrdered,
 )
 from memory.db.indexes import searchable_condition
+from memory.db.lineage import MaskedLineage
 from memory.db.raw_select import (
     all_fields,
     build_instances,
@@ -40,7 +42,7 @@ from memory.db.raw_select import (
     newest_in_groups,
     next_in_group,
 )
-from memory.db.versioned_query import BranchNotNamed, VersionedQuery
+from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_branch
 
 Lineage = Sequence[tuple[int, int]]
 FEW = 20_000  # rows up to which reading by their first seq is faster
@@ -72,9 +74,14 @@ class VersionedQuerySet(QuerySet[Row]):
             raise BranchNotNamed("A branch was named already.")
         clone = self._with_branch("branch")
         clone.lineage = tuple(lineage)
+        shown: Any = Visible(self.model, lineage, known=False)
         if len(lineage) == 1:
-            return clone._add_where(Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1]))
-        return clone._add_where(Visible(self.model, lineage, known=False))
+            shown = Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1])
+        return clone._add_where(shown).mask_hidden(lineage)
+
+    def mask_hidden(self, lineage: Lineage) -> Self:
+        """Leave out versions in quarantine, where the lineage is of a project that has any."""
+        return self.filter(NotHidden()) if isinstance(lineage, MaskedLineage) else self
 
     def prefer_start_index(self) -> Self:
         """Return the same rows, read by their first seq where few began by then; for statements on all rows.
@@ -218,8 +225,8 @@ class VersionedQuerySet(QuerySet[Row]):
         seen = Q()
         for branch, limit in lineage:
             seen |= Q(branch_id=branch, seq_from__lte=limit)
-        every = type(self)(self.model, using=self.db).all_versions()
-        return every.filter(seen, uid=uid).order_by("-updated_at", "-version", "-pk")
+        every = type(self)(self.model, using=self.db).all_versions().filter(seen, uid=uid)
+        return every.mask_hidden(lineage).order_by("-updated_at", "-version", "-pk")
 
     def filter_indexed(self, **fields: str | Iterable[str]) -> Self:
         """Filter by columns that the index has as tokens; searches then skip other rows unread."""
@@ -377,18 +384,6 @@ class VersionedQuerySet(QuerySet[Row]):
 
 def _open_at(limit: int) -> Q:
     return Q(seq_from__lte=limit, seq_to__gt=limit)
-
-
-def require_branch(name: str) -> Callable[..., Any]:
-    """Wrap a QuerySet method that makes a query of another class: refuse it while no branch is named."""
-    plain = getattr(models.QuerySet, name)
-
-    @wraps(plain)
-    def method(self: VersionedQuerySet, *args: Any, **kwargs: Any) -> Any:
-        self.query.check()
-        return plain(self, *args, **kwargs)
-
-    return method
 
 
 for _name in "update delete _update _raw_delete".split():

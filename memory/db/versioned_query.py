@@ -1,7 +1,10 @@
 """A query that refuses to compile before a branch is named."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, NoReturn
 
+from django.db import models
 from django.db.models.sql import Query
 
 
@@ -35,3 +38,15 @@ class VersionedQuery(Query):
         """Raise BranchNotNamed while no branch is named."""
         if not self.named:
             raise BranchNotNamed(f"{self._model_name}: say .on(branch) or .all_versions() first.")
+
+
+def require_branch(name: str) -> Callable[..., Any]:
+    """Wrap a QuerySet method that makes a query of another class: refuse it while no branch is named."""
+    plain = getattr(models.QuerySet, name)
+
+    @wraps(plain)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self.query.check()
+        return plain(self, *args, **kwargs)
+
+    return method

@@ -10,6 +10,7 @@ from memory.models.branches import MAX_DEPTH, Branch, Commit
 from memory.models.erasures import ErasedMemory, Erasure
 from memory.models.facts import Confirmation, Fact, FactAssessment, FactUse
 from memory.models.handles import WorkHandle
+from memory.models.hidden import HiddenVersion
 from memory.models.ingest import IngestedEvent
 from memory.models.invitations import Invitation
 from memory.models.keys import ApiKey, IdempotencyRecord
@@ -45,6 +46,7 @@ __all__ = [
     "FactAssessment",
     "FactLink",
     "FactUse",
+    "HiddenVersion",
     "IdempotencyRecord",
     "IngestedEvent",
     "Invitation",

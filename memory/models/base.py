@@ -54,6 +54,10 @@ class BranchedModel(models.Model):
     KIND: ClassVar[MemoryKind]
     TEXT: ClassVar[str] = ""  # the column that is embedded, in models with vector search
     DERIVES_UID: ClassVar[bool] = False  # whether the uid is derived from the content, and so may recur
+    # Whether commits do not see versions in quarantine: nothing else can take their slots.
+    HIDDEN_FROM_WRITERS: ClassVar[bool] = False
+    # Whether a version is derived from the one before it: what makes a new statement is not.
+    DERIVES_FROM_PREVIOUS: ClassVar[bool] = True
     # Columns with the uid of a memory that this one is a part of or a statement on -> that memory's model.
     OWNERS: ClassVar[dict[str, str]] = {}
 

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from memory.db.fields import JSONTextField
+from memory.db.lineage import MaskedLineage
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
@@ -51,6 +52,9 @@ class Branch(models.Model):
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    masked = models.BooleanField(
+        default=False, help_text="Whether a quarantine hides something in the project: see HiddenVersion."
+    )
 
     # Set where it is shown, see memory.engines.branches.distance.
     ahead: int
@@ -68,7 +72,19 @@ class Branch(models.Model):
     def lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
         """Return this branch read at ``seq`` (its head when None), then each ancestor at its fork point.
 
-        A seq below 0 lies before the fork: it counts commits back along the ancestors.
+        A seq below 0 lies before the fork: it counts commits back along the ancestors. Queries along it show
+        nothing that is in quarantine.
+        """
+        return self.mask(self.full_lineage(seq))
+
+    def mask(self, lineage: Lineage) -> list[tuple[int, int]]:
+        """Return a lineage of this project along which queries show nothing that is in quarantine."""
+        return (MaskedLineage if self.masked else list)(lineage)
+
+    def full_lineage(self, seq: int | None = None) -> list[tuple[int, int]]:
+        """Return the same lineage, along which queries show what is in quarantine too.
+
+        For what writes versions: a merge carries hidden ones over, and a slot that one has is taken.
         """
         if seq is not None and seq < 0:
             return self._lineage_before_fork(seq)

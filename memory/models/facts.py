@@ -82,6 +82,7 @@ class Fact(BranchedModel):
         unseen=frozenset({"held_status"}),
     )
     TEXT: ClassVar[str] = "fact_text"
+    HIDDEN_FROM_WRITERS: ClassVar[bool] = True
     SEARCHED: ClassVar[frozenset[str]] = frozenset({Status.ACTIVE, Status.DONE})
     # Their source_id is the id that they had where they come from.
     IMPORTED: ClassVar[frozenset[str]] = frozenset({SourceType.IMPORT, SourceType.BUNDLE_IMPORT})
@@ -220,6 +221,7 @@ class FactAssessment(BranchedModel):
 
     KIND: ClassVar[MemoryKind] = MemoryKind("verdict", title="status", rank=2, states="fact")
     DERIVES_UID: ClassVar[bool] = True
+    DERIVES_FROM_PREVIOUS: ClassVar[bool] = False
     OWNERS: ClassVar[dict[str, str]] = {"uid": "fact"}
     ERASED: ClassVar[dict[str, Any]] = {"reason": "", "judged_hash": Blank.DIGEST}
     QUOTED: ClassVar[dict[str, int]] = {"reason": 32}

@@ -57,3 +57,7 @@ class FactLink(BranchedModel):
 
     def __str__(self) -> str:
         return f"{self.from_id} {self.link_type} {self.to_id}"
+
+
+# From what a fact was made: what is wrong with the one end is wrong with the other.
+DERIVING = (FactLink.Type.CONSOLIDATED_FROM, FactLink.Type.DERIVED_FROM, FactLink.Type.MESSAGE_OF)

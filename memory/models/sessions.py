@@ -33,6 +33,7 @@ class Session(models.Model):
     active_at = models.DateTimeField(null=True, blank=True, help_text="When it was last heard of.")
     ended_at = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True, help_text="Since when it takes nothing more.")
+    hidden = models.BooleanField(default=False, help_text="Whether a quarantine hides it and its summary.")
     consolidated_at = models.DateTimeField(null=True, blank=True, help_text="Up to when it was learned from.")
 
     compared_to = models.UUIDField(

@@ -5,6 +5,7 @@ from typing import Any
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.templates.engine import TemplateEngine
 from curation.engines.verification import VerificationEngine
 from curation.models import ReviewItem
@@ -103,6 +104,7 @@ def build_work(actor: Actor) -> dict[str, Any]:
     handoffs = HandoffEngine()
     handoff, handoff_2 = (handoffs.create_handoff(include_unverified=True, actor=actor) for _ in range(2))
     template = TemplateEngine().create_template(name="clear", actor=actor)
+    quarantine = QuarantineEngine().create_quarantine(source="agent", target="eve", actor=actor)
     job = VerificationEngine().verify_batch(actor=actor)
     question, _ = QuestionEngine().expect_fact(
         text="Who lives?", fact_id=conflict.uid, actor=actor, branch_name="main"
@@ -119,6 +121,7 @@ def build_work(actor: Actor) -> dict[str, Any]:
         "handoff": handoff.pk,
         "handoff_2": handoff_2.pk,
         "template": template.name,
+        "quarantine": quarantine.pk,
         "job": job.pk,
         "question": question.pk,
         "eval": EvalEngine().start_eval(actor=actor).pk,

@@ -9,6 +9,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Message
 from curation.engines.templates.engine import TemplateEngine
+from curation.engines.verification import VerificationEngine
 from curation.models import Template, TemplateUse, TemplateVersion
 from memory.actors import Actor
 from memory.engines.agent_tasks.engine import TaskEngine
@@ -116,6 +117,8 @@ def test_no_commit_changes_a_version(actor: Actor, template: Template) -> None:
         FactEngine().update_fact(fact_id=fact.uid, updates={"category": "bug_fix"}, **on)
     with pytest.raises(BranchReadOnly):
         FactEngine().set_verification(fact_id=fact.uid, verdict="invalidated", reason="no", **on)
+    with pytest.raises(BranchReadOnly):
+        VerificationEngine().verify_batch(**on)
     with pytest.raises(BranchReadOnly):
         RelationEngine().write_relation(source_entity="a", relation_type="b", target_entity="c", **on)
     write_fact(actor, "Elsewhere.", branch=SOURCE, verdict="")

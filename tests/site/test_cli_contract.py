@@ -34,6 +34,7 @@ TEMPLATE = {"template"} | {
     f"template {action}"
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
+QUARANTINES = {"quarantines"} | {f"quarantines {name}" for name in "create list show release".split()}
 BUNDLE = {"bundle"} | {
     f"bundle {action}"
     for action in "create list show export upload import key trust trusted distrust".split()
@@ -49,6 +50,7 @@ ADDED = {
     *QUESTIONS,
     *HANDOFF,
     *INVITATIONS,
+    *QUARANTINES,
     *TEMPLATE,
     *BUNDLE,
 }  # since the contract was written down

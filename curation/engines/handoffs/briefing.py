@@ -24,7 +24,7 @@ class HandoffBriefing:
         """Return the lines on the newest accepted handoff, else on the newest that waits."""
         if not actor.may_use(session.branch.name):  # whoever continues it elsewhere
             return PartLines([], [])
-        rows = Handoff.objects.filter(target=session.branch_id).select_related("source")
+        rows = Handoff.objects.filter(target=session.branch_id, hidden=False).select_related("source")
         rows = rows.filter(Q(to_agent="") | Q(to_agent=session.agent_id))
         rows = rows.exclude(session_id=session.key)
         accepted = rows.filter(state=State.ACCEPTED, decided_at__gte=now - CARRIED)

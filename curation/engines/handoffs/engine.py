@@ -18,6 +18,7 @@ from curation.engines.fields.handoffs import (
     HandoffFields,
 )
 from curation.engines.handoffs.packet import Packet, build_packet, compose_summary, compute_sha256
+from curation.engines.quarantine.handoffs import is_masked
 from curation.models import Handoff
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -81,6 +82,7 @@ class HandoffEngine:
             unverified, ids = values.get("include_unverified", False), values.get("fact_ids", [])
             packet = build_packet(actor, branches[source], session, ids, unverified)
             handoff = build_handoff(actor, branches[source], branches[target], session, values, packet)
+            handoff.hidden = is_masked(handoff)
             handoff.save(force_insert=True)
             detail = {"type": handoff.handoff_type, "from": source, "to": target, "facts": len(packet.facts)}
             record_entry(actor, "handoff.create", str(handoff.pk), detail)
@@ -220,7 +222,7 @@ def build_handoff(
 
 def list_visible(actor: Actor) -> QuerySet[Handoff]:
     """Return the project's handoffs from or to branches that the actor may use."""
-    rows = Handoff.objects.filter(project=actor.project_id).select_related("source", "target")
+    rows = Handoff.objects.filter(project=actor.project_id, hidden=False).select_related("source", "target")
     if not actor.branch_patterns:
         return rows
     names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
@@ -230,7 +232,7 @@ def list_visible(actor: Actor) -> QuerySet[Handoff]:
 
 def find_handoff(actor: Actor, handoff_id: UUID, lock: bool = False) -> Handoff:
     """Return a handoff, with ``lock`` locked until the transaction ends. Raises NotFound, BranchForbidden."""
-    rows = Handoff.objects.filter(project=actor.project_id, pk=c.parse_uuid("id", handoff_id))
+    rows = Handoff.objects.filter(project=actor.project_id, pk=c.parse_uuid("id", handoff_id), hidden=False)
     if lock:
         rows.select_for_update().first()
     found = rows.select_related("source", "target").first()

@@ -17,6 +17,7 @@ from django.db.models import F, Max, Value
 from django.db.models.functions import Concat, Left
 
 from memory.actors import Actor
+from memory.db.expressions import NotHidden
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import seal_entries
 from memory.engines.versions.lookup import find_branch
@@ -196,20 +197,24 @@ def commit_key(commit: Commit) -> tuple[int, int]:
 def collect_changes(commits: Sequence[Commit]) -> dict[tuple[int, int], list[Change]]:
     """Return the changes of each commit, memory by memory."""
     seqs: dict[int, list[int]] = {}
+    masked = {commit.branch_id for commit in commits if commit.branch.masked}
     for commit in commits:
         seqs.setdefault(commit.branch_id, []).append(commit.seq)
     found: dict[tuple[int, int], list[Change]] = {}
     for model in (one for one in apps.get_models() if issubclass(one, BranchedModel)):
         for branch, batch in seqs.items():
-            for seq, change in load_versions(model, branch, batch):
+            for seq, change in load_versions(model, branch, batch, branch in masked):
                 found.setdefault((branch, seq), []).append(change)
     return found
 
 
-def load_versions(model: Any, branch: int, seqs: Sequence[int]) -> Iterable[tuple[int, Change]]:
+def load_versions(
+    model: Any, branch: int, seqs: Sequence[int], is_masked: bool = False
+) -> Iterable[tuple[int, Change]]:
     name = model._meta.model_name
     line = LINES.get(name) or (Left(model.TEXT, MAX_LINE_LENGTH) if model.TEXT else Value(""))
     rows = model._base_manager.filter(branch=branch, seq_from__in=seqs).order_by("rid").annotate(line=line)
+    rows = rows.filter(NotHidden()) if is_masked else rows
     for uid, seq, deleted, before, text in rows.values_list("uid", "seq_from", "deleted", "prev_vid", "line"):
         change = "removed" if deleted else "added" if before is None else "changed"
         yield seq, Change(NAMES.get(name, name), uid, change, "" if deleted else text[:MAX_LINE_LENGTH])

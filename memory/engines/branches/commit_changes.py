@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from memory.actors import Actor
+from memory.db.expressions import NotHidden
 from memory.engines.branches.commit_titles import (
     ANSWER,
     CONFIRMATION,
@@ -82,7 +83,8 @@ def _changed_rows(commit: Commit, kind: str) -> QuerySet:
     if kind == ANSWER:
         answers: QuerySet = get_pair_answers().find_answers(commit.branch_id, [commit.seq])
         return answers
-    return models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)
+    rows = models_by_kind()[kind]._base_manager.filter(branch=commit.branch_id, seq_from=commit.seq)
+    return rows.filter(NotHidden()) if commit.branch.masked else rows
 
 
 def describe_rows(commit: Commit, kind: str, rows: Sequence[Any]) -> list[CommitChange]:

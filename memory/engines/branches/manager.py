@@ -144,7 +144,7 @@ class BranchManager:
         pin = {"list": mark, "at": read_at, "seq": seq, "against": start, "newest": newest}
         common = find_common_point(branch, after := branch.lineage(seq), other, other.lineage(newest))
         base = base if may_start_at(common, other, actor) else differing.POINT
-        before = common.lineage if base == differing.ANCESTOR else other.lineage(start)
+        before = branch.mask(common.lineage) if base == differing.ANCESTOR else other.lineage(start)
         points = differing.order_points(before, after, actor.project_id)
         page = points.list_differences(differing.KINDS[kind], changes, limit, cursor, pin)
         return differing.BranchDiff(
@@ -243,6 +243,7 @@ class BranchManager:
             created_at=now,
             created_by=actor.label,
             cycle=parent.cycle,
+            masked=parent.masked,
             **details,
             indexed=seq == parent.head and parent.indexed,
         )

@@ -119,7 +119,7 @@ class CommitEffects:
         return done
 
     def _shown_before(self, model: type[BranchedModel], uids: Sequence[UUID]) -> dict[UUID, BranchedModel]:
-        rows = model.objects.on(self.commit.branch, self.commit.seq - 1)
+        rows = model.objects.in_lineage(self.commit.branch.full_lineage(self.commit.seq - 1))
         found: dict[UUID, BranchedModel] = {}
         for batch in batched(uids, BATCH_SIZE):
             found |= {row.uid: row for row in rows.filter(uid__in=batch).fetch_all()}
@@ -201,7 +201,7 @@ class CommitEffects:
         earlier = self._shown_before(model, sorted(uids - self.before[model].keys()))
         gone = set(earlier)
         for batch in batched(sorted(earlier), BATCH_SIZE):
-            shown = commit.visible_rows(model).filter(uid__in=batch).gather_values("uid")
+            shown = model.objects.in_lineage(commit.lineage).filter(uid__in=batch).gather_values("uid")
             gone -= {uid for (uid,) in shown}
         return sorted(gone)
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from memory.db.lineage import MaskedLineage
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import (
     Assessment,
@@ -18,6 +19,7 @@ from memory.engines.facts.assessment import (
     apply_assessment,
     mask_archived,
 )
+from memory.engines.versions.hidden import find_hidden
 from memory.models import Branch, BranchedModel, Confirmation, Fact, FactAssessment
 
 Row = TypeVar("Row", bound=BranchedModel)
@@ -53,16 +55,20 @@ class Nearest(Generic[Row]):
 
     def __init__(self, model: type[Row], lineages: Iterable[Lineage], uids: Collection[UUID]) -> None:
         self.rows = defaultdict[tuple[UUID, int], list[Row]](list)
+        lineages = list(lineages)
         for stood in open_versions(lineages, "seq_from"):
             for row in model.objects.all_versions().filter(stood, uid__in=uids):
                 self.rows[row.uid, row.branch_id].append(row)
+        is_masked = any(isinstance(one, MaskedLineage) for one in lineages)
+        vids = [row.vid for rows in self.rows.values() for row in rows] if is_masked else []
+        self.hidden = find_hidden(vids)
 
     def visible_row(self, uid: UUID, lineage: Lineage) -> Row | None:
         """Return the visible row of a memory on a lineage; None where it is missing or deleted."""
         for branch, limit in lineage:
             for row in self.rows[uid, branch]:
                 if row.seq_from <= limit < row.seq_to:
-                    return None if row.deleted else row
+                    return None if row.deleted or row.vid in self.hidden else row
         return None
 
 

@@ -101,7 +101,7 @@ class LinkEngine:
 
 
 def _check_target(commit: CommitWriter, kind: str, uid: UUID) -> None:
-    if not commit.visible_rows(target_model(kind)).filter(uid=uid).fetch_all():
+    if not target_model(kind).objects.in_lineage(commit.branch.lineage()).filter(uid=uid).fetch_all():
         text = None if kind == FactLink.Target.FACT else "No {kind} with this id is visible here."
         raise NotFound(text, kind=kind)
 

@@ -150,11 +150,11 @@ class MergePoints:
 
     @property
     def source_lineage(self) -> Lineage:
-        return self.source.lineage(self.source_seq)
+        return self.source.full_lineage(self.source_seq)
 
     @property
     def target_lineage(self) -> Lineage:
-        return self.target.lineage(self.target_seq)
+        return self.target.full_lineage(self.target_seq)
 
     @property
     def ancestor(self) -> Lineage:

@@ -14,11 +14,14 @@ from uuid import UUID
 
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.plan import FullPlan, MergePoints, PlanItem
+from memory.engines.versions.hidden import find_hidden
 from memory.engines.versions.kinds import models_by_kind
+from memory.models.base import ERASED_MARK
 
 LARGE = 1000  # memories; the rows of fewer are kept with them
 BLOCK_SIZE = 500
 UID_BYTES = 16
+QUARANTINE_MARK = "[in quarantine]"
 SIDES = ("base", "ours", "theirs", "other")
 ITEM_FIELDS = (
     "uid",
@@ -90,6 +93,7 @@ class PlanView:
     unchecked_reason: str
     runs: Mapping[tuple[str, str], range]
     items: Items
+    is_masked: bool = False  # whether something of the project is in quarantine
 
     @classmethod
     def from_plan(cls, plan: FullPlan) -> "PlanView":
@@ -104,6 +108,7 @@ class PlanView:
             unchecked_reason=plan.unchecked_reason,
             runs=dict(_list_runs(items)),
             items=FrozenItems.freeze(items) if len(items) >= LARGE else LiveItems(items),
+            is_masked=plan.points.source.masked,
         )
 
     def list_positions(self, kind: str = "", classes: Sequence[str] = ()) -> list[int]:
@@ -116,19 +121,24 @@ class PlanView:
         return [position for run in runs for position in run]
 
     def load_items(self, kind: str = "", classes: Sequence[str] = ()) -> list[PlanItem]:
-        return self.items.load(self.list_positions(kind, classes))
+        return self._load(self.list_positions(kind, classes))
 
     def find_item(self, kind: str, uid: UUID) -> PlanItem | None:
         """Return the memory of this kind and id, if the plan has it."""
         for (_outcome, name), run in self.runs.items():
             if name == kind and (position := self._find_position(run, uid)) is not None:
-                return self.items.load([position])[0]
+                return self._load([position])[0]
         return None
 
     def find_items(self, uids: Sequence[UUID]) -> list[PlanItem]:
         """Return the memories of any kind with these ids."""
         found = [self._find_position(run, uid) for run in self.runs.values() for uid in uids]
-        return self.items.load(sorted(position for position in found if position is not None))
+        return self._load(sorted(position for position in found if position is not None))
+
+    def _load(self, positions: Positions) -> list[PlanItem]:
+        """Return memories to be shown: a merge carries over what is in quarantine, and nobody reads it."""
+        items = self.items.load(positions)
+        return mask_items(items) if self.is_masked else items
 
     def get_neutral_order(self, position: int) -> tuple[int, UUID]:
         """Return the place of a memory in an order that does not tell its class."""
@@ -145,6 +155,31 @@ class PlanView:
             else:
                 last = middle
         return first if first < run.stop and self.items.get_uid(first) == uid else None
+
+
+def mask_items(items: Sequence[PlanItem]) -> list[PlanItem]:
+    """Return copies of a plan's memories without the texts that are in quarantine."""
+    vids = {row.vid for item in items for side in SIDES if (row := getattr(item, side)) is not None}
+    hidden, masked = find_hidden(vids), [copy(item) for item in items]
+    for item in masked:
+        for side in SIDES:
+            row = getattr(item, side)
+            if row is not None and row.vid in hidden:
+                setattr(item, side, _mask_row(row))
+                if item.merged is not None:
+                    item.merged = {**item.merged, **_list_masked(row)}
+    return masked
+
+
+def _mask_row(row: Any) -> Any:
+    masked = copy(row)
+    for name, value in _list_masked(row).items():
+        setattr(masked, name, value)
+    return masked
+
+
+def _list_masked(row: Any) -> dict[str, str]:
+    return {name: QUARANTINE_MARK for name, value in row.ERASED.items() if value == ERASED_MARK}
 
 
 def _list_runs(items: Sequence[PlanItem]) -> Iterator[tuple[tuple[str, str], range]]:

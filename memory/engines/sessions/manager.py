@@ -133,9 +133,9 @@ class SessionManager:
         return CreatedSession(session, created)
 
     def get_session(self, *, session_id: str, actor: Actor) -> Session:
-        """Return a session. Raises NotFound, BranchForbidden."""
+        """Return a session. Raises NotFound, also for one in quarantine; BranchForbidden."""
         actor.require_scope("read")
-        return get_session(actor, session_id)
+        return get_session(actor, session_id, is_shown=True)
 
     def get_recent_sessions(
         self,
@@ -166,7 +166,7 @@ class SessionManager:
         actor.require_scope("read")
         check_limit(message_limit)
         check_limit(fact_limit)
-        session = get_session(actor, session_id)
+        session = get_session(actor, session_id, is_shown=True)
         parent = filter_visible(actor).filter(key=session.parent_session or None).first()
         limits = {"messages": message_limit, "facts": fact_limit}
         parts: dict[str, Any] = {}
@@ -301,7 +301,7 @@ def load_parts(paths: tuple[str, ...]) -> tuple[SessionPart, ...]:
 
 def find_previous(session: Session) -> Session | None:
     """Return the last session on the same path in which something happened, live or imported."""
-    rows = Session.objects.filter(branch=session.branch, project_path=session.project_path)
+    rows = Session.objects.filter(branch=session.branch, project_path=session.project_path, hidden=False)
     others = list(rows.exclude(pk=session.pk).order_by("-pk")[:MAX_PREVIOUS])
     dated = find_last_events(session.branch, others)
     happened = [(dated[other.key], other.pk, other) for other in others if other.key in dated]
@@ -339,17 +339,18 @@ def system_actor(session: Session) -> Actor:
 
 
 def filter_visible(actor: Actor) -> Any:
-    sessions = Session.objects.filter(project=actor.project_id).select_related("branch")
+    sessions = Session.objects.filter(project=actor.project_id, hidden=False).select_related("branch")
     if actor.branch_patterns:
         names = Branch.objects.filter(project=actor.project_id).values_list("name", flat=True)
         sessions = sessions.filter(branch__name__in=[name for name in names if actor.may_use(name)])
     return sessions
 
 
-def get_session(actor: Actor, session_id: str) -> Session:
+def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:
+    """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
     key = c.plain_text("session_id", session_id)
     session = find_session(actor.project_id, key)
-    if session is None:
+    if session is None or (is_shown and session.hidden):
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)
     return session

@@ -62,6 +62,7 @@ LOCAL = {
         "BranchPolicy",
         "FactUse",
         "IdempotencyRecord",
+        "Invitation",
         "Membership",
         "MergeApproval",
         "MergeDecision",

@@ -20,6 +20,7 @@ from memory.db.bulk_sql import insert_all, update_one
 from memory.db.raw_select import fetch_one
 from memory.engines.audit.trail import record_entry
 from memory.engines.versions.erased import refuse_erased
+from memory.engines.versions.hidden import mask_commit
 from memory.engines.versions.kinds import group_by_model
 from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.policies import Write, check_direct_write
@@ -103,7 +104,7 @@ class CommitWriter:
         self.seq = branch.head = branch.head + 1
         # Always later than the previous commit: a time then names exactly one seq.
         self.at: datetime = max(actor.write_time(), branch.head_at + timedelta(microseconds=1))
-        self.lineage = branch.lineage()
+        self.lineage = branch.full_lineage()
         self.added = self.changed = self.removed = 0
         self.turns = 0  # of persons, in its messages: they advance the branch's cycle
         self.side_rows = 0  # rows outside the version tables that belong to this commit
@@ -130,8 +131,12 @@ class CommitWriter:
     # ---- reading under the lock ----------------------------------------------------------------
 
     def visible_rows(self, model: type[Row]) -> Any:
-        """Return the rows that this branch shows now, with this commit's own changes."""
-        return model.objects.in_lineage(self.lineage)
+        """Return the rows that this branch shows now, with this commit's own changes.
+
+        Of kinds whose slots others can take, rows in quarantine are among them.
+        """
+        shown = self.branch.lineage() if model.HIDDEN_FROM_WRITERS else self.lineage
+        return model.objects.in_lineage(shown)
 
     def get_version(self, model: type[Row], uid: Any) -> Row:
         """Return the visible version of a memory. Raises NotFound."""
@@ -340,6 +345,7 @@ class CommitWriter:
         if self.branch.read_only:
             raise BranchReadOnly(name=self.branch.name)
         self._index_rows()
+        mask_commit(self, list(self._fresh.values()))
         if (session := self.actor.session_id) and session not in self.sessions:
             who = (self.actor.task_id, self.actor.agent_id)
             begin_sessions(self.branch, self.at, {session: who}, find_named_repository(self.actor))

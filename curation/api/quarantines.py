@@ -1,0 +1,120 @@
+"""/quarantines: preview, begin, list, read, release."""
+
+import sys
+from typing import Any
+
+from rest_framework import serializers as s
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from curation.api.filters import QuarantineFilterSet
+from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
+from curation.engines.quarantine.engine import QuarantineEngine
+from memory.api import declared_serializers as d
+from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.reading import Input, parse_id
+from memory.api.routes import serve_at
+from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.shapes import build_renderer, page_shape
+from memory.engines.fields.base import Use
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
+
+quarantine_engine = QuarantineEngine()
+FILTERS = list_filter_parameters(QuarantineFilterSet)
+
+
+@d.declare_fields(QUARANTINE.select_fields(Use.CREATE))
+class QuarantineInput(d.RequestShape):
+    """A new quarantine."""
+
+    dry_run = s.BooleanField(required=False, help_text="Only count what it would hide; nothing is hidden.")
+
+
+@d.declare_fields(QUARANTINE.select_fields(Use.ANSWER))
+class QuarantineShape(d.AnswerShape):
+    """A quarantine."""
+
+
+class HiddenFactShape(s.Serializer):
+    """A fact that it hides, for whoever decides about it."""
+
+    id = s.UUIDField()
+    branch = s.CharField()
+    fact_text = s.CharField()
+
+
+class QuarantineDetailShape(QuarantineShape):
+    """A quarantine with the newest facts that it hides now, or would hide."""
+
+    facts = HiddenFactShape(many=True)
+
+
+render = build_renderer(QuarantineShape)
+ROUTES = {
+    "QuarantineViewSet": {
+        "create": route(
+            "Put a source into quarantine, or preview that",
+            {200: QuarantineDetailShape, 201: QuarantineDetailShape},
+            QuarantineInput,
+        ),
+        "list": route(
+            "List quarantines, newest first", {200: page(QuarantineShape)}, None, [*FILTERS, *PAGING]
+        ),
+        "retrieve": route("Read a quarantine", {200: QuarantineDetailShape}),
+        "release": route("Release a quarantine", {200: QuarantineShape}),
+    }
+}
+
+
+@serve_at("quarantines", "quarantine")
+@document_routes(ROUTES, sys.modules[__name__])
+class QuarantineViewSet(Resource):
+    filterset_class = QuarantineFilterSet
+    lookup_value_regex = "[^/]+"
+
+    def create(self, request: Request) -> Response:
+        payload = Input(request)
+        dry_run = payload.take_value("dry_run", c.check_boolean, False)
+        fields: Any = payload.take_fields(QUARANTINE.field_names(Use.CREATE))
+        for name in ("source", "target"):
+            if fields.get(name) is None:
+                raise Invalid("{field} is needed.", field=name)
+        actor = get_request_actor(request)
+        if dry_run:
+            fields.pop("reason", None)
+            found = quarantine_engine.preview_quarantine(actor=actor, **fields)
+            return Response(render_detail(found.quarantine, found.examples))
+        made = quarantine_engine.create_quarantine(actor=actor, **fields)
+        facts = quarantine_engine.list_hidden(quarantine_id=made.pk, actor=actor)
+        return build_row_response(render_detail(made, facts), 201)
+
+    def list(self, request: Request) -> Response:
+        payload = Input(request)
+        paging = payload.take_paging()
+        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in QUARANTINE_FILTERS}
+        payload.refuse_unknown()
+        found = quarantine_engine.list_quarantines(actor=get_request_actor(request), **filters, **paging)
+        return Response(page_shape(found, render))
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        where: dict[str, Any] = {"quarantine_id": parse_id(pk), "actor": get_request_actor(request)}
+        Input(request).refuse_unknown()
+        row = quarantine_engine.get_quarantine(**where)
+        return build_row_response(render_detail(row, quarantine_engine.list_hidden(**where)))
+
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, pk: str) -> Response:
+        quarantine_id = parse_id(pk)
+        Input(request).refuse_unknown()
+        row = quarantine_engine.release_quarantine(
+            quarantine_id=quarantine_id, actor=get_request_actor(request)
+        )
+        return build_row_response(render(row))
+
+
+def render_detail(row: Any, facts: Any) -> dict[str, Any]:
+    """Return a quarantine with facts that it hides."""
+    shown = [{"id": str(one.uid), "branch": one.branch.name, "fact_text": one.fact_text} for one in facts]
+    return {**render(row), "facts": shown}

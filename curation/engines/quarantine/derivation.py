@@ -1,0 +1,227 @@
+"""Derivation: which versions come from hidden ones. It is followed until nothing more is found.
+
+A version is derived from the version before it and from the other parent that a merge gave it; a fact also
+from the fact that it replaces, from what its links CONSOLIDATED_FROM, DERIVED_FROM and MESSAGE_OF name, and
+from the fact of which an import has made it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from curation.models import Quarantine
+from memory.db.querysets import Lineage
+from memory.engines.support.batches import batched
+from memory.engines.versions.erased import as_uuid
+from memory.engines.versions.kinds import models_by_kind
+from memory.models import Branch, BranchedModel, Commit, Fact, FactLink, HiddenVersion
+from memory.models.links import DERIVING
+
+BATCH_SIZE = 500
+COPIED = (Fact.SourceType.IMPORT, Fact.SourceType.BUNDLE_IMPORT, Fact.SourceType.CHERRY_PICK)
+
+
+class Version(NamedTuple):
+    """What derivation asks of a version."""
+
+    uid: UUID
+    vid: int
+    prev_vid: int | None
+    merged_vid: int | None
+    branch_id: int
+    seq_from: int
+    content: str = ""  # of a fact: the hash of what it says
+
+
+Frontier = Mapping[str, Sequence[Any]]  # kind -> ids of hidden memories, in portions or as a subquery
+
+
+class Edge(NamedTuple):
+    """A memory that was derived from another, as a branch had both at a commit."""
+
+    kind: str
+    uid: UUID
+    source_kind: str
+    source: UUID
+    branch_id: int
+    seq: int
+
+
+class Derivation:
+    """The versions derived from what one quarantine hides."""
+
+    def __init__(self, quarantine: Quarantine) -> None:
+        self.quarantine = quarantine
+        self.hidden = HiddenVersion.objects.filter(quarantine=quarantine.pk)
+        self.fresh: dict[str, set[UUID]] = defaultdict(set)  # memories hidden since the last round
+        branches = Branch.objects.filter(project=quarantine.project_id)
+        self.ancestors: dict[int, Lineage] = dict(branches.values_list("pk", "ancestors"))
+        self.reverts = set(
+            Commit.objects.filter(branch__project=quarantine.project_id, reverts__isnull=False).values_list(
+                "branch_id", "seq"
+            )
+        )
+
+    def spread(self) -> int:
+        """Hide what is derived from hidden versions in the whole project; return how much that is."""
+        count = found = self._spread_from({kind: [self._all(kind)] for kind in models_by_kind()})
+        while found:  # each round asks only about what the one before has hidden
+            fresh, self.fresh = self.fresh, defaultdict(set)
+            batches = {kind: list(batched(sorted(uids), BATCH_SIZE)) for kind, uids in fresh.items()}
+            found = self._spread_from(batches)
+            count += found
+        return count
+
+    def _spread_from(self, frontier: Frontier) -> int:
+        return self._spread_versions(frontier) + self._spread_edges(frontier)
+
+    def _all(self, kind: str) -> Any:
+        return self.hidden.filter(kind=kind).values("uid")
+
+    # ---- versions ------------------------------------------------------------------------------
+
+    def _spread_versions(self, frontier: Frontier) -> int:
+        """Hide the versions that follow hidden ones of the same memory."""
+        count = 0
+        for kind, model in models_by_kind().items():
+            for uids in frontier.get(kind, ()) if model.DERIVES_FROM_PREVIOUS else ():
+                rows = self._select_unhidden(model).filter(uid__in=uids)
+                for batch in batched(sorted(set(rows.values_list("uid", flat=True))), BATCH_SIZE):
+                    count += self.hide(kind, self.follow_versions(model, batch))
+        return count
+
+    def follow_versions(self, model: type[BranchedModel], uids: Sequence[UUID]) -> list[Version]:
+        """Return the versions of some memories that derive from hidden ones and are not hidden yet."""
+        versions = load_versions(model, uids)
+        hidden = set(self.hidden.filter(uid__in=uids).values_list("vid", flat=True))
+        before = set(hidden)
+        by_vid = {one.vid: one for one in versions}
+        while fresh := [one for one in versions if self._follows(one, by_vid, hidden)]:
+            hidden |= {one.vid for one in fresh}
+        return [one for one in by_vid.values() if one.vid in hidden - before]
+
+    def _follows(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
+        is_derived = one.prev_vid in hidden or one.merged_vid in hidden
+        return one.vid not in hidden and is_derived and not self._says_again(one, by_vid, hidden)
+
+    def _says_again(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
+        """Return whether a revert has brought back what the memory said before the source changed it."""
+        if not one.content or (one.branch_id, one.seq_from) not in self.reverts:
+            return False
+        earlier = by_vid.get(one.prev_vid or 0)
+        while earlier is not None and earlier.vid in hidden:
+            earlier = by_vid.get(earlier.prev_vid or 0)
+        return earlier is not None and earlier.content == one.content
+
+    # ---- edges ---------------------------------------------------------------------------------
+
+    def _spread_edges(self, frontier: Frontier) -> int:
+        """Hide the facts that were made of hidden memories."""
+        edges: list[Edge] = []
+        for uids in frontier.get("fact", ()):
+            edges += self._list_replacing(uids)
+        for kind in FactLink.Target.values:
+            for uids in frontier.get(kind, ()):
+                edges += self._list_linked(kind, uids)
+        return self.hide_edges(edges + list(self._list_copied() if frontier.get("fact") else ()))
+
+    def hide_edges(self, edges: Sequence[Edge]) -> int:
+        """Hide the version of each fact whose source was hidden where the fact was derived from it."""
+        if not edges:
+            return 0
+        shown = Places(self.ancestors, edges)
+        sources = {edge.source for edge in edges}
+        tainted = self._find_hidden_vids(sources)
+        fresh: dict[int, Version] = {}
+        for edge in edges:
+            source = shown.find(edge.source_kind, edge.source, edge)
+            is_hidden = source.vid in tainted if source else shown.has_any(edge, tainted)
+            if is_hidden and (version := shown.find(edge.kind, edge.uid, edge)):
+                fresh[version.vid] = version
+        known = self._find_hidden_vids({one.uid for one in fresh.values()})
+        return self.hide("fact", [one for vid, one in fresh.items() if vid not in known])
+
+    def _list_replacing(self, uids: Any) -> Iterator[Edge]:
+        rows = self._select_unhidden(Fact).filter(parent_id__in=uids)
+        for uid, parent, branch, seq in rows.values_list("uid", "parent_id", "branch_id", "seq_from"):
+            yield Edge("fact", uid, "fact", parent, branch, seq)
+
+    def _list_linked(self, kind: str, uids: Any) -> Iterator[Edge]:
+        rows = self._select_unhidden(FactLink).filter(link_type__in=DERIVING, to_type=kind, to_id__in=uids)
+        for values in rows.values_list("from_id", "to_type", "to_id", "branch_id", "seq_from"):
+            yield Edge("fact", *values)
+
+    def _list_copied(self) -> Iterator[Edge]:
+        rows = self._select_unhidden(Fact).filter(source_type__in=COPIED).exclude(source_id="")
+        found = [
+            Edge("fact", uid, "fact", source, branch, seq)
+            for uid, text, branch, seq in rows.values_list("uid", "source_id", "branch_id", "seq_from")
+            if (source := as_uuid(text))
+        ]
+        known = self._find_hidden_uids({edge.source for edge in found})
+        yield from (edge for edge in found if edge.source in known)
+
+    # ---- what is hidden --------------------------------------------------------------------------
+
+    def hide(self, kind: str, versions: Iterable[Any]) -> int:
+        """Hide versions that this quarantine does not hide yet; return how many."""
+        of = {"quarantine": self.quarantine.pk, "project_id": self.quarantine.project_id, "kind": kind}
+        rows = [HiddenVersion(**of, uid=one.uid, vid=one.vid) for one in versions]
+        HiddenVersion.objects.bulk_create(rows, batch_size=BATCH_SIZE)
+        self.fresh[kind] |= {row.uid for row in rows}
+        return len(rows)
+
+    def _select_unhidden(self, model: type[BranchedModel]) -> Any:
+        rows = model._base_manager.filter(branch__project=self.quarantine.project_id, deleted=False)
+        return rows.filter(~Exists(self.hidden.filter(vid=OuterRef("vid")))).order_by()
+
+    def _find_hidden_vids(self, uids: Iterable[UUID]) -> set[int]:
+        found: set[int] = set()
+        for batch in batched(sorted(uids), BATCH_SIZE):
+            found |= set(self.hidden.filter(uid__in=batch).values_list("vid", flat=True))
+        return found
+
+    def _find_hidden_uids(self, uids: Iterable[UUID]) -> set[UUID]:
+        found: set[UUID] = set()
+        for batch in batched(sorted(uids), BATCH_SIZE):
+            found |= set(self.hidden.filter(uid__in=batch).values_list("uid", flat=True))
+        return found
+
+
+class Places:
+    """The versions of the memories that edges name, to look up by branch and seq."""
+
+    def __init__(self, ancestors: Mapping[int, Lineage], edges: Sequence[Edge]) -> None:
+        self.ancestors = ancestors
+        self.versions: dict[tuple[str, UUID], list[Version]] = defaultdict(list)
+        uids: dict[str, set[UUID]] = defaultdict(set)
+        for edge in edges:
+            uids[edge.kind].add(edge.uid)
+            uids[edge.source_kind].add(edge.source)
+        for kind, found in uids.items():
+            for batch in batched(sorted(found), BATCH_SIZE):
+                for one in load_versions(models_by_kind()[kind], batch):
+                    self.versions[kind, one.uid].append(one)
+
+    def find(self, kind: str, uid: UUID, edge: Edge) -> Version | None:
+        """Return the version that the branch of an edge had then, or None."""
+        own = self.versions[kind, uid]
+        for branch, limit in [(edge.branch_id, edge.seq), *self.ancestors.get(edge.branch_id, ())]:
+            begun = [one for one in own if one.branch_id == branch and one.seq_from <= limit]
+            if begun:
+                return max(begun, key=lambda one: one.seq_from)
+        return None
+
+    def has_any(self, edge: Edge, vids: set[int]) -> bool:
+        """Return whether any version of an edge's source is among these."""
+        return any(one.vid in vids for one in self.versions[edge.source_kind, edge.source])
+
+
+def load_versions(model: type[BranchedModel], uids: Sequence[UUID]) -> list[Version]:
+    names = ["uid", "vid", "prev_vid", "merged_vid", "branch_id", "seq_from"]
+    names += ["judged_hash"] if model is Fact else []
+    rows = model._base_manager.filter(uid__in=uids).order_by()
+    return [Version(*values) for values in rows.values_list(*names)]

@@ -1,0 +1,68 @@
+"""What is written while something is in quarantine: a source's new memory is hidden too, and what follows."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from curation.engines.quarantine.derivation import COPIED, Derivation, Edge
+from curation.engines.quarantine.sources import is_own, list_active
+from curation.models import Quarantine
+from memory.engines.versions.erased import as_uuid
+from memory.engines.versions.kinds import models_by_kind
+from memory.models import BranchedModel, Fact, FactLink, Session
+from memory.models.links import DERIVING
+
+
+class QuarantineMasker:
+    """The CommitMasker of quarantines, which DAY1["commit_maskers"] names."""
+
+    def mask_commit(self, commit: Any, rows: Sequence[BranchedModel]) -> None:
+        for quarantine in list_active(commit.branch.project_id):
+            if own := mask_rows(quarantine, commit, rows):
+                keys = {commit.actor.session_id, *(row.session_id for row in own)} - {""}
+                Session.objects.filter(project=commit.branch.project_id, key__in=keys).update(hidden=True)
+
+
+def mask_rows(quarantine: Quarantine, commit: Any, rows: Sequence[BranchedModel]) -> list[BranchedModel]:
+    """Hide what of a commit is the source's or derived; return what is the source's."""
+    derivation, hidden = Derivation(quarantine), set[int]()
+    derivation.reverts |= {(commit.branch.pk, commit.seq)} if commit.reverts else set()
+    own = [row for row in rows if row.rid == row.vid and is_own(quarantine, commit, row)]
+    hide_each(derivation, own, hidden)
+    while fresh := list(find_following(derivation, rows, hidden)):
+        hide_each(derivation, fresh, hidden)
+    links = [edge for row in rows if row.vid not in hidden for edge in list_edges(row)]
+    if derivation.hide_edges(links):
+        derivation.spread()  # what came of them may be on any branch
+    return own
+
+
+def hide_each(derivation: Derivation, rows: Sequence[BranchedModel], hidden: set[int]) -> None:
+    for kind, model in models_by_kind().items():
+        derivation.hide(kind, [row for row in rows if type(row) is model])
+    hidden |= {row.vid for row in rows}
+
+
+def find_following(
+    derivation: Derivation, rows: Sequence[BranchedModel], hidden: set[int]
+) -> Iterator[BranchedModel]:
+    """Yield rows that follow hidden versions of the same memory and are not hidden yet."""
+    for model in models_by_kind().values():
+        if not model.DERIVES_FROM_PREVIOUS:
+            continue
+        own = [row for row in rows if type(row) is model and row.vid not in hidden]
+        vids = (
+            {one.vid for one in derivation.follow_versions(model, [row.uid for row in own])} if own else set()
+        )
+        yield from (row for row in own if row.vid in vids)
+
+
+def list_edges(row: BranchedModel) -> Iterator[Edge]:
+    """Yield what a row that is not hidden says of the sources of facts."""
+    where = (row.branch_id, row.seq_from)
+    if isinstance(row, Fact):
+        if row.parent_id:
+            yield Edge("fact", row.uid, "fact", row.parent_id, *where)
+        if row.source_type in COPIED and (source := as_uuid(row.source_id)):
+            yield Edge("fact", row.uid, "fact", source, *where)
+    if isinstance(row, FactLink) and row.link_type in DERIVING and not row.deleted:
+        yield Edge("fact", row.from_id, row.to_type, row.to_id, *where)

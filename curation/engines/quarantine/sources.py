@@ -1,0 +1,137 @@
+"""What a source wrote: a session, an agent, a key or an import."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, UUIDField, Value
+
+from curation.models import Quarantine
+from memory.db.bulk_sql import insert_selected
+from memory.engines.support import validation as c
+from memory.engines.versions.kinds import models_by_kind
+from memory.exceptions import Invalid, NotFound
+from memory.models import ApiKey, BranchedModel, Commit, HiddenVersion, Session
+
+Source = Quarantine.Source
+IMPORT_KIND = "fact.import"
+IMPORT_GAP = timedelta(hours=1)  # between two commits of one import
+COLUMNS = {Source.SESSION: "session_id", Source.AGENT: "agent_id"}  # of rows and of commits
+CHECK_TARGET = c.text_check(200, min_length=1)
+
+
+def list_active(project_id: UUID) -> list[Quarantine]:
+    """Return the quarantines of a project that are not released."""
+    return list(Quarantine.objects.filter(project=project_id, released_at=None))
+
+
+def find_label(project_id: UUID, source: str, target: str) -> str:
+    """Return what people call a source. Raises Invalid, NotFound for a key or an import that is not there."""
+    c.one_of(Source.values)("source", source)
+    CHECK_TARGET("target", target)
+    if source == Source.KEY:
+        key = ApiKey.objects.filter(project=project_id, pk=c.parse_uuid("target", target)).first()
+        if key is None:
+            raise NotFound("There is no key with this id.", field="target")
+        return key.label
+    if source == Source.IMPORT:
+        return find_import(project_id, target).message or "import"
+    return target
+
+
+def find_import(project_id: UUID, target: str) -> Commit:
+    """Return the commit of an import. Raises NotFound, Invalid for a commit of another kind."""
+    commits = Commit.objects.filter(branch__project=project_id, pk=c.parse_uuid("target", target))
+    if (found := commits.first()) is None:
+        raise NotFound("There is no commit with this id.", field="target")
+    if found.kind != IMPORT_KIND:
+        raise Invalid("This commit is no import.", field="target")
+    return found
+
+
+def select_commits(project_id: UUID, source: str, target: str) -> QuerySet[Commit]:
+    """Return the commits that a source made."""
+    commits = Commit.objects.filter(branch__project=project_id)
+    if source == Source.KEY:
+        return commits.filter(actor_kind="key", actor_id=str(UUID(target)))
+    if source == Source.IMPORT:
+        return select_run(find_import(project_id, target))
+    return commits.filter(**{COLUMNS[Source(source)]: target})
+
+
+def select_run(commit: Commit) -> QuerySet[Commit]:
+    """Return the commits of an import, of which the given one is a part: no gap is longer than an hour."""
+    same = Commit.objects.filter(
+        branch=commit.branch_id,
+        kind=IMPORT_KIND,
+        message=commit.message,
+        actor_kind=commit.actor_kind,
+        actor_id=commit.actor_id,
+    )
+    times = list(same.order_by("at").values_list("at", flat=True))
+    first = last = times.index(commit.at)
+    while first and times[first] - times[first - 1] <= IMPORT_GAP:
+        first -= 1
+    while last + 1 < len(times) and times[last + 1] - times[last] <= IMPORT_GAP:
+        last += 1
+    return same.filter(at__gte=times[first], at__lte=times[last])
+
+
+def hide_own(quarantine: Quarantine) -> int:
+    """Hide what the source wrote, in statements whose number does not grow with it; return how much."""
+    commits = select_commits(quarantine.project_id, quarantine.source, quarantine.target)
+    branches = list(commits.order_by().values_list("branch", flat=True).distinct())
+    count = 0
+    for kind, model in models_by_kind().items():
+        for rows in select_rows(model, quarantine, commits, branches):
+            count += hide_rows(quarantine, kind, rows)
+    return count
+
+
+def select_rows(
+    model: type[BranchedModel], quarantine: Quarantine, commits: QuerySet[Commit], branches: list[int]
+) -> Iterator[Any]:
+    """Yield querysets of the versions that a source made; what a merge copied keeps its maker."""
+    made = model._base_manager.filter(rid=F("vid"))
+    for branch in branches:
+        yield made.filter(branch=branch, seq_from__in=commits.filter(branch=branch).values("seq"))
+    if column := COLUMNS.get(Source(quarantine.source)):
+        yield made.filter(branch__project=quarantine.project_id, **{column: quarantine.target})
+
+
+def hide_rows(quarantine: Quarantine, kind: str, rows: QuerySet) -> int:
+    """Hide versions that are not hidden by this quarantine yet; return how many were not."""
+    known = HiddenVersion.objects.filter(quarantine=quarantine.pk, vid=OuterRef("vid"))
+    values = (
+        rows.filter(~Exists(known))
+        .order_by()
+        .annotate(
+            hidden_by=Value(quarantine.pk, UUIDField()),
+            of_project=Value(quarantine.project_id, UUIDField()),
+            of_kind=Value(kind, CharField()),
+        )
+    )
+    columns = ("quarantine", "project", "kind", "uid", "vid")
+    names = ("hidden_by", "of_project", "of_kind", "uid", "vid")
+    return insert_selected(HiddenVersion, columns, values.values_list(*names))
+
+
+def is_own(quarantine: Quarantine, commit: Any, row: BranchedModel) -> bool:
+    """Return whether the source makes a row of a commit that is being written."""
+    actor = commit.actor
+    if quarantine.source == Source.KEY:
+        return bool(actor.kind == "key" and actor.id == str(UUID(quarantine.target)))
+    column = COLUMNS.get(Source(quarantine.source))
+    return column is not None and quarantine.target in (getattr(row, column), getattr(actor, column))
+
+
+def select_sessions(quarantine: Quarantine) -> QuerySet[Session]:
+    """Return the sessions of a source, with those in which it made commits: their summaries tell of it."""
+    commits = select_commits(quarantine.project_id, quarantine.source, quarantine.target)
+    if quarantine.source == Source.IMPORT:
+        return Session.objects.none()
+    named = commits.exclude(session_id="").values("session_id")
+    own = {Source.SESSION: Q(key=quarantine.target), Source.AGENT: Q(agent_id=quarantine.target)}
+    rows = Session.objects.filter(project=quarantine.project_id)
+    return rows.filter(own.get(Source(quarantine.source), Q(pk=None)) | Q(key__in=named))

@@ -1,0 +1,152 @@
+"""Quarantines: the list with the form that previews one, the preview, and the page of one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from curation.engines.fields.quarantines import QUARANTINE
+from curation.engines.quarantine.engine import QuarantineEngine
+from curation.models import Quarantine
+from memory.engines.fields.base import Use
+from memory.views.base import ProjectPage
+from memory.views.field_widgets import form_field
+from memory.views.flash import flash_success
+from memory.views.state_list import ALL, StateListPage
+from memory.views.view_context import with_query
+
+quarantine_engine = QuarantineEngine()
+State, Source = Quarantine.State, Quarantine.Source
+STATES = {
+    State.ACTIVE.value: gettext_lazy("Active"),
+    State.RELEASED.value: gettext_lazy("Released"),
+    ALL: gettext_lazy("All"),
+}
+SOURCES = {
+    Source.SESSION.value: gettext_lazy("Session"),
+    Source.AGENT.value: gettext_lazy("Agent"),
+    Source.KEY.value: gettext_lazy("Key"),
+    Source.IMPORT.value: gettext_lazy("Import"),
+}
+KINDS = {
+    "fact": gettext_lazy("Facts"),
+    "link": gettext_lazy("Links"),
+    "relation": gettext_lazy("Relations"),
+    "observation": gettext_lazy("Observations"),
+    "conversation": gettext_lazy("Conversations"),
+    "message": gettext_lazy("Messages"),
+    "verdict": gettext_lazy("Verdicts"),
+    "session": gettext_lazy("Sessions"),
+    "handoff": gettext_lazy("Handoffs"),
+}
+
+
+def list_counts(row: Quarantine) -> list[tuple[Any, int]]:
+    """Return the counts of a quarantine in the reader's words."""
+    return [(KINDS.get(kind, kind), number) for kind, number in row.counts.items()]
+
+
+class Quarantines(StateListPage):
+    """The list by state, and the form that previews a new one."""
+
+    template_name = "quarantines.html"
+    section, scope = "quarantines", "curate"
+    title = gettext_lazy("Quarantine")
+    states = STATES
+    extra_context = {
+        "lead": gettext_lazy(
+            "What a source wrote, and all that is derived from it, is hidden on every branch. A release shows"
+            " all of it again, as it was."
+        ),
+        "drawing": "archived",
+        "form_title": gettext_lazy("Put a source into quarantine"),
+        "form_button": gettext_lazy("Preview"),
+        "none_fits": gettext_lazy("No quarantine is in this state."),
+        "none_yet": gettext_lazy("Nothing is in quarantine. The first step counts what would be hidden:"),
+        "show_all": gettext_lazy("Active quarantines"),
+        "sources": SOURCES,
+    }
+
+    def count_rows(self) -> Mapping[str, int]:
+        return quarantine_engine.count_quarantines(actor=self.reader.actor)
+
+    def list_rows(self, state: str) -> Any:
+        page = quarantine_engine.list_quarantines(actor=self.reader.actor, state=state, **self.paging())
+        for row in page.results:
+            row.shown_counts = list_counts(row)
+            row.kind = SOURCES[row.source]
+        return page
+
+    def build_form(self, data: Any = None) -> forms.Form:
+        form = forms.Form(data, initial={"source": Source.AGENT.value})
+        form.fields |= {field.name: form_field(field) for field in QUARANTINE.select_fields(Use.FORM)}
+        label = QUARANTINE["source"].label
+        form.fields["source"] = forms.ChoiceField(label=label, choices=list(SOURCES.items()))
+        return form
+
+    def create_row(self, form: forms.Form) -> str:
+        """Return the address of the preview, which asks before anything is hidden."""
+        typed = {name: self.request.POST.get(name, "").strip() for name in form.fields}
+        where = {name: typed[name] for name in ("source", "target")}
+        quarantine_engine.preview_quarantine(actor=self.reader.actor, **where)
+        return with_query(self.reader.url("quarantine-preview", branch="", at=""), typed)
+
+
+class QuarantinePreview(ProjectPage):
+    """What a quarantine would hide, with counts, and the button that begins it."""
+
+    template_name = "quarantine.html"
+    section, scope = "quarantines", "curate"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        get = self.request.GET
+        found = quarantine_engine.preview_quarantine(
+            source=get.get("source", ""), target=get.get("target", ""), actor=self.reader.actor
+        )
+        row = found.quarantine
+        row.reason = get.get("reason", "")
+        return super().get_context_data(
+            title=_("Put into quarantine?"),
+            row=row,
+            kind=SOURCES[row.source],
+            counts=list_counts(row),
+            facts=found.examples,
+            is_preview=True,
+            **kwargs,
+        )
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        typed = {name: request.POST.get(name, "").strip() for name in ("source", "target", "reason")}
+        row = quarantine_engine.create_quarantine(actor=self.reader.actor, **typed)
+        flash_success(request, _("%(name)s is in quarantine.") % {"name": row.label})
+        return redirect(self.reader.url("quarantine", row.pk, branch="", at=""))
+
+
+class QuarantinePage(ProjectPage):
+    """One quarantine: what it hides, and its release."""
+
+    template_name = "quarantine.html"
+    section, scope = "quarantines", "curate"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        where: dict[str, Any] = {"quarantine_id": self.kwargs["quarantine_id"], "actor": self.reader.actor}
+        row = quarantine_engine.get_quarantine(**where)
+        return super().get_context_data(
+            title=row.label,
+            row=row,
+            kind=SOURCES[row.source],
+            counts=list_counts(row),
+            facts=quarantine_engine.list_hidden(**where),
+            **kwargs,
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        row = quarantine_engine.release_quarantine(
+            quarantine_id=self.kwargs["quarantine_id"], actor=self.reader.actor
+        )
+        flash_success(request, _("%(name)s is released: all of it is shown again.") % {"name": row.label})
+        return redirect(request.path)

@@ -1,0 +1,85 @@
+"""The commands on quarantines."""
+
+from typing import Any
+
+from day1site.cli.commands import build_group, lazy_command
+from day1site.cli.declared_fields import field_options, filter_options, split_filters
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, short_time
+from day1site.cli.parameters import argument, drop_empty, paging_options, switch
+from day1site.cli.rest import Answer, quote_id
+
+quarantine_argument = argument("quarantine_id", "ID")
+
+
+@command(
+    "create",
+    "Hide what a source wrote, and all that is derived from it, on every branch.",
+    "day1 quarantines create --source agent --target eve --dry-run",
+)
+@field_options("quarantine", "option", "create")
+@switch("--dry-run", help="only count what it would hide")
+def create(run: Invocation, **options: Any) -> None:
+    row = run.open_client().api.post("/quarantines", **drop_empty(options))
+    state = "would hide" if options["dry_run"] else "hidden"
+    run.show_line(row, f"{row['id']}\t{state}: {describe_counts(row)}")
+
+
+@command("list", "List the quarantines, the newest first.", "day1 quarantines list --state active")
+@filter_options("quarantine")
+@paging_options
+def list_quarantines(run: Invocation, **options: Any) -> None:
+    filters, options = split_filters("quarantine", options)
+    api = run.open_client().api
+    run.show_list(
+        lambda paging: api.get("/quarantines", **filters, **paging),
+        options,
+        ["id", "source", "name", "state", "hidden", "by", "begun", "reason"],
+        list_cells,
+        "Nothing is in quarantine.",
+    )
+
+
+def list_cells(row: Answer) -> list[Any]:
+    begun = short_time(row["created_at"])
+    who = [row["id"], row["source"], row["label"], row["state"], describe_counts(row)]
+    return [*who, row["created_by"], begun, row["reason"]]
+
+
+def describe_counts(row: Answer) -> str:
+    return ", ".join(f"{number} {kind}" for kind, number in row["counts"].items()) or "nothing"
+
+
+@command("show", "Show a quarantine and the newest facts that it hides.", "day1 quarantines show 0197…")
+@quarantine_argument
+def show(run: Invocation, quarantine_id: str) -> None:
+    row = run.open_client().api.get(f"/quarantines/{quote_id(quarantine_id)}")
+    run.show(row, lambda out: print_quarantine(out, row))
+
+
+def print_quarantine(out: Output, row: Answer) -> None:
+    out.pairs({name: value for name, value in row.items() if name != "facts"})
+    if row["facts"]:
+        facts = [[one["id"], one["branch"], one["fact_text"]] for one in row["facts"]]
+        out.table(["id", "branch", "fact"], facts)
+
+
+@command(
+    "release",
+    "Release a quarantine: all that it hides is shown again.",
+    "day1 quarantines release 0197…",
+)
+@quarantine_argument
+def release(run: Invocation, quarantine_id: str) -> None:
+    row = run.open_client().api.post(f"/quarantines/{quote_id(quarantine_id)}/release")
+    run.show_line(row, f"{row['id']}\t{row['state']}")
+
+
+ACTIONS = {
+    "create": lazy_command("quarantines:create", "Hide what a source wrote, and all that is derived from it"),
+    "list": lazy_command("quarantines:list_quarantines", "List the quarantines, the newest first"),
+    "show": lazy_command("quarantines:show", "Show a quarantine and facts that it hides"),
+    "release": lazy_command("quarantines:release", "Release a quarantine"),
+}
+HELP = "hide a source's memory and what is derived from it"
+GROUP = build_group("quarantines", HELP, "day1 quarantines list --state active", "list", ACTIONS)

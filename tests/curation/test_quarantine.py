@@ -1,0 +1,318 @@
+"""Quarantine: what a source wrote and what is derived is hidden everywhere, and comes back exactly."""
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.quarantine.engine import QuarantineEngine
+from curation.models import Quarantine
+from memory.actors import Actor, local_actor
+from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.activity.events import EventEngine
+from memory.engines.branches.commit_changes import CommitEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.import_export import FactImport, export_facts
+from memory.engines.facts.links import LinkEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.merging.engine import MergeEngine
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.search.engine import SearchEngine
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import ObservationEngine
+from memory.exceptions import BranchForbidden, Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
+from memory.models import Branch, Fact, HiddenVersion, Project
+from tests.memory.api.client import UNKNOWN, nothing_left
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("without_gates")]
+FACTS, QUARANTINES, LINKS = FactEngine(), QuarantineEngine(), LinkEngine()
+
+
+@pytest.fixture
+def eve(actor: Actor) -> Actor:
+    """Return the actor of the agent that is put into quarantine."""
+    return actor.with_origin(agent_id="eve", session_id="eve-1")
+
+
+@pytest.fixture
+def ada(actor: Actor) -> Actor:
+    return actor.with_origin(agent_id="ada", session_id="ada-1")
+
+
+def say(who: Actor, text: str, branch: str = "main", **fields: Any) -> Fact:
+    return FACTS.write_fact(fact_text=text, branch_name=branch, actor=who, **fields).fact
+
+
+def notice(who: Actor, text: str) -> Any:
+    return ObservationEngine().write_observation(observation_type="insight", summary=text, actor=who)
+
+
+def hide(actor: Actor, source: str = "agent", target: str = "eve") -> Quarantine:
+    return QUARANTINES.create_quarantine(source=source, target=target, actor=actor)
+
+
+def shown(project: Project, branch: str = "main") -> set[str]:
+    rows = Fact.objects.on(Branch.objects.get(project=project, name=branch))
+    return {row.fact_text for row in rows.fetch_all()}
+
+
+def dump() -> dict[str, list[tuple]]:
+    """Return every row of every table but those of quarantines, buffers and the trail."""
+    left_out = {"Quarantine", "HiddenVersion", "AuditEntry", "Node", "RecallLog", "FactUse", "QueueMessage"}
+    every = [
+        m for app in ("memory", "conversations", "curation") for m in apps.get_app_config(app).get_models()
+    ]
+    kept = [model for model in every if model.__name__ not in left_out]
+    return {m.__name__: sorted(m._base_manager.values_list(), key=repr) for m in kept}
+
+
+# ---- what is hidden ------------------------------------------------------------------------------------
+
+
+def test_an_agents_facts_are_gone_and_come_back(
+    project: Project, actor: Actor, ada: Actor, eve: Actor
+) -> None:
+    say(ada, "Good."), say(eve, "Bad.")
+    before = dump()
+    quarantine = hide(actor)
+    assert quarantine.counts == {"fact": 1, "session": 1}
+    assert shown(project) == {"Good."}
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert shown(project) == {"Good.", "Bad."}
+    assert dump() == before
+    assert not HiddenVersion.objects.exists()
+
+
+def test_every_reader_misses_it(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    bad = say(eve, "The portcullis opens at noon.")
+    RelationEngine().write_relation(
+        source_entity="gate", relation_type="opens", target_entity="noon", actor=eve
+    )
+    seen = ObservationEngine().write_observation(
+        observation_type="insight", summary="A portcullis.", actor=eve
+    )
+    talk = ConversationEngine().create_conversation(actor=eve)
+    said = [{"role": "user", "content": "What of the portcullis?"}]
+    (message,) = MessageEngine().write_messages(conversation_id=talk.uid, messages=said, actor=eve)
+    handoff = HandoffEngine().create_handoff(include_unverified=True, actor=actor)
+    assert [one["id"] for one in handoff.facts] == [str(bad.uid)]
+    hide(actor)
+    on = {"actor": actor}
+    assert SearchEngine().search(query="portcullis", **on).hits == []
+    assert FACTS.list_facts(**on).results == []
+    for read in (
+        lambda: FACTS.get_fact(fact_id=bad.uid, **on),
+        lambda: FACTS.update_fact(fact_id=bad.uid, updates={"priority": "P1"}, **on),
+        lambda: FACTS.supersede_fact(old_fact_id=bad.uid, new_fact_text="x", **on),
+        lambda: MessageEngine().get_message(message_id=message.uid, **on),
+        lambda: ObservationEngine().get_observation(observation_id=seen.uid, **on),
+        lambda: ConversationEngine().get_conversation(conversation_id=talk.uid, **on),
+        lambda: SessionManager().get_session(session_id="eve-1", **on),
+        lambda: SessionManager().get_session_context(session_id="eve-1", **on),
+        lambda: HandoffEngine().get_handoff(handoff_id=handoff.pk, **on),
+    ):
+        with pytest.raises(NotFound):
+            read()
+    assert list(export_facts(**on)) == []
+    assert RelationEngine().graph_query(entity="gate", **on).edges == []
+    assert RelationEngine().list_relations(**on).results == []
+    assert MessageEngine().search_messages(query="portcullis", **on).hits == []
+    assert ObservationEngine().list_observations(**on).results == []
+    assert HandoffEngine().list_handoffs(**on).results == []
+    assert [one.key for one in SessionManager().get_recent_sessions(**on).results] == []
+    main = Branch.objects.get(project=project, name="main")
+    for commit in main.commits.all():
+        for kind in ("fact", "message", "relation", "observation"):
+            assert not CommitEngine().list_changes(commit_id=commit.pk, kind=kind, **on).results
+    events, _ = EventEngine().read_events(project_id=project.pk, after=0)
+    assert "portcullis" not in repr(events)
+
+
+def test_what_is_derived_is_hidden_too(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    bad, good = say(eve, "Bad."), say(ada, "Good.")
+    BranchManager().create_branch(name="task/a", actor=ada)
+    FACTS.update_fact(fact_id=bad.uid, updates={"fact_text": "Bad, edited."}, branch_name="task/a", actor=ada)
+    newer = FACTS.supersede_fact(old_fact_id=bad.uid, new_fact_text="Bad, replaced.", actor=ada)
+    made = say(ada, "Bad, consolidated.")
+    LINKS.write_link(from_id=made.uid, to_id=newer.uid, link_type="CONSOLIDATED_FROM", actor=ada)
+    say(ada, "Good, on the branch.", "task/a")
+    MergeEngine().merge_branch(source="task/a", target="main", strategy="theirs", actor=ada)
+    lines = [{"fact_text": "Bad, imported.", "id": UNKNOWN}]
+    source = FactImport(actor=actor, branch_name="task/a")
+    source.apply_lines(list(enumerate(lines)))
+    quarantine = hide(actor)
+    assert shown(project) == {"Good.", "Good, on the branch."}
+    assert shown(project, "task/a") == {"Good.", "Good, on the branch.", "Bad, imported."}
+    assert quarantine.counts["fact"] == 3
+    assert FACTS.get_fact(fact_id=good.uid, actor=actor).fact_text == "Good."
+
+
+def test_what_comes_later_is_hidden_too(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    say(eve, "Bad.")
+    quarantine = hide(actor)
+    say(eve, "Bad too."), say(ada, "Good.")
+    seen = notice(eve, "Bad.")
+    assert shown(project) == {"Good."}
+    assert FACTS.write_fact(fact_text="Bad too.", actor=ada).created  # an independent statement
+    assert shown(project) == {"Good.", "Bad too."}
+    fact = say(ada, "Learned.")
+    BranchManager().create_branch(name="task/a", actor=ada)
+    assert shown(project, "task/a") == {"Good.", "Bad too.", "Learned."}
+    say(eve, "Bad on a new branch.", "task/a")
+    assert "Bad on a new branch." not in shown(project, "task/a")
+    with pytest.raises(NotFound):
+        LINKS.write_link(
+            from_id=fact.uid, to_id=seen.uid, to_type="observation", link_type="DERIVED_FROM", actor=ada
+        )
+    MergeEngine().merge_branch(source="task/a", target="main", strategy="theirs", actor=ada)
+    assert shown(project) == {"Good.", "Bad too.", "Learned."}
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert shown(project) == {"Good.", "Bad too.", "Learned.", "Bad.", "Bad on a new branch."}
+
+
+def test_a_source_hides_nothing_of_others(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    """What the source edited on its own branch is hidden there; main keeps what it had."""
+    good, other = say(ada, "Good."), say(ada, "Other.")
+    BranchManager().create_branch(name="task/eve", actor=eve)
+    FACTS.update_fact(fact_id=good.uid, updates={"fact_text": "Bad."}, branch_name="task/eve", actor=eve)
+    bad = say(eve, "Source.")
+    LINKS.write_link(from_id=other.uid, to_id=bad.uid, link_type="DERIVED_FROM", actor=eve)
+    hide(actor)
+    assert shown(project) == {"Good.", "Other."}
+    assert shown(project, "task/eve") == {"Other."}
+
+
+def test_a_revert_of_the_source_is_not_hidden(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    good = say(ada, "Good.")
+    FACTS.update_fact(fact_id=good.uid, updates={"fact_text": "Bad."}, actor=eve)
+    commit = Branch.objects.get(project=project, name="main").commits.order_by("-seq")[0]
+    RevertEngine().revert_commit(commit_id=commit.pk, actor=actor)
+    hide(actor)
+    assert shown(project) == {"Good."}
+
+
+def test_its_verdicts_count_no_more(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    good, poor = say(ada, "Good."), say(ada, "Poor.")
+    FACTS.set_verification(fact_id=poor.uid, verdict="verified", actor=eve)
+    FACTS.set_verification(fact_id=good.uid, verdict="invalidated", actor=eve)
+    quarantine = hide(actor)
+    found = {row.fact_text: row.verification_status for row in FACTS.list_facts(actor=actor).results}
+    assert found == {"Good.": "unverified", "Poor.": "unverified"}
+    FACTS.set_verification(fact_id=good.uid, verdict="verified", actor=ada)
+    assert FACTS.get_fact(fact_id=good.uid, actor=actor).verification_status == "verified"
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert FACTS.get_fact(fact_id=poor.uid, actor=actor).verification_status == "verified"
+
+
+def test_a_session_a_key_and_an_import(project: Project, actor: Actor, ada: Actor) -> None:
+    key, _token = KeyEngine().create_key(label="leaked", scopes=["write"], actor=actor)
+    say(get_actor(key, "rest"), "By the key.")
+    say(ada, "In the session.")
+    run = FactImport(actor=actor, message="old.jsonl")
+    run.apply_lines([(1, {"fact_text": "Imported."})]), run.apply_lines([(2, {"fact_text": "Imported too."})])
+    commit = Branch.objects.get(project=project, name="main").commits.filter(kind="fact.import")[0]
+    every = {"By the key.", "In the session.", "Imported.", "Imported too."}
+    for source, target, label, hidden in (
+        ("key", str(key.pk), "leaked", {"By the key."}),
+        ("session", "ada-1", "ada-1", {"In the session."}),
+        ("import", str(commit.pk), "old.jsonl", {"Imported.", "Imported too."}),
+    ):
+        quarantine = hide(actor, source, target)
+        assert quarantine.label == label
+        assert shown(project) == every - hidden
+        QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+        assert shown(project) == every
+
+
+def test_two_quarantines_of_the_same_fact(project: Project, actor: Actor, eve: Actor) -> None:
+    say(eve, "Bad.")
+    first, second = hide(actor), hide(actor, "session", "eve-1")
+    QUARANTINES.release_quarantine(quarantine_id=first.pk, actor=actor)
+    assert shown(project) == set()
+    QUARANTINES.release_quarantine(quarantine_id=second.pk, actor=actor)
+    assert shown(project) == {"Bad."}
+    assert not Branch.objects.filter(masked=True).exists()
+
+
+# ---- preview, refusals, cost ---------------------------------------------------------------------------
+
+
+def test_a_preview_counts_and_leaves_nothing(project: Project, actor: Actor, eve: Actor) -> None:
+    fact = say(eve, "Bad.")
+    with nothing_left():
+        found = QUARANTINES.preview_quarantine(source="agent", target="eve", actor=actor)
+    assert found.counts == {"fact": 1, "session": 1}
+    assert [row.uid for row in found.examples] == [fact.uid]
+    assert shown(project) == {"Bad."}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "error"),
+    [
+        ("person", "eve", Invalid),
+        ("agent", "", Invalid),
+        ("agent", "x" * 201, Invalid),
+        ("key", "eve", Invalid),
+        ("key", UNKNOWN, NotFound),
+        ("import", UNKNOWN, NotFound),
+        ("import", "x", Invalid),
+    ],
+)
+def test_what_cannot_be_put_into_quarantine(actor: Actor, source: str, target: str, error: type) -> None:
+    for act in (QUARANTINES.preview_quarantine, QUARANTINES.create_quarantine):
+        with nothing_left(), pytest.raises(error):
+            act(source=source, target=target, actor=actor)
+
+
+def test_what_is_refused(project: Project, other_project: Project, actor: Actor, eve: Actor) -> None:
+    say(eve, "Bad.")
+    commit = Branch.objects.get(project=project, name="main").commits.first()
+    quarantine = hide(actor)
+    writer = Actor(project.pk, "key", scopes=frozenset({"write"}))
+    narrow = Actor(project.pk, "key", scopes=frozenset({"admin"}), branch_patterns=("task/*",))
+    stranger = local_actor(other_project.pk)
+    with nothing_left():
+        with pytest.raises(Exists):
+            hide(actor)
+        with pytest.raises(Invalid):
+            hide(actor, "import", str(commit and commit.pk))
+        for who, error in ((writer, ScopeMissing), (narrow, BranchForbidden)):
+            with pytest.raises(error):
+                hide(who, target="ada")
+            with pytest.raises(error):
+                QUARANTINES.list_quarantines(actor=who)
+            with pytest.raises(error):
+                QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=who)
+        with pytest.raises(NotFound):
+            QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=stranger)
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    with nothing_left(), pytest.raises(IllegalTransition):
+        QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+
+
+def test_a_search_pays_nothing_where_nothing_is_hidden(project: Project, actor: Actor, ada: Actor) -> None:
+    say(ada, "The gate opens at noon.")
+    SearchEngine().search(query="gate", actor=actor)
+    with CaptureQueriesContext(
+        connection,
+    ) as found:
+        SearchEngine().search(query="gate", actor=actor)
+    assert "hiddenversion" not in " ".join(one["sql"] for one in found)
+
+
+def test_a_merge_request_shows_no_text_of_it(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    BranchManager().create_branch(name="task/a", actor=ada)
+    say(eve, "Bad.", "task/a"), say(ada, "Good.", "task/a")
+    hide(actor)
+    request = MergeRequestEngine().create_request(source="task/a", actor=ada)
+    view = MergeRequestEngine().check_request(request_id=request.pk, actor=ada).view
+    assert view is not None
+    texts = {item.theirs.fact_text for item in view.load_items("fact")}
+    assert texts == {"Good.", "[in quarantine]"}

@@ -1,0 +1,85 @@
+"""Quarantine over REST and on its pages."""
+
+import pytest
+from django.test import Client
+
+from memory.actors import Actor
+from memory.engines.facts.engine import FactEngine
+from memory.models import HiddenVersion, Project
+from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def eve(actor: Actor, main: object) -> None:
+    who = actor.with_origin(agent_id="eve")
+    FactEngine().write_fact(fact_text="The <b>portcullis</b> opens at noon.", actor=who)
+
+
+def test_a_quarantine_over_rest(api: Api) -> None:
+    asked = {"source": "agent", "target": "eve", "reason": "It made things up."}
+    with nothing_left():
+        found = api.post("/quarantines", {**asked, "dry_run": True})
+    assert (found.status_code, found.json()["counts"]) == (200, {"fact": 1})
+    made = api.post("/quarantines", asked)
+    row = made.json()
+    assert made.status_code == 201
+    assert (row["state"], row["label"], row["reason"], row["counts"]) == (
+        "active",
+        "eve",
+        "It made things up.",
+        {"fact": 1},
+    )
+    assert [one["branch"] for one in row["facts"]] == ["main"]
+    assert api.get("/facts").json()["results"] == []
+    assert api.get("/facts/search?q=portcullis").json()["results"] == []
+    assert [one["id"] for one in api.get("/quarantines?state=active").json()["results"]] == [row["id"]]
+    assert api.get(f"/quarantines/{row['id']}").json() == row
+    with nothing_left():
+        refused(api.post("/quarantines", asked), 409, "exists")
+        refused(api.post("/quarantines", {"source": "agent"}), 400, "invalid", "target")
+        refused(api.post("/quarantines", {**asked, "source": "moon"}), 400, "invalid", "source")
+        refused(api.post("/quarantines", {**asked, "who": "x"}), 400, "unknown_field", "who")
+        refused(api.get(f"/quarantines/{UNKNOWN}"), 404, "not_found")
+        refused(api.get("/quarantines?state=gone"), 400, "invalid", "state")
+    assert api.post(f"/quarantines/{row['id']}/release").json()["state"] == "released"
+    assert len(api.get("/facts").json()["results"]) == 1
+    with nothing_left():
+        refused(api.post(f"/quarantines/{row['id']}/release"), 409, "illegal_transition")
+
+
+def test_a_curator_previews_begins_and_releases(curator: Client, project: Project) -> None:
+    asked = {"source": "agent", "target": "eve", "reason": "It made things up."}
+    with nothing_left():
+        answer = curator.post("/p/test/quarantines", asked)
+        page = curator.get(answer["Location"])
+    assert answer.status_code == 302
+    html = page.content.decode()
+    assert "&lt;b&gt;portcullis&lt;/b&gt;" in html
+    assert "It made things up." in html
+    assert not HiddenVersion.objects.exists()
+    begun = curator.post(answer["Location"], asked)
+    assert "portcullis" not in curator.get("/p/test/facts").content.decode()
+    assert "eve" in curator.get("/p/test/quarantines").content.decode()
+    assert "in quarantine" in curator.get(begun["Location"]).content.decode()
+    assert curator.post(begun["Location"]).status_code == 302
+    assert "portcullis" in curator.get("/p/test/facts").content.decode()
+    assert "eve" in curator.get("/p/test/quarantines?state=released").content.decode()
+
+
+def test_a_form_that_is_refused_keeps_what_was_typed(curator: Client) -> None:
+    for asked, status in (
+        ({"source": "agent", "target": ""}, 400),
+        ({"source": "key", "target": UNKNOWN}, 404),
+    ):
+        with nothing_left():
+            answer = curator.post("/p/test/quarantines", {**asked, "reason": "Typed."})
+        assert answer.status_code == status
+        assert "Typed." in answer.content.decode()
+    assert curator.get("/p/test/quarantines/preview?source=moon&target=x").status_code == 400
+
+
+def test_a_viewer_sees_none_of_it(viewer: Client) -> None:
+    assert "quarantine" not in viewer.get("/p/test/facts").content.decode().lower()
+    assert viewer.get("/p/test/quarantines").status_code == 403
