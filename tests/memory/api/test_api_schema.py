@@ -226,8 +226,6 @@ NOT_IN_THE_SCHEMA = {
     (400, "signature"): "it is by the key that it names",
     (400, "public_key"): "it is a point of a curve",
     (400, "state"): "of an objective a state or a note is changed",
-    (400, "task_type"): "a template is found by a task type, a description, or both",
-    (400, "id"): "a decision is named by its memory, or by the time of the call",
     (412, ""): "another version was read",
 }
 SENTENCES = (  # the same for any field
