@@ -61,6 +61,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--format", choices=sorted(corpora.FORMATS), default="locomo")
     parser.add_argument("--url", help="a server that runs already, with --key; else one is started")
     parser.add_argument("--key")
+    parser.add_argument("--embedder", default="minilm", help="of the server that is started (DAY1_EMBEDDER)")
     parser.add_argument("--engine", action="store_true", help="the engines in this process, without a server")
     parser.add_argument("--as", dest="kind", choices=["facts", "messages"], default="facts")
     parser.add_argument("--recipe", action="append", help="may be repeated; else default, hybrid and seed")
@@ -84,7 +85,7 @@ def opened(options: argparse.Namespace) -> Iterator[Store]:
         if options.engine:
             yield (MessageStore if as_messages else EngineStore)(Path(folder))
             return
-        with serving(Path(folder)) as running:
+        with serving(Path(folder), options.embedder) as running:
             yield over_rest(running.client())
 
 

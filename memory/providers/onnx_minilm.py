@@ -15,7 +15,7 @@ import numpy.typing as npt
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.model_settings import ModelSettings, read_model_settings
 from memory.providers.vectors import Vectors, unit_rows
-from memory.providers.word_vectors import Codes, pack_signs, word_rows, worth_matching
+from memory.providers.word_vectors import Codes, drop_dense, pack_signs, word_rows, worth_matching
 from memory.providers.wordpiece import VOCABULARY, WordPiece
 
 if TYPE_CHECKING:
@@ -88,8 +88,10 @@ class OnnxMiniLM:
 
     def query_words(self, text: str) -> tuple[Vectors, Vectors]:
         """Return the vector of a query, shape (d,), and of its words in their context, shape (words, d)."""
-        prefix = self._settings.query_prefix
-        vectors, words = self._read_texts([text], prefix, keep=worth_matching(text), shape=lambda rows: rows)
+        prefix, keep = self._settings.query_prefix, worth_matching(text)
+        if self._path is None:  # the default model reads English: it takes a Chinese character for a word
+            keep = drop_dense(keep)
+        vectors, words = self._read_texts([text], prefix, keep=keep, shape=lambda rows: rows)
         return vectors[0], np.concatenate([*words[0], np.zeros((0, vectors.shape[1]), np.float32)])
 
     def _read_texts(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from memory.providers.vectors import Vectors
+from memory.texts import count_dense
 from memory.words import STOP_WORDS
 
 Codes = bytes  # d / 8 bytes for each word, one after the other
@@ -40,6 +41,11 @@ def worth_matching(query: str) -> Callable[[str], bool]:
     words = [word for word in query.lower().split() if word.strip("?!.,;:'\"")]
     only_stop = all(word.strip("?!.,;:'\"") in STOP_WORDS for word in words)
     return lambda word: word[0].isalnum() and (only_stop or word not in STOP_WORDS)
+
+
+def drop_dense(keep: Callable[[str], bool]) -> Callable[[str], bool]:
+    """Return a predicate that leaves out words of scripts without spaces as well."""
+    return lambda word: not count_dense(word) and keep(word)
 
 
 def word_similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:

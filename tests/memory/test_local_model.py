@@ -167,3 +167,12 @@ class TestModelAtAPath:
         path.with_name("vocab.txt").write_text("hello\n")
         with pytest.raises(ProviderUnavailable, match=r"no \[PAD\]"):
             OnnxMiniLM(path).embed(["hi"])
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("账本用什么数据库？", 0), ("the ledger 账本 database", 2), ("ledger database", 2), ("データベース", 0)],
+)
+def test_words_of_scripts_without_spaces_are_not_matched_by_the_default_model(query: str, count: int) -> None:
+    vector, words = OnnxMiniLM().query_words(query)
+    assert (vector.shape, words.shape) == ((384,), (count, 384))

@@ -72,9 +72,9 @@ class Matches:
 
     def of_rows(self, rids: Sequence[int]) -> list[tuple[int, float]]:
         """Return those of the rows that have a word."""
-        asked = np.unique(np.asarray(rids, dtype="i8"))
-        at = np.minimum(np.searchsorted(self.rows, asked), max(len(self.rows) - 1, 0))
-        return self._pairs(at[self.rows[at] == asked]) if len(self.rows) else []
+        requested = np.unique(np.asarray(rids, dtype="i8"))
+        at = np.minimum(np.searchsorted(self.rows, requested), max(len(self.rows) - 1, 0))
+        return self._pairs(at[self.rows[at] == requested]) if len(self.rows) else []
 
     def _pairs(self, at: np.ndarray) -> list[tuple[int, float]]:
         return list(zip(self.rows[at].tolist(), self.scores[at].tolist(), strict=True))
