@@ -112,8 +112,9 @@ class FactPage(FactViewBase):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         fact = self.load_fact()
+        kwargs["heading"] = "h1"
         if getattr(self.request, "htmx", False):
-            kwargs["frame"] = PREVIEW_FRAME
+            kwargs |= {"frame": PREVIEW_FRAME, "heading": "h2"}  # the page beside has a heading
         return super().get_context_data(
             fact=fact,
             title=fact.essence,

@@ -1,9 +1,12 @@
 """A project with a row of every kind that routes, tools and pages name."""
 
+import json
 from typing import Any
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from curation.engines.bundles.engine import KnowledgeBundleEngine
+from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.templates.engine import TemplateEngine
@@ -130,8 +133,16 @@ def build_work(actor: Actor) -> dict[str, Any]:
 
 def build_store(project: Project, actor: Actor) -> dict[str, Any]:
     key, _token = KeyEngine().create_key(label="victim", scopes=["read"], actor=actor)
+    bundles, keys = KnowledgeBundleEngine(), BundleKeyEngine()
+    public_key = keys.make_signing_key(actor=actor).public_key
+    keys.trust_key(name="friend", public_key=public_key, actor=actor)
+    bundle = bundles.create_bundle(name="clear", actor=actor)
     invitation, _secret = InvitationEngine().create_invitation(actor=actor)
     return {
+        "bundle": bundle.pk,
+        "document": json.loads(bundles.export_bundle(bundle_id=bundle.pk, actor=actor)),
+        "public_key": public_key,
+        "friend": "friend",
         "key": key.pk,
         "invitation": invitation.pk,
         "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,

@@ -1,11 +1,13 @@
 """Every REST route, MCP tool and page against every scope and role, from one table."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.admindocs.views import simplify_regex
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils import timezone
@@ -38,6 +40,7 @@ WORDS = {
     "eval_id": "eval",
     "job_id": "job",
     "handoff_id": "handoff",
+    "bundle_id": "bundle",
     "commit_id": "commit",
     "quarantine_id": "quarantine",
     "invitation_id": "invitation",
@@ -267,7 +270,10 @@ def act(
     client: Client, name: str, pages: dict[str, tuple[str, ...]], row: table.Form, rows: dict[str, Any]
 ) -> Any:
     url = find_url(name, pages[name], rows)
-    return client.post(f"{url}?{row.query}" if row.query else url, fill(row.fields, rows))
+    fields = fill(row.fields, rows)
+    if "file" in fields:
+        fields["file"] = SimpleUploadedFile("bundle.json", json.dumps(fields["file"]).encode())
+    return client.post(f"{url}?{row.query}" if row.query else url, fields)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from memory.exceptions import Invalid, NotFound
 from memory.models import ApiKey, BranchedModel, Commit, HiddenVersion, Session
 
 Source = Quarantine.Source
-IMPORT_KIND = "fact.import"
+IMPORT_KINDS = ("fact.import", "bundle.import")
 IMPORT_GAP = timedelta(hours=1)  # between two commits of one import
 COLUMNS = {Source.SESSION: "session_id", Source.AGENT: "agent_id"}  # of rows and of commits
 CHECK_TARGET = c.text_check(200, min_length=1)
@@ -45,7 +45,7 @@ def find_import(project_id: UUID, target: str) -> Commit:
     commits = Commit.objects.filter(branch__project=project_id, pk=c.parse_uuid("target", target))
     if (found := commits.first()) is None:
         raise NotFound("There is no commit with this id.", field="target")
-    if found.kind != IMPORT_KIND:
+    if found.kind not in IMPORT_KINDS:
         raise Invalid("This commit is no import.", field="target")
     return found
 
@@ -64,7 +64,7 @@ def select_run(commit: Commit) -> QuerySet[Commit]:
     """Return the commits of an import, of which the given one is a part: no gap is longer than an hour."""
     same = Commit.objects.filter(
         branch=commit.branch_id,
-        kind=IMPORT_KIND,
+        kind=commit.kind,
         message=commit.message,
         actor_kind=commit.actor_kind,
         actor_id=commit.actor_id,

@@ -13,25 +13,18 @@ from memory.db.expressions import ActiveOnLineage, HasVerdict
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.engines.embedding.engine import get_embedding_states
+from memory.engines.facts.derived_trust import (
+    Verdict,
+    cap_verdicts,
+    find_capped,
+    load_given_verdicts,
+)
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
 BATCH_SIZE = 500
 USE = ("uid", "access_count", "last_accessed_at")
-
-
-class Verdict(NamedTuple):
-    """Verdict on a fact. It counts while the fact's judged_hash is the same."""
-
-    uid: UUID
-    judged_hash: str
-    status: str
-    method: str
-    reason: str
-    by: str
-    at: datetime
 
 
 class Assessment(NamedTuple):
@@ -123,12 +116,8 @@ def load_own_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Fact
 
 
 def load_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
-    """Return the verdicts on the given facts as plain values, by fact id."""
-    rows, found = FactAssessment.objects.in_lineage(lineage), dict[UUID, Verdict]()
-    for batch in batched(list(uids), BATCH_SIZE):
-        verdicts = rows.select_by_key(Verdict._fields, "uid", batch)
-        found |= {values[0]: Verdict(*values) for values in verdicts}
-    return found
+    """Return verdicts by fact id; those on derived facts only as far as their sources bear them."""
+    return cap_verdicts(load_given_verdicts(uids, lineage), lineage)
 
 
 def has_verdict(statuses: Sequence[str], lineage: Lineage) -> HasVerdict:
@@ -139,9 +128,10 @@ def has_verdict(statuses: Sequence[str], lineage: Lineage) -> HasVerdict:
 def with_verification(status: str, lineage: Lineage) -> Q:
     """Return a condition: facts with this verification status."""
     known = [FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED]
+    capped = Q(uid__in=find_capped(lineage)) if status != FactAssessment.Status.INVALIDATED else Q()
     if status in known:
-        return Q(has_verdict([status], lineage))
-    return ~Q(has_verdict(known, lineage))
+        return Q(has_verdict([status], lineage)) & (~capped if capped else Q())
+    return ~Q(has_verdict(known, lineage)) | capped
 
 
 def count_confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, int]:

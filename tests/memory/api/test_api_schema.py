@@ -218,6 +218,13 @@ NOT_IN_THE_SCHEMA = {
     (400, "updated_cycle"): "it is not before created_cycle",
     (400, "agent_id"): "who joins a task is named by the request, else by the key",
     (400, "reason"): "it goes with a verdict",
+    (400, "id"): "a memory is named by id and type, or a call by its time",
+    (400, "task_type"): "a template is found by a kind of work, a description, or both",
+    (400, "bundle"): "a document of another format is no bundle",
+    (400, "schema_version"): "this server reads one",
+    (400, "sha256"): "it is of the content",
+    (400, "signature"): "it is by the key that it names",
+    (400, "public_key"): "it is a point of a curve",
     (400, "state"): "of an objective a state or a note is changed",
     (412, ""): "another version was read",
 }

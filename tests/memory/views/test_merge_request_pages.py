@@ -330,6 +330,20 @@ def test_all_conflicts_of_a_reason_are_settled_at_once(curator: Client, actor: A
     assert "Ready to merge." in text(curator.get(PAGE))
 
 
+def test_an_approval_is_of_the_decisions_on_the_page(maintainer: Client, actor: Actor) -> None:
+    (first,) = conflicting(actor, 1)
+    approval = re.compile(r'name="decided_at" form="approve" value="([^"]+)"')
+    (opened,) = approval.findall(text(maintainer.get(PAGE)))
+    script = {"HX-Request": "true"}
+    answer = text(maintainer.post(conflict_url(first), {"choice": "source"}, headers=script))
+    (decided,) = approval.findall(answer)  # comes with the answer, so that this page may approve
+    refused = maintainer.post(f"{PAGE}?do=approve", {"decided_at": opened})
+    assert refused.status_code == 409
+    assert "The decisions on merge request 1 changed meanwhile" in text(refused)
+    assert maintainer.post(f"{PAGE}?do=approve", {"decided_at": decided}).status_code == 302
+    assert ENGINE.get_request(request_id=1, actor=actor).state == "approved"
+
+
 def test_what_was_settled_at_once_is_undecided_at_once(curator: Client, actor: Actor) -> None:
     first, second, _third = conflicting(actor, 3)
     curator.post(conflict_url(first), {"choice": "target"})

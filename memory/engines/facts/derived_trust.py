@@ -1,0 +1,164 @@
+"""Trust of derived facts: none shows more than the weakest of the facts that it was made of.
+
+A fact is made of the facts that its links CONSOLIDATED_FROM and DERIVED_FROM name: squashes, consolidation
+and whoever combines facts write them. A verdict of the judge or the heuristic on it counts no more than the
+weakest source's. A person who verifies the fact itself has read it with its sources: that verdict counts,
+until a source is found to be wrong later.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from memory.db.querysets import Lineage
+from memory.engines.support.batches import batched
+from memory.models import Fact, FactAssessment, FactLink
+
+BATCH_SIZE = 500
+MAX_DEPTH = 6  # sources of sources
+MADE_OF = (FactLink.Type.CONSOLIDATED_FROM, FactLink.Type.DERIVED_FROM)
+VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED.value, FactAssessment.Status.INVALIDATED.value
+UNVERIFIED = FactAssessment.Status.UNVERIFIED.value
+Method = FactAssessment.Method
+LEVELS: dict[str, int] = {Method.HEURISTIC.value: 1, Method.JUDGE.value: 2, Method.HUMAN.value: 3}
+REASON = "What it is made of is not verified."
+
+
+class Verdict(NamedTuple):
+    """Verdict on a fact. It counts while the fact's judged_hash is the same."""
+
+    uid: UUID
+    judged_hash: str
+    status: str
+    method: str
+    reason: str
+    by: str
+    at: datetime
+
+
+class Source(NamedTuple):
+    """What a fact was made of, and since when a link says so."""
+
+    uid: UUID
+    at: datetime
+
+
+class Known(NamedTuple):
+    """What of a fact decides on its trust."""
+
+    judged_hash: str
+    status: str
+    created_at: datetime
+
+
+def cap_verdicts(verdicts: Mapping[UUID, Verdict], lineage: Lineage) -> dict[UUID, Verdict]:
+    """Return verdicts by fact, lowered to the trust of what each fact is made of.
+
+    Facts without a positive verdict cost nothing, others one query for each branch of the lineage; only
+    those that are derived cost more.
+    """
+    verified = [uid for uid, one in verdicts.items() if one.status == VERIFIED]
+    sources = load_sources(verified, lineage) if verified else {}
+    if not sources:
+        return dict(verdicts)
+    trust = Trust(verdicts, sources, lineage)
+    return {uid: trust.lower(uid, one) if uid in sources else one for uid, one in verdicts.items()}
+
+
+def find_capped(lineage: Lineage) -> list[UUID]:
+    """Return the verified facts whose sources leave them unverified."""
+    positive = FactAssessment._base_manager.filter(uid=OuterRef("from_id"), status=VERIFIED)
+    links = FactLink.objects.in_lineage(lineage).filter(
+        Exists(positive), link_type__in=MADE_OF, to_type=FactLink.Target.FACT
+    )
+    derived = sorted({uid for (uid,) in links.gather_values("from_id")})
+    verdicts = cap_verdicts(load_given_verdicts(derived, lineage), lineage) if derived else {}
+    return [uid for uid, one in verdicts.items() if one.status == UNVERIFIED and one.reason == REASON]
+
+
+def load_sources(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, list[Source]]:
+    """Return what facts are made of, by fact."""
+    links = FactLink.objects.in_lineage(lineage).filter(link_type__in=MADE_OF, to_type=FactLink.Target.FACT)
+    found: dict[UUID, list[Source]] = defaultdict(list)
+    for batch in batched(sorted(uids), BATCH_SIZE):
+        for uid, to, at in links.select_by_key(("from_id", "to_id", "created_at"), "from_id", batch):
+            found[uid].append(Source(to, at))
+    return dict(found)
+
+
+def load_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Verdict]:
+    """Return the verdicts on the given facts as they were given, by fact id."""
+    rows, found = FactAssessment.objects.in_lineage(lineage), dict[UUID, Verdict]()
+    for batch in batched(list(uids), BATCH_SIZE):
+        verdicts = rows.select_by_key(Verdict._fields, "uid", batch)
+        found |= {values[0]: Verdict(*values) for values in verdicts}
+    return found
+
+
+class Trust:
+    """The trust in facts, from their verdicts and sources."""
+
+    def __init__(
+        self, verdicts: Mapping[UUID, Verdict], sources: Mapping[UUID, list[Source]], lineage: Lineage
+    ) -> None:
+        self.verdicts, self.sources = dict(verdicts), dict(sources)
+        fresh = {one.uid for every in sources.values() for one in every}
+        seen = set(sources)
+        for _ in range(MAX_DEPTH):
+            fresh -= seen
+            if not fresh:
+                break
+            seen |= fresh
+            self.verdicts |= load_given_verdicts(fresh, lineage)
+            deeper = load_sources(fresh, lineage)
+            self.sources |= deeper
+            fresh = {one.uid for every in deeper.values() for one in every}
+        self.known = load_known(seen, lineage)
+
+    def lower(self, uid: UUID, verdict: Verdict) -> Verdict:
+        """Return a verdict as far as the sources of its fact bear it."""
+        own, level = LEVELS[verdict.method], self.measure(uid, frozenset())
+        if level >= own:
+            return verdict
+        if not level:
+            return verdict._replace(status=UNVERIFIED, reason=REASON)
+        (method,) = (name for name, value in LEVELS.items() if value == level)
+        return verdict._replace(method=method)
+
+    def measure(self, uid: UUID, path: frozenset[UUID]) -> int:
+        """Return the trust in a fact, 0 for none; ``path`` are the facts that led to it."""
+        verdict, known = self.verdicts.get(uid), self.known.get(uid)
+        if verdict is None or known is None or verdict.judged_hash != known.judged_hash:
+            return 0
+        if verdict.status != VERIFIED:
+            return 0
+        level = LEVELS[verdict.method]
+        sources = [one for one in self.sources.get(uid, ()) if one.uid not in path | {uid}]
+        if verdict.method == Method.HUMAN:
+            return 0 if any(self._fell_since(one.uid, verdict.at) for one in sources) else level
+        made = [one for one in sources if not self._was_absorbed(uid, one)]
+        return min([level, *(self.measure(one.uid, path | {uid}) for one in made)])
+
+    def _fell_since(self, uid: UUID, at: datetime) -> bool:
+        """Return whether a source was found to be wrong after a person's verdict."""
+        verdict = self.verdicts.get(uid)
+        return verdict is not None and verdict.status == INVALIDATED and verdict.at > at
+
+    def _was_absorbed(self, uid: UUID, source: Source) -> bool:
+        """Return whether a fact only stands for a duplicate that it has superseded: it was there before."""
+        other, known = self.known.get(source.uid), self.known.get(uid)
+        if other is None or known is None:
+            return False
+        return other.status == Fact.Status.SUPERSEDED and source.at > known.created_at
+
+
+def load_known(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, Known]:
+    rows, found = Fact.objects.in_lineage(lineage), dict[UUID, Known]()
+    for batch in batched(sorted(uids), BATCH_SIZE):
+        for uid, *values in rows.select_by_key(("uid", *Known._fields), "uid", batch):
+            found[uid] = Known(*values)
+    return found
