@@ -40,6 +40,7 @@ class Bundle(models.Model):
     owner = models.CharField(max_length=100, help_text="The key or user that made or uploaded it.")
     created_by = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
+    hidden = models.BooleanField(default=False, help_text="Whether a quarantine hides it.")
 
     class Meta:
         ordering = ["-id"]

@@ -42,6 +42,7 @@ KINDS = {
     "verdict": gettext_lazy("Verdicts"),
     "session": gettext_lazy("Sessions"),
     "handoff": gettext_lazy("Handoffs"),
+    "bundle": gettext_lazy("Bundles"),
 }
 
 

@@ -12,6 +12,7 @@ from curation.engines.bundles.document import compute_sha256, dump_canonical
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.importing import ImportReport
 from curation.engines.bundles.keys import BundleKeyEngine, check_signature
+from curation.engines.quarantine.engine import QuarantineEngine
 from curation.models import Bundle, SigningKey
 from memory.actors import Actor, local_actor
 from memory.engines.access.policies import PolicyEngine
@@ -315,6 +316,19 @@ def test_an_import_can_be_undone_and_done_again(bundle: Bundle, other: Actor) ->
     again = bring(other, document(bundle), branch_name="main")
     assert (again.new_count, texts(other, "main")) == (7, {CLOCK, CAUSE})
     assert [row.content for row in rows(Message, other, "main")] == [QUESTION]
+
+
+def test_an_import_can_be_quarantined(bundle: Bundle, other: Actor) -> None:
+    report = bring(other, document(bundle), branch_name="main")
+    assert report.commit is not None
+    quarantine = QuarantineEngine().create_quarantine(
+        source="import", target=str(report.commit.pk), reason="Doubtful.", actor=other
+    )
+    assert texts(other, "main") == set()
+    made = engine.create_bundle(name="own", only_verified=False, actor=other)
+    assert sum(made.counts.values()) == 0
+    QuarantineEngine().release_quarantine(quarantine_id=quarantine.pk, actor=other)
+    assert texts(other, "main") == {CLOCK, CAUSE}
 
 
 # ---- erasure ---------------------------------------------------------------------------------------

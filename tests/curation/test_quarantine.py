@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.models import Quarantine
@@ -316,3 +317,19 @@ def test_a_merge_request_shows_no_text_of_it(project: Project, actor: Actor, ada
     assert view is not None
     texts = {item.theirs.fact_text for item in view.load_items("fact")}
     assert texts == {"Good.", "[in quarantine]"}
+
+
+def test_a_bundle_that_holds_some_of_it_is_hidden(actor: Actor, ada: Actor, eve: Actor) -> None:
+    say(eve, "Bad."), say(ada, "Good.", "main")
+    bundles = KnowledgeBundleEngine()
+    bad = bundles.create_bundle(name="bad", only_verified=False, actor=actor)
+    quarantine = hide(actor)
+    assert quarantine.counts["bundle"] == 1
+    good = bundles.create_bundle(name="good", only_verified=False, actor=actor)
+    assert "Bad." not in bundles.export_bundle(bundle_id=good.pk, actor=actor)
+    assert [one.pk for one in bundles.list_bundles(actor=actor).results] == [good.pk]
+    for read in (bundles.get_bundle, bundles.export_bundle):
+        with pytest.raises(NotFound):
+            read(bundle_id=bad.pk, actor=actor)
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert "Bad." in bundles.export_bundle(bundle_id=bad.pk, actor=actor)

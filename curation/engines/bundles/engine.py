@@ -293,7 +293,7 @@ def keep_upload(actor: Actor, name: str, document: Document) -> Bundle:
 
 def list_visible(actor: Actor) -> QuerySet[Bundle]:
     """Return the project's bundles of branches that the actor may use, and those that it uploaded itself."""
-    rows = Bundle.objects.filter(project=actor.project_id)
+    rows = Bundle.objects.filter(project=actor.project_id, hidden=False)
     if not actor.branch_patterns:
         return rows
     names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
@@ -304,7 +304,9 @@ def list_visible(actor: Actor) -> QuerySet[Bundle]:
 def find_bundle(actor: Actor, bundle_id: UUID) -> Bundle:
     """Return a bundle with its document. Raises NotFound, BranchForbidden."""
     pk = c.parse_uuid("id", bundle_id)
-    found = Bundle.objects.filter(project=actor.project_id, pk=pk).select_related("source").first()
+    found = (
+        Bundle.objects.filter(project=actor.project_id, pk=pk, hidden=False).select_related("source").first()
+    )
     if found is None:
         raise NotFound("There is no bundle with this id.")
     if not list_visible(actor).filter(pk=pk).exists():

@@ -10,6 +10,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
+from curation.engines.quarantine.bundles import mark_bundles
 from curation.engines.quarantine.derivation import Derivation
 from curation.engines.quarantine.handoffs import mark_handoffs
 from curation.engines.quarantine.sources import find_label, hide_own, list_active, select_sessions
@@ -142,6 +143,7 @@ def hide_all(quarantine: Quarantine) -> None:
     Session.objects.filter(pk__in=list(sessions.values_list("pk", flat=True))).update(hidden=True)
     handoffs = mark_handoffs(project_id, list_active(project_id))
     counts = count_hidden(quarantine) | {"session": count, "handoff": handoffs}
+    counts["bundle"] = mark_bundles(project_id, is_masked=True)
     quarantine.counts = {kind: number for kind, number in counts.items() if number}
     quarantine.save(update_fields=["counts"])
 
@@ -152,6 +154,7 @@ def show_rest(project_id: UUID) -> None:
     kept = {pk for one in active for pk in select_sessions(one).values_list("pk", flat=True)}
     Session.objects.filter(project=project_id, hidden=True).exclude(pk__in=kept).update(hidden=False)
     mark_handoffs(project_id, active)
+    mark_bundles(project_id, is_masked=bool(active))
     if not active:
         Branch.objects.filter(project=project_id, masked=True).update(masked=False)
 
