@@ -61,6 +61,7 @@ LOCAL = {
         "Erasure",
         "BranchPolicy",
         "FactUse",
+        "HiddenVersion",
         "IdempotencyRecord",
         "Invitation",
         "Membership",
@@ -81,6 +82,7 @@ LOCAL = {
         "Workspace",
     ),
     "curation": (
+        "Quarantine",
         "SavedView",
         "Score",
         "SigningKey",
