@@ -1,7 +1,7 @@
 """Scores of single words in memory: FTS5's BM25 of several words is the sum of theirs.
 
 FTS5 scores every text that has one of the words, and sorts them all. A word's scores are read once, and later
-commits add theirs; see decision 0035. The index stays the only truth: a cache is dropped whenever rows of the
+commits add theirs; see decision 0036. The index stays the only truth: a cache is dropped whenever rows of the
 index were replaced or removed for good, which the database file itself says (``user_version``).
 """
 
