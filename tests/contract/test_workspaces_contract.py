@@ -10,6 +10,7 @@ from django.db import DatabaseError, connections
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
+from curation.engines.quarantine.engine import QuarantineEngine
 from memory.actors import Actor, local_actor
 from memory.db.backend import get_store_copies
 from memory.engines.access.keys import KeyEngine
@@ -289,6 +290,35 @@ def test_what_is_refused(actor, other_project):
         "3",
         "2",
     ]
+
+
+def hide(actor: Actor, agent: str) -> None:
+    QuarantineEngine().create_quarantine(source="agent", target=agent, actor=actor)
+
+
+def test_a_quarantine_of_the_store_holds_on_what_a_workspace_brings(actor):
+    write(actor, "kept")
+    write(actor, "invented", agent_id="liar")
+    made = workspace_engine.create_workspace(name="w", actor=actor)
+    hide(actor, "liar")
+    with server_on(made):
+        write(actor, "new")
+        branch_manager.create_branch(name="task/there", actor=actor)
+    workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert texts(actor) == texts(actor, "task/there") == ["kept", "new"]
+    assert found(actor, "invented") == []
+
+
+def test_a_workspace_with_a_quarantine_of_its_own_is_not_promoted(actor):
+    write(actor, "invented", agent_id="liar")
+    made = workspace_engine.create_workspace(name="w", actor=actor)
+    with server_on(made):
+        hide(actor, "liar")
+    with pytest.raises(Conflict, match="The workspace has quarantines of its own"):
+        workspace_engine.promote_workspace(workspace_id=made.pk, actor=actor)
+    assert texts(actor) == ["invented"]
+    hide(actor, "liar")
+    assert texts(actor) == []
 
 
 def test_a_second_promote_is_refused(actor):

@@ -8,6 +8,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from curation.engines.quarantine.engine import QuarantineEngine
 from curation.engines.queue.engine import QueueEngine
 from curation.engines.queue.reasons import WORTH, Reason
 from curation.engines.queue.saved_views import MAX_VIEWS, SavedViewEngine
@@ -194,6 +195,20 @@ def test_a_question_on_facts_that_are_gone_still_waits(
     entries = queue.list_entries(actor=actor)
     assert [one.fact and one.fact.fact_text for one in entries] == ["other", None]
     assert [entry.item.fact for entry in entries if entry.item] == [entries[0].fact, None]
+
+
+def test_what_is_in_quarantine_waits_until_its_release(
+    actor: Actor, write: Callable[..., Fact], ask: Callable[..., ReviewItem]
+) -> None:
+    one, two = write("one"), write("two", agent_id="liar")
+    write("proposed", agent_id="liar", propose=True)
+    ask(two, one)
+    before = list_texts(actor)
+    assert [text for text, _ in before] == ["proposed", "two", "one"]
+    quarantine = QuarantineEngine().create_quarantine(source="agent", target="liar", actor=actor)
+    assert list_texts(actor) == [("one", ["unverified"])]
+    QuarantineEngine().release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert list_texts(actor) == before
 
 
 def test_refusals(actor: Actor, main: Branch) -> None:

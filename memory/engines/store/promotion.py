@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.db import models
@@ -23,6 +24,7 @@ from memory.models import (
     BranchedModel,
     Commit,
     Confirmation,
+    HiddenVersion,
     IngestedEvent,
     Project,
     Vector,
@@ -61,6 +63,7 @@ LOCAL = {
         "Erasure",
         "BranchPolicy",
         "FactUse",
+        "HiddenVersion",
         "IdempotencyRecord",
         "Invitation",
         "Membership",
@@ -81,6 +84,7 @@ LOCAL = {
         "Workspace",
     ),
     "curation": (
+        "Quarantine",
         "SavedView",
         "Score",
         "SigningKey",
@@ -125,7 +129,11 @@ class Promotion:
         return found
 
     def carry_out(self) -> None:
-        """Transfer the rows in the running transaction. Changes come first: they free slots of new rows."""
+        """Transfer the rows in the running transaction. Changes come first: they free slots of new rows.
+
+        Raises Conflict where the workspace has quarantines that the store has not.
+        """
+        self._check_quarantines()
         for kind, changes in self.changes.items():
             if _may_change(kind):
                 self._change_rows(kind, sorted(changes.other))
@@ -133,6 +141,12 @@ class Promotion:
             for rows in self._load_rows(kind, sorted(changes.only_there)):
                 self._add_rows(kind, rows)
         replay_erasures(self.project_id)
+        mask_branches(self.project_id)
+
+    def _check_quarantines(self) -> None:
+        hidden = HiddenVersion.objects.filter(project=self.project_id).values_list("quarantine", flat=True)
+        if set(hidden.using(self.alias).distinct()) - set(hidden.distinct()):
+            raise Conflict("The workspace has quarantines of its own: begin them in the store first.")
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -159,10 +173,8 @@ class Promotion:
             own = kind._base_manager.filter(self._own_rows(kind), pk__in=[row.pk for row in rows])
             if own.count() != len(rows):
                 raise Conflict("Another project has used the same numbers since: make a new workspace.")
-            if kind is Branch:  # whether it is indexed depends on each store's own index
-                indexed = dict(own.values_list("pk", "indexed"))
-                for row in rows:
-                    row.indexed = indexed[row.pk]
+            if kind is Branch:
+                keep_own_marks(rows, own)
             for row in rows:
                 row.save(using="default", force_update=True)
             self._index_rows(kind, rows)
@@ -189,6 +201,19 @@ class Promotion:
 def carried_models() -> list[type[models.Model]]:
     """Return the models that a promotion copies, parents first."""
     return in_order(apps.get_model(app, name) for app, names in PROMOTED.items() for name in names)
+
+
+def keep_own_marks(rows: Sequence[Any], own: Any) -> None:
+    """Keep what each store knows of a branch by itself: whether its index has it, and its quarantines."""
+    marks = {pk: own_marks for pk, *own_marks in own.values_list("pk", "indexed", "masked")}
+    for row in rows:
+        row.indexed, row.masked = marks[row.pk]
+
+
+def mask_branches(project_id: UUID) -> None:
+    """Mask all branches of a project, new ones too, where anything of it is in quarantine, else none."""
+    masked = HiddenVersion.objects.filter(project=project_id).exists()
+    Branch.objects.filter(project=project_id).exclude(masked=masked).update(masked=masked)
 
 
 def _may_change(kind: Any) -> bool:
