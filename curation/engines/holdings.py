@@ -10,10 +10,12 @@ from curation.engines.handoffs.briefing import describe_fact
 from curation.engines.handoffs.packet import MAX_CANDIDATES, freeze_fact, rank_fact
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.sessions.briefing import MAX_TOKENS
-from memory.models import Branch, Fact
+from memory.models import Branch, Fact, FactAssessment
 from memory.ranking import count_tokens
 
 MAX_LINES = 20
+LINE_NAMES = ("essence", "category", "verification_status", "created_at", "id")
+UNVERIFIED = FactAssessment.Status.UNVERIFIED.value
 
 
 @dataclass(frozen=True)
@@ -49,5 +51,27 @@ def describe_branch(branch: Branch) -> PromptLines:
 
 
 def describe_frozen(facts: Sequence[Mapping[str, Any]]) -> PromptLines:
-    """Return frozen facts as the lines of a prompt."""
-    return measure_lines(describe_fact(dict(fact)) for fact in facts[:MAX_LINES])
+    """Return frozen facts, or those of a bundle, as the lines of a prompt."""
+    return measure_lines(describe_fact(fill_fact(fact)) for fact in facts[:MAX_LINES])
+
+
+def fill_fact(fact: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a fact that a line needs: a bundle of elsewhere may leave them out."""
+    found = {name: str(fact.get(name) or "") for name in LINE_NAMES}
+    found["essence"] = found["essence"] or str(fact.get("fact_text") or "")
+    found["verification_status"] = found["verification_status"] or UNVERIFIED
+    return found
+
+
+def list_talks(talks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the conversations of a bundle as a page shows them, whatever else the items hold."""
+    return [
+        {"title": str(talk.get("title") or ""), "messages": list_messages(talk.get("messages"))}
+        for talk in talks
+    ]
+
+
+def list_messages(messages: Any) -> list[dict[str, str]]:
+    """Return the messages of a conversation, each with its texts."""
+    found = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
+    return [{name: str(one.get(name) or "") for name in ("role", "content")} for one in found]

@@ -13,7 +13,7 @@ from curation.engines.bundles.document import MAX_BYTES, read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.fields.bundles import BUNDLE
-from curation.engines.holdings import describe_frozen
+from curation.engines.holdings import describe_frozen, list_talks
 from curation.models import Bundle
 from memory.engines.fields.base import Use
 from memory.exceptions import Day1Error, Invalid
@@ -175,7 +175,7 @@ class BundlePage(ProjectPage):
             title=str(bundle),
             bundle=bundle,
             packet=describe_frozen(content["facts"]),
-            talks=content["conversations"],
+            talks=list_talks(content["conversations"]),
             trust=bundle_engine.judge_bundle(bundle=bundle, actor=actor),
             may_import=self.reader.is_now and self.reader.can["write"],
             branch_name=self.request.POST.get("target_branch", ""),

@@ -3,6 +3,7 @@
 import base64
 import json
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,6 +13,18 @@ from memory.models import Project
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
+WEAK_KEYS = [
+    base64.b64encode(bytes.fromhex(one)).decode()
+    for one in (
+        "01" + "00" * 31,
+        "01" + "00" * 30 + "80",
+        "00" * 32,
+        "ec" + "ff" * 30 + "7f",
+        "ee" + "ff" * 30 + "7f",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    )
+]
 CLOCK = "The clock is two minutes ahead."
 
 
@@ -111,6 +124,19 @@ def deep(levels: int) -> Any:
     return value
 
 
+SECRET = "password=hunter2hunter2"
+
+
+def add_fact(data: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """Return a document with one more fact, or what calls itself one."""
+    content = data["content"]
+    return reseal(data, content=content | {"facts": [*content["facts"], {"fact_text": "Hm.", **fields}]})
+
+
+def add_talk(data: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return reseal(data, content=data["content"] | {"conversations": [{"id": UNKNOWN, **fields}]})
+
+
 HOSTILE: list[tuple[str, Any, str | None]] = [
     ("wrong format", lambda d: d | {"format": "zip"}, "bundle"),
     ("no object", lambda d: [d], None),
@@ -127,6 +153,15 @@ HOSTILE: list[tuple[str, Any, str | None]] = [
         lambda d: reseal(json.loads(json.dumps(d).replace("two", "password=hunter2hunter2"))),
         "bundle",
     ),
+    ("secret description", lambda d: reseal(d, description=SECRET), "bundle"),
+    ("secret branch", lambda d: reseal(d, source_branch=SECRET), "bundle"),
+    ("secret in an unknown field", lambda d: reseal(d, note=SECRET), "bundle"),
+    ("secret name", lambda d: reseal(d, **{SECRET: 1}), "bundle"),
+    ("secret unknown of a fact", lambda d: add_fact(d, note=SECRET), "bundle"),
+    ("secret id", lambda d: add_fact(d, id=SECRET), "bundle"),
+    ("secret model", lambda d: add_talk(d, model=SECRET), "bundle"),
+    ("half a character", lambda d: add_fact(d, fact_text="x \ud800 y"), "bundle"),
+    ("half a character in a name", lambda d: add_fact(d, **{"\udfff": 1}), "bundle"),
     ("no content", lambda d: reseal(d, content=[]), "content"),
     ("unknown kind", lambda d: reseal(d, content={"viruses": []}), "content"),
     ("facts no list", lambda d: reseal(d, content={"facts": {}}), "content.facts"),
@@ -139,6 +174,7 @@ HOSTILE: list[tuple[str, Any, str | None]] = [
     ("name newline", lambda d: reseal(d, name="x\n"), "name"),
     ("name number", lambda d: reseal(d, name=7), "name"),
     ("version 0", lambda d: reseal(d, version=0), "version"),
+    ("version most", lambda d: reseal(d, version=2**31 - 1), "version"),
     ("version text", lambda d: reseal(d, version="1"), "version"),
     ("signature none", lambda d: d | {"signature": "x"}, "signature"),
     ("signature rsa", lambda d: d | {"signature": {"algorithm": "rsa"}}, "signature"),
@@ -218,6 +254,15 @@ def test_what_is_refused(
         refused(api(method, f"/bundles{path.replace('ID', bundle['id'])}", body), status, code, field)
 
 
+def test_more_than_one_commit_writes_is_refused(other: Api, document: Any) -> None:
+    facts = [{"id": str(UUID(int=n + 1)), "fact_text": f"Fact {n}."} for n in range(2501)]
+    data = reseal(document, content={"facts": facts})
+    with nothing_left():
+        for options in ("?import=true&dry_run=true", "?branch=main", ""):
+            answer = other.post(f"/bundles/upload{options}", data)
+            assert (answer.status_code, answer.json()["code"]) == (413, "too_large"), answer.content
+
+
 def test_another_document_of_the_same_name_is_refused(api: Api, bundle: Any, document: Any) -> None:
     data = reseal(document, description="Other.")
     with nothing_left():
@@ -232,7 +277,10 @@ def test_keys_are_refused(api: Api, project: Project) -> None:
     with nothing_left():
         refused(api.post("/trusted-keys", {"name": "Me", "public_key": key}), 409, "exists")
         refused(api.post("/trusted-keys", {"name": "", "public_key": key}), 400, "invalid", "name")
-        refused(api.post("/trusted-keys", {"name": "X", "public_key": "x"}), 400, "invalid", "public_key")
+        for weak in ("x", *WEAK_KEYS):
+            refused(
+                api.post("/trusted-keys", {"name": "X", "public_key": weak}), 400, "invalid", "public_key"
+            )
         refused(api.delete("/trusted-keys/no"), 404, "not_found")
         refused(writer.post("/signing-key"), 403, "scope_missing")
         refused(writer.post("/trusted-keys", {"name": "X", "public_key": key}), 403, "scope_missing")

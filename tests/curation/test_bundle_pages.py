@@ -7,6 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from curation.engines.bundles.document import compute_sha256
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.models import Bundle, SigningKey, TrustedKey
 from memory.actors import Actor, local_actor
@@ -53,6 +54,18 @@ def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client, mai
         False,
     )
     assert "Make the bundle" in get_page(curator, LIST)
+
+
+def test_the_page_of_lean_items_is_shown(curator: Client, foreign: str) -> None:
+    data = json.loads(foreign)
+    talks = [{"title": 3, "messages": 3}, {"messages": [3, {"role": None, "content": {"a": 1}}, {}]}]
+    facts = [{"fact_text": "Lean clock."}, {"essence": None, "created_at": {}, "category": 7}, {}]
+    data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
+    data["content"] = {"facts": facts, "conversations": talks}
+    assert (
+        send(curator, json.dumps(data | {"sha256": compute_sha256(data)}), action="import").status_code == 302
+    )
+    assert "Lean clock." in get_page(curator, f"{LIST}/{Bundle.objects.get(origin='uploaded').pk}")
 
 
 def test_a_curator_makes_one(curator: Client, actor: Actor, main: Branch) -> None:

@@ -148,6 +148,13 @@ def test_secrets_are_taken_out(actor: Actor, project: Project, main: Branch) -> 
     assert bring(actor, document(made), dry_run=True).counts["facts"]["duplicate"] == 1
 
 
+def test_secrets_are_taken_out_of_its_description_too(actor: Actor, main: Branch) -> None:
+    made = engine.create_bundle(
+        name="secrets", description="Log in with password=hunter2hunter2", actor=actor
+    )
+    assert "hunter2" not in made.bundle_data + made.description
+
+
 def test_the_checksum_is_of_values_not_of_their_spelling(bundle: Bundle) -> None:
     data = document(bundle)
     shuffled = json.loads(json.dumps(dict(reversed(list(data.items()))), indent=4))

@@ -139,13 +139,23 @@ def check_document(data: Any) -> Document:
             field="schema_version",
         )
     check_nesting(data)
-    check_size(len(dump_canonical(data)))
+    text = dump_canonical(data)
+    check_size(len(text))
+    check_unicode(text)
     document = read_document(data)
     if compute_sha256(data) != document.sha256:
         raise Invalid(
             "The SHA-256 of the bundle does not fit its content: it was changed or cut.", field="sha256"
         )
     return document
+
+
+def check_unicode(text: bytes) -> None:
+    """Check that a text is without halves of characters, which no database stores. Raises Invalid."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        raise Invalid("{field} is not valid Unicode: it holds half a surrogate pair.", field=FIELD) from None
 
 
 def read_document(data: Mapping[str, Any]) -> Document:

@@ -16,12 +16,13 @@ from curation.engines.bundles.document import (
     check_document,
     compute_sha256,
     dump_document,
+    list_sealed,
     read_bytes,
 )
 from curation.engines.bundles.importing import ImportReport, import_document
 from curation.engines.bundles.keys import Trust, check_signature, judge_signature, sign_document
-from curation.engines.bundles.kinds import count_content, read_content
-from curation.engines.bundles.reading import Selection, plain_value, redact_content
+from curation.engines.bundles.kinds import check_content, count_content, read_content
+from curation.engines.bundles.reading import Selection, count_secrets, plain_value, redact_content
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
 from curation.models import Bundle
 from memory.actors import Actor
@@ -36,9 +37,11 @@ from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchForbidden, Conflict, Exists, Invalid, NotFound
 from memory.models import Branch
 from memory.models.nodes import next_rid
+from memory.redaction import redact_text
 
 CHECKS = BUNDLE.field_checks(Use.CREATE) | {"name": check_bundle_name}
 FILTERS = {one.name: c.blank_or(one.make_check()) for one in BUNDLE_FILTERS}
+MAX_LEAP = 10_000  # versions that an upload may be ahead of the newest here: the next ones must fit too
 ROW_BYTES = 1000  # of a bundle in a list, without its document
 Origin = Bundle.Origin
 
@@ -79,7 +82,7 @@ class KnowledgeBundleEngine:
         """Check a document, keep it, and with ``imports`` import it; a dry run writes nothing at all.
 
         A document that is here already is not kept twice. Raises Invalid for one of a wrong form, checksum or
-        signature, or with secrets inside, Exists for another one of its name and version, and as
+        signature, or with secrets inside, TooLarge, Exists for another one of its name and version, and as
         ``import_bundle``.
         """
         actor.require_scope("write")
@@ -177,7 +180,7 @@ def build_bundle(actor: Actor, branch: Branch, values: Mapping[str, Any]) -> Bun
         project_id=actor.project_id,
         name=values["name"],
         version=find_next_version(actor, values["name"]),
-        description=values.get("description", ""),
+        description=redact_text(values.get("description", "")),
         source=branch,
         source_branch=branch.name,
         only_verified=selection.only_verified,
@@ -239,9 +242,9 @@ def store_bundle(actor: Actor, bundle: Bundle, action: str) -> None:
 def check_upload(data: Any) -> Document:
     """Check form, checksum and signature of a document, and that it has no secrets. Raises Invalid."""
     document = check_document(data)
+    check_content(document.content)
     check_signature(document)
-    _, count = redact_content(dict(document.content))
-    if count:
+    if count := count_secrets(list_sealed(document.data)):
         raise Invalid(
             "The bundle holds {count} secrets, such as keys or passwords: take them out where it was made.",
             count=count,
@@ -261,6 +264,8 @@ def find_same(actor: Actor, name: str, document: Document) -> Bundle | None:
             n=document.version,
             field="name",
         )
+    if found is None and document.version - find_next_version(actor, name) >= MAX_LEAP:
+        raise Invalid("{field} is far ahead of the versions that are here.", field="version")
     return found
 
 

@@ -18,7 +18,7 @@ from curation.engines.bundles.arrivals import (
 )
 from curation.engines.bundles.document import Document
 from curation.engines.bundles.keys import Trust, judge_signature
-from curation.engines.bundles.kinds import KINDS
+from curation.engines.bundles.kinds import KINDS, check_content
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager, check_name
 from memory.engines.facts.import_export import DryRunView
@@ -81,6 +81,7 @@ def import_document(
     Raises Conflict where trust is required and there is none, BranchNotFound, BranchArchived, BranchReadOnly,
     DirectWritesRefused, TooLarge, scope and branch refusals.
     """
+    check_content(document.content)
     trust = judge_signature(actor.project_id, document)
     if require_trusted and not trust.is_trusted:
         raise Conflict("The bundle is not signed by a key that this project trusts.", field="signature")

@@ -25,6 +25,15 @@ from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models.nodes import next_rid
 
 KEY_BYTES = 32
+FIELD_PRIME, SIGN_BIT = 2**255 - 19, 1 << 255
+# The curve's points of small order, by y: of such a key anybody can make signatures.
+SMALL_ORDER = {
+    0,
+    1,
+    FIELD_PRIME - 1,
+    0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826,
+    0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7,
+}
 MAX_TRUSTED = 100
 PURPOSE = b"day1 signing keys of bundles"
 NAME = c.text_check(100, min_length=1)
@@ -133,7 +142,7 @@ def check_signature(document: Document) -> None:
     if (signature := document.signature) is None:
         return
     try:
-        public = Ed25519PublicKey.from_public_bytes(decode(signature.public_key))
+        public = load_public_key(signature.public_key)
         public.verify(decode(signature.value), dump_canonical(list_sealed(document.data)))
     except (InvalidSignature, ValueError):
         raise Invalid(
@@ -156,10 +165,19 @@ def check_public_key(name: str, value: Any) -> str:
     """Check for the base64 of an Ed25519 public key. Raises Invalid."""
     text = c.text_check(100, min_length=1)(name, value).strip()
     try:
-        Ed25519PublicKey.from_public_bytes(decode(text))
+        load_public_key(text)
     except ValueError:
         raise Invalid("{field} must be an Ed25519 public key: 32 bytes in base64.", field=name) from None
     return encode(decode(text))
+
+
+def load_public_key(text: str) -> Ed25519PublicKey:
+    """Return the key of a base64 text. Raises ValueError, also for one that proves nothing."""
+    raw = decode(text)
+    point = int.from_bytes(raw, "little") & ~SIGN_BIT
+    if point in SMALL_ORDER or point >= FIELD_PRIME:
+        raise ValueError("a point of small order, or one that is not written as it must be")
+    return Ed25519PublicKey.from_public_bytes(raw)
 
 
 def build_cipher() -> Fernet:

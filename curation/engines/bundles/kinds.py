@@ -1,6 +1,6 @@
 """The kinds of memory that a bundle holds: how each is read of a branch, and how it arrives on one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from curation.engines.bundles.arrivals import Arrival, FactArrival, LinkArrival
@@ -37,12 +37,17 @@ KINDS = (
 def read_content(selection: Selection) -> dict[str, list[Item]]:
     """Return what a bundle takes of a branch, by kind. Raises TooLarge."""
     content = {kind.name: kind.read(selection) for kind in KINDS}
-    counts = count_content(content)
-    check_count(sum(counts.values()) + counts["facts"])  # each fact may arrive with its verdict
+    check_content(content)
     return content
 
 
-def count_content(content: dict[str, list[Item]]) -> dict[str, int]:
+def check_content(content: Mapping[str, list[Item]]) -> None:
+    """Check that one commit can write all of it, each fact with its verdict. Raises TooLarge."""
+    counts = count_content(content)
+    check_count(sum(counts.values()) + counts["facts"])
+
+
+def count_content(content: Mapping[str, list[Item]]) -> dict[str, int]:
     """Return how many memories there are of each kind, messages included."""
     counts = {kind.name: len(content.get(kind.name, [])) for kind in KINDS}
     talks = content.get("conversations", [])

@@ -1,6 +1,6 @@
 """What a bundle takes of a branch: a reader for each kind of memory, and the texts that may hold secrets."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -33,8 +33,8 @@ RELATION_FIELDS = (
 )
 TEXTS = {  # fields of an item that people and programs write, by kind
     "facts": ("fact_text", "essence", "category", "tags", "metadata"),
-    "conversations": ("title",),
-    "messages": ("content", "tool_calls", "metadata"),
+    "conversations": ("title", "model"),
+    "messages": ("content", "tool_calls", "model", "metadata"),
     "relations": ("source_entity", "relation_type", "target_entity", "properties"),
 }
 Item = dict[str, Any]
@@ -154,6 +154,13 @@ def redact_content(content: dict[str, list[Item]]) -> tuple[dict[str, list[Item]
         found[kind] = [item for item, _ in redacted]
         count += sum(number for _, number in redacted)
     return found, count
+
+
+def count_secrets(data: Mapping[str, Any]) -> int:
+    """Return how many secrets there are in the texts and names of a document."""
+    clean = redaction.redact_all(data)
+    count = redaction.count_marks(clean) - redaction.count_marks(data)
+    return max(count, int(clean != redaction.limit_depth(data)))
 
 
 def redact_item(kind: str, item: Item) -> tuple[Item, int]:
