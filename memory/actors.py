@@ -48,6 +48,15 @@ class Actor:
         if branch_name is not None and not self.may_use(branch_name):
             raise BranchForbidden(name=branch_name)
 
+    def require_admin_of_all(self) -> None:
+        """Check for the scope admin on every branch and for every agent, which decisions of a project need.
+
+        Raises ScopeMissing, BranchForbidden, AgentForbidden.
+        """
+        self.require_scope("admin", "*" if self.branch_patterns else None)
+        if self.bound_agent:
+            raise AgentForbidden()
+
     def may_use(self, branch_name: str) -> bool:
         """Return whether a branch pattern allows this name; without patterns every name is allowed."""
         patterns = self.branch_patterns

@@ -7,10 +7,11 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from curation.engines.verification_run import JUDGEABLE, find_judge
+from curation.engines.verification_run import find_judge
 from curation.models import Verification, VerificationCursor
 from memory.conf import conf
 from memory.engines.facts.filters import FactFilter
+from memory.engines.facts.verdicts import JUDGEABLE
 from memory.exceptions import Invalid
 from memory.models import Branch, Fact, FactAssessment
 

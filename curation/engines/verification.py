@@ -7,10 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from django.utils.translation import gettext_noop as _
 
 from curation.engines.selection import DEFAULT_LIMIT, MAX_FACTS, check_number, select_facts
-from curation.engines.verification_run import JUDGEABLE, State, VerificationRun, claim_job
+from curation.engines.verification_run import State, VerificationRun, claim_job
 from curation.models import Verification, VerificationJob
 from memory.actors import Actor
 from memory.conf import conf
@@ -19,16 +18,16 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.facts.bulk_actions import check_ids
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
+from memory.engines.facts.verdicts import require_judgeable
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
-from memory.exceptions import BranchArchived, BranchReadOnly, IllegalTransition, NotFound, StaleVersion
+from memory.exceptions import BranchArchived, BranchReadOnly, NotFound, StaleVersion
 from memory.models import Branch, Fact
 from memory.queue.producer import enqueue
 
 MAX_VOTES, MAX_BUDGET = 9, 100_000
 MAX_WAIT_SECONDS, POLL_SECONDS = 30, 0.1
-NOT_JUDGED = _("Only a proposal, an active or a done fact is verified; this one is {old}.")
 DONE_STATES = (State.DONE, State.STOPPED, State.FAILED)
 
 
@@ -162,8 +161,7 @@ class VerificationEngine:
         fact = FactEngine().get_fact(fact_id=fact_id, actor=actor, branch_name=branch_name)
         if expected is not None:
             require_version(fact, expected)
-        if fact.status not in JUDGEABLE:
-            raise IllegalTransition(NOT_JUDGED, old=fact.status)
+        require_judgeable(fact)
         job = build_job(actor, branch, [fact_id], max(conf().judge_budget, conf().judge_votes), None)
         job.save()
         return job

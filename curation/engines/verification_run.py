@@ -21,6 +21,7 @@ from curation.models import Verification, VerificationJob
 from memory.actors import Actor
 from memory.db.retry import retry_transaction
 from memory.engines.facts.assessment import annotate_facts
+from memory.engines.facts.verdicts import JUDGEABLE
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.policies import Write
 from memory.exceptions import BranchArchived, BranchNotFound, ProviderUnavailable
@@ -34,7 +35,6 @@ FIRST_WAIT, MAX_WAIT = 30, 3600  # seconds
 LEASE_SECONDS = 60  # that a run has beside the time for its answers
 REFUSED_REQUEST = (400, 413, 422)  # about this fact alone, such as a text that is too long for the model
 REFUSED_SERVER = (401, 403, 404)  # no later request fares better
-JUDGEABLE = frozenset({Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE})
 
 
 class Paused(Exception):

@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy as lazy
 from curation.engines.overview import summarize_branch
 from curation.engines.selection import DEFAULT_LIMIT
 from curation.engines.verification import DONE_STATES, VerificationEngine, find_rating
-from curation.engines.verification_run import JUDGEABLE, find_judge
+from curation.engines.verification_run import find_judge
 from curation.models import VerificationJob
 from memory.conf import conf
+from memory.engines.facts.verdicts import JUDGEABLE
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Fact
 from memory.views.base import ProjectPage

@@ -178,7 +178,7 @@ class MergeRequestPage(RequestPart):
         options = {"kind": kind, "classes": [CONFLICT], **self.paging(CONFLICTS)}
         page = self._list_plan(found, **options)
         others = view.list_positions("", OTHERS) if not options["cursor"] else []
-        preview = view.items.load(others[:PREVIEW])
+        preview = view.load(others[:PREVIEW])
         lines = self.load_lines([*page.results, *preview])
         return {
             "conflicts": [ConflictView.from_item(item, lines) for item in page.results],

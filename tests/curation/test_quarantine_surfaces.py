@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import HiddenVersion, Project
 from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
@@ -83,3 +84,36 @@ def test_a_form_that_is_refused_keeps_what_was_typed(curator: Client) -> None:
 def test_a_viewer_sees_none_of_it(viewer: Client) -> None:
     assert "quarantine" not in viewer.get("/p/test/facts").content.decode().lower()
     assert viewer.get("/p/test/quarantines").status_code == 403
+
+
+def test_a_source_in_quarantine_has_no_preview(api: Api, curator: Client) -> None:
+    asked = {"source": "agent", "target": "eve"}
+    assert api.post("/quarantines", asked).status_code == 201
+    with nothing_left():
+        refused(api.post("/quarantines", {**asked, "dry_run": True}), 409, "exists")
+        assert curator.get("/p/test/quarantines/preview?source=agent&target=eve").status_code == 409
+        assert curator.post("/p/test/quarantines", asked).status_code == 409
+
+
+def test_no_page_of_a_plan_shows_text_of_it(api: Api, actor: Actor, curator: Client) -> None:
+    eve = actor.with_origin(agent_id="eve")
+    for name in ("task/a", "task/b"):
+        BranchManager().create_branch(name=name, actor=actor)
+    FactEngine().write_fact(fact_text="The drawbridge is down.", branch_name="task/a", actor=eve)
+    FactEngine().write_fact(fact_text="The moat is dry.", branch_name="task/a", actor=actor)
+    both = FactEngine().write_fact(fact_text="The tower leans.", actor=actor).fact
+    BranchManager().create_branch(name="task/c", actor=actor)
+    for branch, who in (("task/c", eve), ("main", actor)):
+        text = f"The tower of {branch} drawbridge leans."
+        FactEngine().update_fact(fact_id=both.uid, updates={"fact_text": text}, branch_name=branch, actor=who)
+    numbers = [api.post("/merge-requests", {"source": f"task/{x}"}).json()["number"] for x in "ac"]
+    assert api.post("/quarantines", {"source": "agent", "target": "eve"}).status_code == 201
+    shown = ""
+    for number in numbers:
+        shown += api.get(f"/merge-requests/{number}/plan").content.decode()
+        for tab in ("", "?tab=conflicts", "?tab=changes", "?tab=facts", f"/conflicts/fact/{both.uid}"):
+            shown += curator.get(f"/p/test/merge-requests/{number}{tab}").content.decode()
+    assert "The moat is dry." in shown
+    assert "The drawbridge" not in shown
+    assert "task/c drawbridge" not in shown
+    assert "[in quarantine]" in shown

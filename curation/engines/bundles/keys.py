@@ -61,7 +61,7 @@ class BundleKeyEngine:
 
     def make_signing_key(self, *, actor: Actor) -> SigningKey:
         """Make the project's key, or a new one in its place: former bundles stay signed by the old one."""
-        actor.require_scope("admin", "*" if actor.branch_patterns else None)
+        actor.require_admin_of_all()
         private = Ed25519PrivateKey.generate()
         public = encode(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
         sealed = build_cipher().encrypt(private.private_bytes_raw()).decode()
@@ -88,7 +88,7 @@ class BundleKeyEngine:
 
         Raises Invalid, Exists for a name or key that is there, ScopeMissing.
         """
-        actor.require_scope("admin", "*" if actor.branch_patterns else None)
+        actor.require_admin_of_all()
         name, public_key = NAME("name", name).strip(), check_public_key("public_key", public_key)
         rows = TrustedKey.objects.filter(project=actor.project_id)
         next_rid.ensure_lease()
@@ -110,7 +110,7 @@ class BundleKeyEngine:
 
     def distrust_key(self, *, name: str, actor: Actor) -> None:
         """Trust a key no more; what was imported stays as it is. Raises NotFound, ScopeMissing."""
-        actor.require_scope("admin", "*" if actor.branch_patterns else None)
+        actor.require_admin_of_all()
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             rows = TrustedKey.objects.filter(project=actor.project_id, name=ascii_safe(name))

@@ -54,6 +54,7 @@ class QuarantineEngine:
         try:
             with transaction.atomic(savepoint=False):
                 lock_branches(actor.project_id)
+                require_free(quarantine)
                 hide_all(quarantine)
                 found = QuarantinePreview(quarantine, quarantine.counts, list_examples(quarantine))
                 raise _Undo
@@ -71,8 +72,7 @@ class QuarantineEngine:
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             lock_branches(actor.project_id)
-            if Quarantine.objects.filter(slot=quarantine.slot).exists():
-                raise Exists("{name} is in quarantine already.", name=quarantine.label)
+            require_free(quarantine)
             hide_all(quarantine)
             detail = {"source": source, "target": target, "counts": quarantine.counts}
             record_entry(actor, "quarantine.create", str(quarantine.pk), detail)
@@ -202,6 +202,12 @@ def build_quarantine(actor: Actor, source: str, target: str, reason: str) -> Qua
         created_by=actor.label,
         slot=f"{actor.project_id.hex}:{source}:{target}",
     )
+
+
+def require_free(quarantine: Quarantine) -> None:
+    """Refuse a source that is in quarantine already. Raises Exists."""
+    if Quarantine.objects.filter(slot=quarantine.slot).exists():
+        raise Exists("{name} is in quarantine already.", name=quarantine.label)
 
 
 def find_quarantine(actor: Actor, quarantine_id: UUID) -> Quarantine:

@@ -42,9 +42,10 @@ class InvitationEngine:
         """Create an invitation; return it with its secret, which is not stored and cannot be shown again.
 
         ``role`` is viewer unless given, ``max_uses`` 1, ``days`` until it expires 7, ``note`` says for whom
-        it is. Needs the scope admin. Raises Invalid, UnknownField.
+        it is. Needs the scope admin on every branch and for every agent: a member has the rights of a role
+        without such bounds. Raises Invalid, UnknownField, ScopeMissing, BranchForbidden, AgentForbidden.
         """
-        actor.require_scope("admin")
+        actor.require_admin_of_all()
         values = {**DEFAULTS, **c.validate(fields, CHECKS)}
         secret = secrets.token_urlsafe(32)
         invitation = Invitation(

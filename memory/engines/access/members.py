@@ -26,8 +26,11 @@ class MemberEngine:
         return paginate(members, key="id", limit=limit, cursor=cursor)
 
     def add_member(self, *, username: str, role: str, actor: Actor) -> Membership:
-        """Add a user as a member. Raises Invalid for an unknown username, Exists for a present member."""
-        actor.require_scope("admin")
+        """Add a user as a member. Needs the scope admin on every branch and for every agent.
+
+        Raises Invalid for an unknown username, Exists for a present member, scope, branch and agent refusals.
+        """
+        actor.require_admin_of_all()
         role = check_role(role)
         user = get_user_model().objects.filter(username=c.plain_text("username", username)).first()
         if user is None:
@@ -45,7 +48,7 @@ class MemberEngine:
         """Change a member's role; the same role changes nothing. Raises NotFound, Conflict for the last
         maintainer.
         """
-        actor.require_scope("admin")
+        actor.require_admin_of_all()
         role = check_role(role)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
@@ -60,7 +63,7 @@ class MemberEngine:
 
     def remove_member(self, *, member_id: int, actor: Actor) -> None:
         """Remove a member from the project; the user account stays. Raises as change_role does."""
-        actor.require_scope("admin")
+        actor.require_admin_of_all()
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             member = lock_member(actor, member_id)

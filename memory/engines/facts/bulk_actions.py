@@ -15,7 +15,7 @@ from memory.engines.facts import rules
 from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
-from memory.engines.facts.verdicts import record_verdict
+from memory.engines.facts.verdicts import record_verdict, require_judgeable
 from memory.engines.support import validation as c
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN
@@ -206,6 +206,12 @@ def require_proposal(fact: Fact) -> Fact:
     return fact
 
 
+def plan_verdict(fact: Fact) -> Content:
+    """Return no content: a verdict leaves the fact as it is. Raises IllegalTransition."""
+    require_judgeable(fact)
+    return {}
+
+
 def archive_fact(fact: Fact) -> Content:
     return dict(rules.change_status(fact, Status.ARCHIVED))
 
@@ -257,7 +263,7 @@ class Batch:
         return fresh
 
     def record_verdicts(self, status: str, reason: str) -> None:
-        facts = [fact for fact, _ in self._plan_changes(lambda fact: {})]
+        facts = [fact for fact, _ in self._plan_changes(plan_verdict)]
         self.changed |= {fact.uid for fact in record_verdict(self.commit, facts, status, reason)}
 
     def supersede_facts(self, by: UUID | None, text: str) -> WriteResult | None:

@@ -13,7 +13,7 @@ from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, 
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.supersession import link_superseded
-from memory.engines.facts.verdicts import record_verdict
+from memory.engines.facts.verdicts import record_verdict, require_judgeable
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.fields.facts import FactContent, NewFact
 from memory.engines.support import validation as c
@@ -213,14 +213,15 @@ class FactEngine:
     ) -> Fact:
         """Record a person's verdict on the fact's present text; the same verdict again changes nothing.
 
-        Raises NotFound, Invalid; needs the scope curate.
+        Raises NotFound, Invalid, IllegalTransition for a fact that is archived or superseded; needs the scope
+        curate.
         """
         actor.require_scope("curate", branch_name)
         status = c.one_of(FactAssessment.Status.values)("verdict", verdict)
         reason = c.redact_stored(c.text_check(2000))("reason", reason)
         with open_commit(actor, branch_name, "fact.verify", write=Write.EXEMPT) as commit:
             fact = self._get_current(commit, fact_id, expected_version)
-            record_verdict(commit, [fact], status, reason)
+            record_verdict(commit, [require_judgeable(fact)], status, reason)
         return self._annotate_fact(fact, commit)
 
     # ---- reading -------------------------------------------------------------------------------

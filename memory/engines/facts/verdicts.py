@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop as _
+
 from memory.engines.facts.assessment import BATCH_SIZE, load_own_verdicts
 from memory.engines.versions.commits import CommitWriter
+from memory.exceptions import IllegalTransition
 from memory.models import Fact, FactAssessment
 
 Method, Status = FactAssessment.Method, FactAssessment.Status
 # A verdict never takes the place of one by a stronger method on the same text.
 STRENGTH: dict[str, int] = {Method.HEURISTIC: 0, Method.JUDGE: 1, Method.HUMAN: 2}
+
+
+# What a verdict may be given on: the others count as ended.
+JUDGEABLE = frozenset({Fact.Status.CREATED, Fact.Status.ACTIVE, Fact.Status.DONE})
+NOT_JUDGED = _("Only a proposal, an active or a done fact is verified; this one is {old}.")
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,13 @@ class NewVerdict:
     method: str
     reason: str
     by: str
+
+
+def require_judgeable(fact: Fact) -> Fact:
+    """Refuse a verdict on a fact that is archived or superseded. Raises IllegalTransition."""
+    if fact.status not in JUDGEABLE:
+        raise IllegalTransition(NOT_JUDGED, old=fact.status)
+    return fact
 
 
 def record_verdict(commit: CommitWriter, facts: Sequence[Fact], status: str, reason: str) -> list[Fact]:

@@ -104,7 +104,7 @@ def _cut_page(
     view: PlanView, positions: Sequence[int], start: int, limit: int, pin: dict[str, Any]
 ) -> Page[PlanItem]:
     """Return a page of a plan's items, within the bytes of a page."""
-    batch = view.items.load(positions[start : start + limit])
+    batch = view.load(positions[start : start + limit])
     fitting = count_fitting([_count_bytes(item) for item in batch], PAGE_BYTES)
     end = start + fitting
     after = write_cursor({"key": str(end), **pin}) if end < len(positions) else None

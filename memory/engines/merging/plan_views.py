@@ -121,21 +121,21 @@ class PlanView:
         return [position for run in runs for position in run]
 
     def load_items(self, kind: str = "", classes: Sequence[str] = ()) -> list[PlanItem]:
-        return self._load(self.list_positions(kind, classes))
+        return self.load(self.list_positions(kind, classes))
 
     def find_item(self, kind: str, uid: UUID) -> PlanItem | None:
         """Return the memory of this kind and id, if the plan has it."""
         for (_outcome, name), run in self.runs.items():
             if name == kind and (position := self._find_position(run, uid)) is not None:
-                return self._load([position])[0]
+                return self.load([position])[0]
         return None
 
     def find_items(self, uids: Sequence[UUID]) -> list[PlanItem]:
         """Return the memories of any kind with these ids."""
         found = [self._find_position(run, uid) for run in self.runs.values() for uid in uids]
-        return self._load(sorted(position for position in found if position is not None))
+        return self.load(sorted(position for position in found if position is not None))
 
-    def _load(self, positions: Positions) -> list[PlanItem]:
+    def load(self, positions: Positions) -> list[PlanItem]:
         """Return memories to be shown: a merge carries over what is in quarantine, and nobody reads it."""
         items = self.items.load(positions)
         return mask_items(items) if self.is_masked else items

@@ -81,4 +81,11 @@ def keep_plan(key: Hashable, plan: FullPlan) -> Shown:
 
 def build_shown_key(request: MergeRequest, points: MergePoints) -> Hashable:
     """Return what the plan of a request depends on; each change of its decisions has a time of its own."""
-    return (*build_key(points), request.strategy, request.get_ids(), request.pk, request.decided_at)
+    return (
+        *build_key(points),
+        points.source.masked,
+        request.strategy,
+        request.get_ids(),
+        request.pk,
+        request.decided_at,
+    )

@@ -5,7 +5,9 @@ from uuid import uuid4
 
 import pytest
 
+from memory.engines.facts.bulk_actions import ActionEngine
 from memory.exceptions import (
+    IllegalTransition,
     Invalid,
     NotFound,
 )
@@ -117,3 +119,19 @@ class TestVerdict:
                 judge(**{"uid": uid, **fields})
             assert str(caught.value) == message
             assert everything() == before
+
+    @lasting
+    def test_a_fact_that_has_ended_is_not_judged(self, write, actor, judge, main):
+        gone, old = write("Gone.").fact, write("Old.").fact
+        fact_engine.archive_fact(fact_id=gone.uid, actor=actor)
+        fact_engine.supersede_fact(old_fact_id=old.uid, new_fact_text="New.", actor=actor)
+        before = everything()
+        for uid, status in ((gone.uid, "archived"), (old.uid, "superseded")):
+            for verdict in ("verified", "unverified"):
+                with pytest.raises(IllegalTransition, match=f"this one is {status}"):
+                    judge(uid, verdict)
+            assert everything() == before
+        report = ActionEngine().apply_action(action="verify", fact_ids=[gone.uid, old.uid], actor=actor)
+        assert [(one.outcome, one.code) for one in report.results] == [("refused", "illegal_transition")] * 2
+        fact_engine.restore_fact(fact_id=gone.uid, actor=actor)
+        assert judge(gone.uid).verification_status == "verified"

@@ -1,0 +1,60 @@
+"""Decisions of the whole project are for admins without bounds: neither of some branches nor of one agent."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memory.actors import Actor
+from memory.engines.access.members import MemberEngine
+from memory.exceptions import AgentForbidden, BranchForbidden
+from memory.models import Invitation, Project
+from tests.memory.api.client import api_for, nothing_left, refused
+from tests.memory.views.conftest import person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BOUNDS = [
+    ({"branch_patterns": ["task/*"]}, "branch_forbidden"),
+    ({"agent_id": "bot"}, "scope_missing"),
+]
+
+
+@pytest.mark.parametrize(("bounds", "code"), BOUNDS)
+def test_a_bounded_admin_lets_nobody_in(project: Project, bounds: dict[str, Any], code: str) -> None:
+    bounded = api_for(project, **bounds)
+    with nothing_left():
+        for role in ("viewer", "maintainer"):
+            refused(bounded.post("/invitations", {"role": role}), 403, code)
+        refused(bounded.post("/keys", {"label": "wide", "scopes": ["admin"]}), 403, code)
+    assert not Invitation.objects.exists()
+    assert bounded.get("/invitations").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("bounds", "error"),
+    [({"branch_patterns": ("task/*",)}, BranchForbidden), ({"bound_agent": "bot"}, AgentForbidden)],
+)
+def test_a_bounded_admin_changes_no_member(actor: Actor, bounds: dict[str, Any], error: type) -> None:
+    members, bounded = MemberEngine(), replace(actor, **bounds)
+    for name in ("mira", "vera", "olga"):
+        person(name)
+    members.add_member(username="mira", role="maintainer", actor=actor)
+    vera = members.add_member(username="vera", role="viewer", actor=actor)
+    with nothing_left():
+        for act in (
+            lambda: members.add_member(username="olga", role="maintainer", actor=bounded),
+            lambda: members.change_role(member_id=vera.pk, role="maintainer", actor=bounded),
+            lambda: members.remove_member(member_id=vera.pk, actor=bounded),
+        ):
+            with pytest.raises(error):
+                act()
+
+
+@pytest.mark.parametrize(("bounds", "code"), BOUNDS)
+def test_a_bounded_admin_vouches_for_nobody(project: Project, bounds: dict[str, Any], code: str) -> None:
+    bounded = api_for(project, **bounds)
+    with nothing_left():
+        refused(bounded.post("/signing-key"), 403, code)
+        key = {"name": "a", "public_key": "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="}
+        refused(bounded.post("/trusted-keys", key), 403, code)
+        refused(bounded.delete("/trusted-keys/a"), 403, code)
