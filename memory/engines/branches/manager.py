@@ -60,9 +60,9 @@ class BranchManager:
 
         ``details`` are its purpose, owner, ttl_days and tags. A ``read_only`` one never takes a commit.
 
-        Raises Invalid (name, also a reserved one, details, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
-        branch refusals. Every branch grows from main, so main may always be forked; any other parent must be
-        one that the actor may use.
+        Raises Invalid (name, also a reserved one, details, depth, point), BranchExists, BranchNotFound,
+        BranchArchived, scope and branch refusals. Every branch grows from main, so main may always be forked;
+        any other parent must be one that the actor may use.
         """
         check_unreserved(name)
         return self.create_reserved_branch(

@@ -86,8 +86,8 @@ class MergeRequestEngine:
         """Open a request to merge ``source`` into ``target``.
 
         Into main anybody may ask who may write to the source. Raises Invalid (a branch into itself, strategy,
-        ids that the source does not have), BranchNotFound, BranchArchived, BranchReadOnly, Exists while the pair
-        has a pending request, scope and branch refusals.
+        ids that the source does not have), BranchNotFound, BranchArchived, BranchReadOnly, Exists while the
+        pair has a pending request, scope and branch refusals.
         """
         actor.require_scope("write", source)
         if target != MAIN:
