@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from curation.engines.bundles.talk_arrivals import derive_uid
+from curation.engines.bundle_ids import derive_uid
 from curation.engines.quarantine.frozen import (
     Named,
     find_hidden,

@@ -40,21 +40,21 @@ def find_hidden(project_id: UUID, named: Iterable[Named], hidden: QuerySet[Hidde
     named = set(named)
     uids = find_hidden_uids((one.uid for one in named), hidden)
     touched = {one for one in named if one.uid in uids}
-    said, safe = load_said(project_id, {one.uid for one in touched if one.says}, hidden)
-    return {one for one in touched if not one.says or one in said or one not in safe}
+    gone, safe = load_said(project_id, {one.uid for one in touched if one.says}, hidden)
+    return {one for one in touched if not one.says or one in gone or one not in safe}
 
 
 def load_said(
     project_id: UUID, uids: set[UUID], hidden: QuerySet[HiddenVersion]
 ) -> tuple[set[Named], set[Named]]:
     """Return what hidden versions of facts say, and what the others say."""
-    said, safe = set[Named](), set[Named]()
+    gone, safe = set[Named](), set[Named]()
     for batch in batched(sorted(uids), BATCH_SIZE):
         vids = set(hidden.filter(uid__in=batch).values_list("vid", flat=True))
         rows = Fact._base_manager.filter(branch__project=project_id, uid__in=batch).order_by()
         for uid, says, vid in rows.values_list("uid", "judged_hash", "vid"):
-            (said if vid in vids else safe).add(Named(uid, says))
-    return said, safe
+            (gone if vid in vids else safe).add(Named(uid, says))
+    return gone, safe
 
 
 def find_hidden_uids(uids: Iterable[UUID], hidden: QuerySet[HiddenVersion]) -> set[UUID]:
