@@ -8,8 +8,10 @@ class CurationConfig(AppConfig):
     def ready(self) -> None:
         from curation.engines.review.pair_answers import ReviewAnswers
         from curation.engines.templates.rows import find_kept
+        from curation.engines.templates.usage import PREFIX
         from curation.models import Bundle, Score, Template, Verification
         from memory.engines.branches.expiry import keep_branches
+        from memory.engines.branches.reserved_names import reserve_prefix
         from memory.engines.erasure.traces import add_traces
         from memory.engines.versions.pair_answers import register_pair_answers
 
@@ -20,3 +22,4 @@ class CurationConfig(AppConfig):
         add_traces(Template, ("description", "reason"))
         add_traces(Bundle, ("description",))
         keep_branches(find_kept)
+        reserve_prefix(PREFIX)

@@ -122,6 +122,21 @@ def test_a_version_takes_no_writes(api: Api, template: dict[str, Any]) -> None:
         refused(api.post("/facts", body), 409, "conflict")
 
 
+def test_its_branches_are_made_and_kept_by_the_engine(api: Api, template: dict[str, Any]) -> None:
+    with nothing_left():
+        refused(api.delete("/branches/template/bug-fix/v1"), 400, "invalid", "name")
+        for name in ("template/bug-fix/v2", "template/mine"):
+            refused(api.post("/branches", {"name": name}), 400, "invalid", "name")
+            answer = api.post("/templates/bug-fix/instantiate", {"target_branch": name})
+            refused(answer, 400, "invalid", "name")
+        into = {"source": "main", "target": "template/bug-fix/v1", "title": "t"}
+        refused(api.post("/merge-requests", into), 409, "conflict")
+        body = {"session_id": "s1", "branch": "template/bug-fix/v1"}
+        refused(api.post("/sessions", body), 409, "conflict")
+    assert api.post("/templates/bug-fix/update", {"new_source": "main"}).status_code == 200
+    assert api.post("/branches", {"name": "templates/mine"}).status_code == 201
+
+
 def test_who_may(api: Api, project: Project, other_project: Project, template: dict[str, Any]) -> None:
     reader, stranger = api_for(project, scopes=["read"]), api_for(other_project)
     writer = api_for(project, scopes=["write"])

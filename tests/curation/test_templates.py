@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
@@ -335,7 +336,7 @@ def test_a_deprecated_one_takes_no_uses(actor: Actor, template: Template) -> Non
 
 
 def test_an_archived_version_takes_no_uses(actor: Actor, template: Template) -> None:
-    BranchManager().archive_branch(name=V1, actor=actor)
+    Branch.objects.filter(name=V1).update(archived_at=timezone.now())
     with pytest.raises(BranchArchived):
         begin(actor, "task/new")
 

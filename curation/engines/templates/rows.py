@@ -87,7 +87,7 @@ def insert_template(template: Template) -> None:
 def add_version(actor: Actor, template: Template, source_branch: str, at: Point) -> TemplateVersion:
     """Fork the read-only branch of a template's newest version, and count what it holds."""
     actor.require_scope("read", source_branch)
-    branch = BranchManager().create_branch(
+    branch = BranchManager().create_reserved_branch(
         name=name_branch(template.name, template.version),
         parent=source_branch,
         at=at,

@@ -17,6 +17,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
 from memory.engines.branches.commit_titles import load_titles
 from memory.engines.branches.distance import CommonPoint, Merges, annotate_distances, find_common_point
+from memory.engines.branches.reserved_names import check_unreserved
 from memory.engines.branches.stats import BranchStats, count_stats
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
@@ -59,10 +60,26 @@ class BranchManager:
 
         ``details`` are its purpose, owner, ttl_days and tags. A ``read_only`` one never takes a commit.
 
-        Raises Invalid (name, details, depth, point), BranchExists, BranchNotFound, BranchArchived, scope and
-        branch refusals. Every branch grows from main, so main may always be forked; any other parent must be
-        one that the actor may use.
+        Raises Invalid (name, also a reserved one, details, depth, point), BranchExists, BranchNotFound,
+        BranchArchived, scope and branch refusals. Every branch grows from main, so main may always be forked;
+        any other parent must be one that the actor may use.
         """
+        check_unreserved(name)
+        return self.create_reserved_branch(
+            name=name, actor=actor, parent=parent, at=at, read_only=read_only, **details
+        )
+
+    def create_reserved_branch(
+        self,
+        *,
+        name: str,
+        actor: Actor,
+        parent: str = MAIN,
+        at: int | datetime | UUID | None = None,
+        read_only: bool = False,
+        **details: Any,
+    ) -> Branch:
+        """Create a branch as ``create_branch`` does, under a prefix that the calling engine has reserved."""
         actor.require_scope("write", check_name(name))
         if parent != MAIN:
             actor.require_scope("write", parent)
@@ -171,13 +188,18 @@ class BranchManager:
         return count_stats(self.get_branch(name=name, actor=actor))  # ahead and behind as everywhere
 
     def archive_branch(self, *, name: str, actor: Actor) -> Branch:
-        """Archive a branch: no more writes, not listed, nothing deleted. Archiving again changes nothing."""
+        """Archive a branch: no more writes, not listed, nothing deleted. Archiving again changes nothing.
+
+        Raises Conflict for main, Invalid for one that an engine keeps.
+        """
         actor.require_scope("write", name)
         if name == MAIN:
             raise Conflict("The branch main cannot be archived.")
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             branch = find_branch(actor, name)
+            if branch.read_only:
+                check_unreserved(name)
             if Branch.objects.live().filter(pk=branch.pk).update(archived_at=actor.write_time()):
                 record_entry(actor, "branch.archive", name)
         return self.get_branch(name=name, actor=actor)

@@ -20,6 +20,7 @@ from memory.engines.merging.owners import (
 )
 from memory.engines.merging.plan import ERASED, SOURCE, TARGET, Decision, FullPlan, MergePoints
 from memory.engines.merging.similar import Compared, compare_items, mark_similar
+from memory.engines.merging.squash import squash_facts
 from memory.engines.merging.strategies import (
     AUTO,
     CHERRY_PICK,
@@ -32,7 +33,6 @@ from memory.engines.merging.strategies import (
     decide_all,
     name_left_halves,
     pick_items,
-    squash_facts,
 )
 from memory.engines.merging.withdrawn import ask_about_withdrawn
 from memory.engines.versions.erased import erased_uids

@@ -62,7 +62,7 @@ from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
-from memory.exceptions import Conflict, IllegalTransition, NotFound
+from memory.exceptions import BranchReadOnly, Conflict, IllegalTransition, NotFound
 from memory.models import Fact, MergeRequest, MergeWithdrawal
 from memory.models.nodes import next_rid
 
@@ -86,13 +86,15 @@ class MergeRequestEngine:
         """Open a request to merge ``source`` into ``target``.
 
         Into main anybody may ask who may write to the source. Raises Invalid (a branch into itself, strategy,
-        ids that the source does not have), BranchNotFound, BranchArchived, Exists while the pair has a
-        pending request, scope and branch refusals.
+        ids that the source does not have), BranchNotFound, BranchArchived, BranchReadOnly, Exists while the
+        pair has a pending request, scope and branch refusals.
         """
         actor.require_scope("write", source)
         if target != MAIN:
             actor.require_scope("read", target)
         branches = find_branches(actor, source, target)
+        if branches[1].read_only:
+            raise BranchReadOnly(name=target)
         texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
         values = {name: MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
         values["strategy"], chosen = parse_strategy(strategy, ids)

@@ -1,7 +1,5 @@
 """Strategies and decisions: what becomes of each conflict, and which memories come along."""
 
-import uuid
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -11,17 +9,14 @@ from memory.engines.facts.rules import clean_update, compute_essence
 from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.fields import complete_content, take_theirs
 from memory.engines.merging.plan import (
-    APPLIED,
     BOTH,
     CHOICES,
     CONFLICT,
     CONTESTED,
     EDIT,
-    NEW,
     NOT_PICKED,
     SIMILAR,
     SOURCE,
-    SQUASHED,
     TARGET,
     Decision,
     FullPlan,
@@ -38,7 +33,6 @@ AUTO, OURS, THEIRS = "auto", "ours", "theirs"
 CHERRY_PICK, SQUASH, FAST_FORWARD = "cherry_pick", "squash", "fast_forward"
 STRATEGIES = (AUTO, OURS, THEIRS, CHERRY_PICK, SQUASH, FAST_FORWARD)
 MAX_NAMED = 20  # conflicts named in a refusal
-LINE_MARK = "- "
 
 
 # ---- what comes along ----------------------------------------------------------------------------------
@@ -241,44 +235,6 @@ _SIMILAR: dict[str, Settle] = {
     BOTH: _keep_both_facts,
     EDIT: _edit_other,
 }
-
-
-# ---- squash --------------------------------------------------------------------------------------------
-
-
-def squash_facts(plan: FullPlan) -> None:
-    """Make one fact of all new ones, which arrive archived: linked to each, and no surer than the least."""
-    items = [item for item in plan.of_model(Fact) if item.outcome == APPLIED and item.reason == NEW]
-    items = [item for item in items if item.ours is None and item.theirs.status in Fact.SEARCHED]
-    if len(items) < 2:
-        return
-    for item in items:
-        archived = {"status": Fact.Status.ARCHIVED, "held_status": item.theirs.status}
-        item.merged, item.reason = {**item.theirs.content_values(), **archived}, SQUASHED
-    fact = _build_squashed([item.theirs for item in items])
-    links = [_build_source_link(fact, item.theirs) for item in items]
-    plan.written += [fact, *links]
-
-
-def _build_squashed(facts: Sequence[Fact]) -> Fact:
-    text = "\n".join(f"{LINE_MARK}{fact.essence}" for fact in facts)
-    key = uuid.uuid5(facts[0].uid, ":".join(str(fact.vid) for fact in facts))
-    content = clean_update({"fact_text": text})
-    fact = Fact(
-        uid=key,
-        essence=compute_essence(facts[0].essence),
-        category=Counter(fact.category for fact in facts).most_common(1)[0][0],
-        confidence=min(fact.confidence for fact in facts),
-        source_type=Fact.SourceType.MERGE,
-        tags=sorted({tag for fact in facts for tag in fact.tags}),
-        **content,
-    )
-    fact.compute_hashes()
-    return fact
-
-
-def _build_source_link(fact: Fact, source: Fact) -> FactLink:
-    return FactLink(from_id=fact.uid, to_id=source.uid, link_type=FactLink.Type.CONSOLIDATED_FROM)
 
 
 def check_strategy(strategy: str, ids: Sequence[UUID]) -> str:

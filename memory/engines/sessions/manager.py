@@ -26,7 +26,7 @@ from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
-from memory.exceptions import BranchArchived, BranchForbidden, Conflict, NotFound
+from memory.exceptions import BranchArchived, BranchForbidden, BranchReadOnly, Conflict, NotFound
 from memory.models import Branch, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
@@ -106,8 +106,8 @@ class SessionManager:
     ) -> CreatedSession:
         """Create a session, or find the one with this id: missing fields are filled in, present ones stay.
 
-        Raises Invalid and its subclasses, BranchNotFound, BranchArchived, scope and branch refusals;
-        BranchForbidden for a known session on a branch that the actor may not use.
+        Raises Invalid and its subclasses, BranchNotFound, BranchArchived, BranchReadOnly, scope and branch
+        refusals; BranchForbidden for a known session on a branch that the actor may not use.
         """
         actor.require_scope("write", branch_name)
         payload = c.validate({"session_id": session_id, **fields}, CHECKS)
@@ -119,6 +119,8 @@ class SessionManager:
             branch = find_branch(actor, branch_name)
             if branch.archived_at:
                 raise BranchArchived(name=branch_name)
+            if branch.read_only:
+                raise BranchReadOnly(name=branch_name)
             session, created = Session.objects.get_or_create(
                 project_id=actor.project_id,
                 key=key,

@@ -488,6 +488,37 @@ class TestStrategies:
         merge()
         assert texts(project) == ["one", "two"]
 
+    def test_a_squash_lifts_nothing(self, project, actor, write, fork, merge):
+        """What is private, invalidated, over or of a repository does not become a part of what is not."""
+        fork()
+        past, soon = timezone.now() - timedelta(days=1), timezone.now() + timedelta(days=9)
+        for text in ("open 1", "open 2"):
+            write(text, "task/x")
+        for text in ("secret 1", "secret 2"):
+            write(text, "task/x", visibility="private")
+        for text in ("shop 1", "shop 2"):
+            write(text, "task/x", repository="github.com/acme/shop")
+        write("over", "task/x", valid_until=past)
+        write("soon over", "task/x", valid_until=soon)
+        wrong = write("wrong", "task/x")
+        ActionEngine().apply_action(
+            action="invalidate", fact_ids=[wrong.uid], reason="No.", actor=actor, branch_name="task/x"
+        )
+        merge(strategy="squash")
+        rows = Fact.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        found = {row.fact_text: (row.visibility, row.repository) for row in rows if row.status == "active"}
+        shared = found["over"][0]
+        assert found == {
+            "- open 1\n- open 2": (shared, ""),
+            "- secret 1\n- secret 2": ("private", ""),
+            "- shop 1\n- shop 2": (shared, "github.com/acme/shop"),
+            "over": (shared, ""),
+            "soon over": (shared, ""),
+            "wrong": (shared, ""),
+        }
+        shown = FACTS.get_fact(fact_id=wrong.uid, actor=actor)
+        assert shown.verification_status == "invalidated"
+
     def test_a_squash_is_one_fact_with_its_sources(self, project, actor, write, fork, merge):
         fork()
         write("one", "task/x", confidence=0.4)
