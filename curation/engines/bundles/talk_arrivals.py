@@ -1,6 +1,5 @@
 """The arrival of conversations with their messages, and of relations."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +11,7 @@ from django.utils import timezone
 from conversations.engines.fields import CONVERSATION
 from conversations.engines.messages import build_message
 from conversations.models import Conversation, Message
+from curation.engines.bundle_ids import derive_uid
 from curation.engines.bundles.arrivals import (
     ARRIVES,
     BATCH_SIZE,
@@ -37,20 +37,8 @@ from memory.engines.versions.erased import erased_uids
 from memory.exceptions import Day1Error, Invalid
 from memory.models.relations import build_relation_uid, name_key
 
-TIME_BITS, MAX_ORDINAL = 48, 8
+MAX_ORDINAL = 8
 STATED_MESSAGE = tuple(name for name in MESSAGE_FIELDS if name != "created_at")
-
-
-def derive_uid(project_id: UUID, uid: UUID) -> UUID:
-    """Return the id that a memory of a bundle has in a project: the same with each import.
-
-    It keeps the time of an id of version 7, so that lists have their order.
-    """
-    digest = hashlib.sha256(f"bundle:{project_id}:{uid}".encode()).digest()
-    time = uid.int >> (128 - TIME_BITS) if uid.version == 7 else 0
-    rest = int.from_bytes(digest[:10], "big")
-    value = (time << 80) | (rest & ~(0xF << 76) & ~(0x3 << 62)) | (7 << 76) | (2 << 62)
-    return UUID(int=value)
 
 
 def parse_past(name: str, value: Any) -> datetime | None:
