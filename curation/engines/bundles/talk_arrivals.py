@@ -18,6 +18,7 @@ from curation.engines.bundles.arrivals import (
     DUPLICATE,
     ERASED_HERE,
     REFUSED,
+    TWICE,
     Arrival,
     Arriving,
     ItemOutcome,
@@ -76,7 +77,7 @@ class ConversationArrival(Arrival):
             try:
                 row = self.build_conversation(item)
                 if row.uid in parsed:
-                    self.add_outcome(DUPLICATE, item, row.uid, row.title)
+                    self.add_outcome(REFUSED, item, row.uid, row.title, TWICE)
                 parsed.setdefault(row.uid, (item, row))
             except Day1Error as error:
                 self.refuse(item, error)
@@ -141,8 +142,11 @@ class ConversationArrival(Arrival):
         if self.erased & {own, uid}:
             self.outcomes.append(build_message_outcome(REFUSED, str(own), ERASED_HERE))
             return
+        if own in self.message_ids:
+            self.outcomes.append(build_message_outcome(REFUSED, str(own), TWICE))
+            return
         self.message_ids[own] = uid
-        if uid in self.existing or any(one.uid == uid for one in talk.messages):
+        if uid in self.existing:
             self.outcomes.append(build_message_outcome(DUPLICATE, str(own)))
             return
         try:
