@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop as _
 
 from curation.engines.bundle_ids import derive_uid
 from curation.engines.quarantine.frozen import (
@@ -24,7 +25,7 @@ from memory.exceptions import Conflict
 from memory.models import HiddenVersion
 
 UUID_TEXT = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-IN_QUARANTINE = "The bundle holds memories that are in quarantine here."
+IN_QUARANTINE = _("The bundle holds memories that are in quarantine here.")
 Content = Mapping[str, Sequence[Any]]
 
 
