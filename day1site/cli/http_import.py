@@ -1,7 +1,7 @@
 """Import through the REST API: bulk writes, then what bulk cannot say, row by row.
 
 Only the server's own machine keeps ``created_at`` and superseded facts as they were: here a fact is as
-old as its import, and a superseded one arrives as archived, which no search finds either.
+old as its import, and a superseded or invalidated one arrives as archived, which no search finds either.
 """
 
 import json
@@ -210,7 +210,10 @@ def _line(number: int, content: Mapping[str, Any]) -> Line:
     fields["source_type"] = "import"
     if "id" in content:
         fields["source_id"] = str(content["id"])
-    return Line(number, fields, content.get("status", "active"), ids, content.get("links", []))
+    status = content.get("status", "active")
+    if content.get("verification_status") == "invalidated":
+        status = "archived"  # a verdict needs a curator's key, and no search finds this one either
+    return Line(number, fields, status, ids, content.get("links", []))
 
 
 def _requests(lines: Sequence[Line]) -> Iterator[list[Line]]:

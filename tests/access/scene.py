@@ -107,6 +107,8 @@ def build_work(actor: Actor) -> dict[str, Any]:
     handoffs = HandoffEngine()
     handoff, handoff_2 = (handoffs.create_handoff(include_unverified=True, actor=actor) for _ in range(2))
     template = TemplateEngine().create_template(name="clear", actor=actor)
+    for name in ("eve", "zoe"):
+        KeyEngine().create_key(label=name, scopes=["read"], agent_id=name, actor=actor)
     quarantine = QuarantineEngine().create_quarantine(source="agent", target="eve", actor=actor)
     job = VerificationEngine().verify_batch(actor=actor)
     question, _ = QuestionEngine().expect_fact(

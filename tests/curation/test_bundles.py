@@ -315,6 +315,52 @@ def test_a_newer_version_adds_what_is_new(actor: Actor, other: Actor, bundle: Bu
     assert sorted(contents) == [(1, QUESTION), (2, "The battery.")]
 
 
+def test_another_text_of_a_fact_that_is_here_is_refused(bundle: Bundle, other: Actor) -> None:
+    bring(other, document(bundle), branch_name="main")
+    newer = document(bundle) | {"version": 2}
+    newer["content"]["facts"][0] |= {"fact_text": "The clock is right.", "essence": "The clock is right."}
+    report = bring(other, reseal(newer), branch_name="main")
+    assert report.counts["facts"] == {"new": 0, "duplicate": 1, "refused": 1}
+    (one,) = [one for one in report.refused if one.kind == "facts"]
+    assert (one.line, one.reason[:8], bool(one.existing_id)) == ("The clock is right.", "changed:", True)
+    assert texts(other, "main") == {CLOCK, CAUSE}
+    FactEngine().update_fact(fact_id=one.existing_id, updates={"fact_text": "My own words."}, actor=other)
+    again = bring(other, document(bundle), branch_name="main", dry_run=True)
+    assert again.counts["facts"] == {"new": 0, "duplicate": 2, "refused": 0}  # it had that text
+
+
+def test_items_with_one_id_are_refused_but_for_the_first(bundle: Bundle, other: Actor) -> None:
+    data = document(bundle)
+    content = data["content"]
+    content["facts"].append(content["facts"][0] | {"fact_text": "Another."})
+    content["conversations"].append(content["conversations"][0] | {"title": "Another."})
+    content["conversations"][0]["messages"] *= 2
+    report = bring(other, reseal(data))
+    assert {kind: states["new"] for kind, states in report.counts.items()} == bundle.counts
+    refused = {one.kind: one.reason[:6] for one in report.refused}
+    assert refused == dict.fromkeys(("facts", "conversations", "messages"), "twice:")
+    assert texts(other) == {CLOCK, CAUSE}
+
+
+def test_a_proposal_stays_one(bundle: Bundle, other: Actor) -> None:
+    waiting = FactEngine().write_fact(fact_text=CLOCK, propose=True, actor=other).fact
+    report = bring(other, document(bundle), branch_name="main")
+    assert report.counts["facts"] == {"new": 1, "duplicate": 1, "refused": 0}
+    assert [one.reason[:9] for one in report.duplicates if one.kind == "facts"] == ["proposed:"]
+    assert FactEngine().get_fact(fact_id=waiting.uid, actor=other).status == "created"
+
+
+def test_what_was_invalidated_is_so_here(bundle: Bundle, other: Actor) -> None:
+    data = document(bundle)
+    data["content"]["facts"][0] |= {"verification_status": "invalidated", "verification_method": ["x"]}
+    bring(other, reseal(data))
+    found = FactEngine().list_facts(branch_name=TARGET, actor=other).results
+    assert {fact.fact_text: fact.verification_status for fact in found} == {
+        CLOCK: "invalidated",
+        CAUSE: "unverified",
+    }
+
+
 def test_an_import_can_be_undone_and_done_again(bundle: Bundle, other: Actor) -> None:
     report = bring(other, document(bundle), branch_name="main")
     assert report.commit is not None

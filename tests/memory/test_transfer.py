@@ -13,9 +13,11 @@ import pytest
 from django.db import connection
 
 from day1site.cli import fact_jsonl as jsonl
+from day1site.cli.http_import import _line as parse_rest_line
 from memory.actors import Actor
 from memory.api import shapes
 from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.import_export import FactImport, export_facts
 from memory.engines.facts.links import LinkEngine
@@ -174,6 +176,32 @@ def test_a_proposal_and_the_same_text_as_active_in_one_file(actor: Actor) -> Non
     ]
     assert run(actor, *lines) == [(1, "new"), (2, "known"), (3, "new")]
     assert (status_of(actor, "Tea"), status_of(actor, "x")) == ("active", "created")
+
+
+def test_what_was_invalidated_is_not_found_after_an_import(actor: Actor, other_project: Project) -> None:
+    for text in ("It is the moon.", "It is the battery."):
+        fact = facts.write_fact(fact_text=text, actor=actor).fact
+        verdict = {"action": "invalidate", "reason": "No."} if "moon" in text else {"action": "verify"}
+        ActionEngine().apply_action(fact_ids=[fact.uid], actor=actor, **verdict)
+    facts.write_fact(fact_text="It is the moon.", actor=actor)  # somebody says it again
+    there = Actor(other_project.pk, "local", scopes=frozenset({"admin"}))
+    lines = exported(actor)
+    assert run(there, *lines) == [(1, "new"), (2, "new"), (3, "new")]
+    assert run(there, *lines) == [(1, "known"), (2, "known"), (3, "known")]
+    found = facts.list_facts(actor=there).results
+    assert sorted((fact.fact_text, fact.verification_status) for fact in found) == [
+        ("It is the battery.", "unverified"),
+        ("It is the moon.", "invalidated"),
+        ("It is the moon.", "unverified"),
+    ]
+
+
+def test_what_was_invalidated_is_archived_over_rest() -> None:
+    line = {"fact_text": "It is the moon.", "verification_status": "invalidated"}
+    assert [parse_rest_line(1, line | more).status for more in ({}, {"verification_status": "verified"})] == [
+        "archived",
+        "active",
+    ]
 
 
 def test_a_text_from_another_session_is_confirmed_once(actor: Actor) -> None:

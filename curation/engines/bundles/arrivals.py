@@ -8,11 +8,13 @@ from uuid import UUID
 from curation.engines.bundles.keys import Trust
 from curation.engines.bundles.reading import FACT_FIELDS, VERIFIED, Item
 from memory.actors import Actor
-from memory.engines.facts.import_export import BROKEN, ERASED, NEW, FactImport, edge_key, parse_link
+from memory.engines.facts.import_export import BROKEN, ERASED, NEW, FactImport
+from memory.engines.facts.import_lines import Line, edge_key, parse_link
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
+from memory.engines.versions.erased import as_uuid
 from memory.engines.versions.lookup import nearest_versions
 from memory.exceptions import Day1Error
 from memory.models import Fact, FactAssessment, FactLink
@@ -23,6 +25,10 @@ MAX_CONFIDENCE = 0.7  # of a fact that nobody here vouches for
 BATCH_SIZE = 500
 LINE_LENGTH = 120
 ERASED_HERE = "erased: it was erased here, and does not come back."
+TWICE = "twice: another item of the bundle has the same id."
+CHANGED = "changed: it is here with another text, which stays."
+PROPOSED = "proposed: it waits here for an answer, and stays a proposal."
+INVALIDATED = FactAssessment.Status.INVALIDATED.value
 NO_END = "not_found: what it links is not in the bundle or was refused."
 
 
@@ -83,6 +89,7 @@ class BundleFacts(FactImport):
     """The import of facts, with another source. It confirms nothing: a bundle is no independent source."""
 
     source_type = Fact.SourceType.BUNDLE_IMPORT
+    accepts_proposals = False
 
     def __init__(self, arriving: Arriving) -> None:
         # Facts of elsewhere were learned in no session, by no agent and in no repository of here.
@@ -100,23 +107,65 @@ class FactArrival(Arrival):
         super().__init__(arriving)
         self.facts = BundleFacts(arriving)
         self.items: Sequence[Item] = ()
-        self.good: list[Any] = []
-        self.fresh: list[Any] = []
+        self.good: list[Line] = []
+        self.fresh: list[Line] = []
 
     def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
         self.items = items
-        lines = [(number, self.build_line(item)) for number, item in enumerate(items)]
-        self.good, outcomes, self.fresh = self.facts.sort_lines(view, lines)
+        lines = [(number, self.build_line(item)) for number, item in self.list_single(items)]
+        good, outcomes, self.fresh = self.facts.sort_lines(view, lines)
+        notes = self.compare_known(view, good)
+        self.good = [line for line in good if notes.get(line.number) != CHANGED]
         for one in outcomes:
-            item = items[one.number]
-            state = REFUSED if one.state == BROKEN else ARRIVES if one.state == NEW else DUPLICATE
-            reason = ERASED_HERE if one.reason == ERASED else one.reason
-            self.add_outcome(state, item, one.fact_id or "", item.get("essence", ""), reason)
+            item, reason = items[one.number], notes.get(one.number, one.reason)
+            state = ARRIVES if one.state == NEW else DUPLICATE
+            if one.state == BROKEN or reason == CHANGED:
+                state = REFUSED
+            reason = ERASED_HERE if reason == ERASED else reason
+            self.add_outcome(state, item, one.fact_id or "", self.find_line(item), reason)
+
+    def list_single(self, items: Sequence[Item]) -> list[tuple[int, Item]]:
+        """Return the numbered items, without those whose id another one has."""
+        found: dict[Any, tuple[int, Item]] = {}
+        for number, item in enumerate(items):
+            uid = as_uuid(item.get("id"))
+            if uid and uid in found:
+                self.add_outcome(REFUSED, item, line=self.find_line(item), reason=TWICE)
+            else:
+                found[uid or number] = (number, item)
+        return list(found.values())
+
+    @staticmethod
+    def find_line(item: Item) -> Any:
+        return item.get("essence") or item.get("fact_text") or ""
+
+    def compare_known(self, view: Any, lines: Sequence[Line]) -> dict[int, str]:
+        """Return what is to be told of lines whose fact is here, as a proposal or never with their text."""
+        new = {line.number for line in self.fresh}
+        known = [line for line in lines if line.number not in new]
+        ids = sorted({line.uid for line in known if line.uid})
+        stored: dict[UUID | None, Fact] = {}
+        texts: set[tuple[UUID, str]] = set()
+        for batch in batched(ids, BATCH_SIZE):
+            stored |= {fact.uid: fact for fact in view.visible_rows(Fact).filter(uid__in=batch).fetch_all()}
+            texts |= set(Fact.objects.all_versions().filter(uid__in=batch).values_list("uid", "norm_hash"))
+        found = {}
+        for line in known:
+            if (fact := stored.get(line.uid)) is None:
+                continue
+            # What this store made may differ: secrets are taken out of a bundle.
+            if fact.uid not in line.names and (fact.uid, line.row.norm_hash) not in texts:
+                found[line.number] = CHANGED
+            elif fact.status == Fact.Status.CREATED != line.row.status:
+                found[line.number] = PROPOSED
+        return found
 
     def build_line(self, item: Item) -> Item:
         """Return an item as a line of a file of facts: what it says of its own trust is left out."""
         line = {name: item[name] for name in ("id", *FACT_FIELDS) if name in item}
         line["source"] = self.arriving.label
+        if item.get(VERDICT) == INVALIDATED:
+            line |= {name: item[name] for name in (VERDICT, METHOD) if name in item}
         confidence = line.get("confidence")
         if isinstance(confidence, int | float) and not self.arriving.trust.is_trusted:
             line["confidence"] = min(confidence, MAX_CONFIDENCE)
@@ -137,8 +186,8 @@ class FactArrival(Arrival):
         ]
 
     def read_method(self, number: int) -> str:
-        method = self.items[number].get("verification_method")
-        known = method in FactAssessment.Method.values
+        method = self.items[number].get(METHOD)
+        known = isinstance(method, str) and method in FactAssessment.Method.values
         return str(method) if known else str(FactAssessment.Method.HEURISTIC)
 
     def count_verified(self) -> tuple[int, int]:
@@ -147,7 +196,7 @@ class FactArrival(Arrival):
         return (stated, 0) if self.arriving.trust.is_trusted else (0, stated)
 
 
-VERDICT = "verification_status"
+VERDICT, METHOD = "verification_status", "verification_method"
 
 
 # ---- links -----------------------------------------------------------------------------------------
@@ -188,7 +237,7 @@ def map_ids(others: Mapping[str, Arrival]) -> dict[UUID, UUID]:
     facts = others["facts"]
     assert isinstance(facts, FactArrival)
     for line in facts.good:
-        found |= dict.fromkeys(line.names, line.uid)
+        found |= dict.fromkeys(line.names, line.uid or line.row.uid)
     return found
 
 

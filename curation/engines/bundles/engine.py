@@ -24,6 +24,7 @@ from curation.engines.bundles.keys import Trust, check_signature, judge_signatur
 from curation.engines.bundles.kinds import check_content, count_content, read_content
 from curation.engines.bundles.reading import Selection, count_secrets, plain_value, redact_content
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
+from curation.engines.quarantine.bundles import IN_QUARANTINE, refuse_hidden
 from curation.models import Bundle
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -82,11 +83,12 @@ class KnowledgeBundleEngine:
         """Check a document, keep it, and with ``imports`` import it; a dry run writes nothing at all.
 
         A document that is here already is not kept twice. Raises Invalid for one of a wrong form, checksum or
-        signature, or with secrets inside, TooLarge, Exists for another one of its name and version, and as
-        ``import_bundle``.
+        signature, or with secrets inside, TooLarge, Exists for another one of its name and version, Conflict
+        for one that holds something in quarantine, and as ``import_bundle``.
         """
         actor.require_scope("write")
         checked = check_upload(document)
+        refuse_hidden(actor.project_id, checked.content)
         name = check_bundle_name("name", name) if name else checked.name
         options: dict[str, Any] = {"branch_name": branch_name, "require_trusted": require_trusted}
         options["name"] = name
@@ -257,6 +259,8 @@ def find_same(actor: Actor, name: str, document: Document) -> Bundle | None:
     """Return the bundle that was made of the same document. Raises Exists for another in its place."""
     rows = Bundle.objects.filter(project=actor.project_id, name=name, version=document.version)
     found = rows.first()
+    if found is not None and found.hidden:
+        raise Conflict(IN_QUARANTINE)
     if found is not None and found.sha256 != document.sha256:
         raise Exists(
             "Another bundle is called {name}, version {n}: give this one another name.",

@@ -1,6 +1,5 @@
 """The arrival of conversations with their messages, and of relations."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,12 +11,14 @@ from django.utils import timezone
 from conversations.engines.fields import CONVERSATION
 from conversations.engines.messages import build_message
 from conversations.models import Conversation, Message
+from curation.engines.bundle_ids import derive_uid
 from curation.engines.bundles.arrivals import (
     ARRIVES,
     BATCH_SIZE,
     DUPLICATE,
     ERASED_HERE,
     REFUSED,
+    TWICE,
     Arrival,
     Arriving,
     ItemOutcome,
@@ -36,20 +37,8 @@ from memory.engines.versions.erased import erased_uids
 from memory.exceptions import Day1Error, Invalid
 from memory.models.relations import build_relation_uid, name_key
 
-TIME_BITS, MAX_ORDINAL = 48, 8
+MAX_ORDINAL = 8
 STATED_MESSAGE = tuple(name for name in MESSAGE_FIELDS if name != "created_at")
-
-
-def derive_uid(project_id: UUID, uid: UUID) -> UUID:
-    """Return the id that a memory of a bundle has in a project: the same with each import.
-
-    It keeps the time of an id of version 7, so that lists have their order.
-    """
-    digest = hashlib.sha256(f"bundle:{project_id}:{uid}".encode()).digest()
-    time = uid.int >> (128 - TIME_BITS) if uid.version == 7 else 0
-    rest = int.from_bytes(digest[:10], "big")
-    value = (time << 80) | (rest & ~(0xF << 76) & ~(0x3 << 62)) | (7 << 76) | (2 << 62)
-    return UUID(int=value)
 
 
 def parse_past(name: str, value: Any) -> datetime | None:
@@ -88,7 +77,7 @@ class ConversationArrival(Arrival):
             try:
                 row = self.build_conversation(item)
                 if row.uid in parsed:
-                    self.add_outcome(DUPLICATE, item, row.uid, row.title)
+                    self.add_outcome(REFUSED, item, row.uid, row.title, TWICE)
                 parsed.setdefault(row.uid, (item, row))
             except Day1Error as error:
                 self.refuse(item, error)
@@ -153,8 +142,11 @@ class ConversationArrival(Arrival):
         if self.erased & {own, uid}:
             self.outcomes.append(build_message_outcome(REFUSED, str(own), ERASED_HERE))
             return
+        if own in self.message_ids:
+            self.outcomes.append(build_message_outcome(REFUSED, str(own), TWICE))
+            return
         self.message_ids[own] = uid
-        if uid in self.existing or any(one.uid == uid for one in talk.messages):
+        if uid in self.existing:
             self.outcomes.append(build_message_outcome(DUPLICATE, str(own)))
             return
         try:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from curation.engines.bundle_ids import derive_uid
 from curation.engines.bundles.engine import seal_bundle
 from curation.engines.bundles.keys import sign_document
-from curation.engines.bundles.talk_arrivals import derive_uid
 from curation.models import Bundle
 from memory.engines.erasure.traces import Traces, change_rows
 from memory.engines.versions.erased import as_uuid, erased_uids

@@ -10,9 +10,8 @@ from django.db.models import Count
 from django.utils import timezone
 
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
-from curation.engines.quarantine.bundles import mark_bundles
+from curation.engines.quarantine import bundles, handoffs
 from curation.engines.quarantine.derivation import Derivation
-from curation.engines.quarantine.handoffs import mark_handoffs
 from curation.engines.quarantine.sources import find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor
@@ -141,9 +140,10 @@ def hide_all(quarantine: Quarantine) -> None:
     sessions = select_sessions(quarantine)
     count = sessions.count()
     Session.objects.filter(pk__in=list(sessions.values_list("pk", flat=True))).update(hidden=True)
-    handoffs = mark_handoffs(project_id, list_active(project_id))
-    counts = count_hidden(quarantine) | {"session": count, "handoff": handoffs}
-    counts["bundle"] = mark_bundles(project_id, is_masked=True)
+    mark_documents(project_id)
+    counts = count_hidden(quarantine) | {"session": count}
+    counts["handoff"] = len(handoffs.find_touched(project_id, [quarantine]))
+    counts["bundle"] = len(bundles.find_touched(project_id, [quarantine]))
     quarantine.counts = {kind: number for kind, number in counts.items() if number}
     quarantine.save(update_fields=["counts"])
 
@@ -153,10 +153,16 @@ def show_rest(project_id: UUID) -> None:
     active = list_active(project_id)
     kept = {pk for one in active for pk in select_sessions(one).values_list("pk", flat=True)}
     Session.objects.filter(project=project_id, hidden=True).exclude(pk__in=kept).update(hidden=False)
-    mark_handoffs(project_id, active)
-    mark_bundles(project_id, is_masked=bool(active))
+    mark_documents(project_id)
     if not active:
         Branch.objects.filter(project=project_id, masked=True).update(masked=False)
+
+
+def mark_documents(project_id: UUID) -> None:
+    """Hide the handoffs and bundles that active quarantines touch, and show the others."""
+    active = list_active(project_id)
+    handoffs.mark_handoffs(project_id, active)
+    bundles.mark_bundles(project_id, active)
 
 
 def lock_branches(project_id: UUID) -> None:

@@ -1,59 +1,75 @@
 """Handoffs in quarantine: those that the source made, and those whose packets freeze something hidden."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 from uuid import UUID
 
-from curation.engines.quarantine.sources import Source, list_active
+from curation.engines.quarantine.frozen import Named, find_hidden, name_fact, select_hidden
+from curation.engines.quarantine.keys import list_keys
+from curation.engines.quarantine.sources import Source, list_active, select_sessions
 from curation.models import Handoff, Quarantine
 from memory.engines.support.batches import batched
-from memory.models import HiddenVersion, Session
 
 BATCH_SIZE = 500
 
 
-def mark_handoffs(project_id: UUID, quarantines: Iterable[Quarantine]) -> int:
-    """Hide the handoffs that active quarantines touch, and show the others; return how many are hidden."""
-    active, count = list(quarantines), 0
+@dataclass(frozen=True)
+class Makers:
+    """Who is in quarantine, as handoffs name them."""
+
+    owners: set[str]
+    agents: set[str]
+    sessions: set[str]
+
+    @classmethod
+    def of(cls, quarantines: Iterable[Quarantine]) -> Self:
+        owners, targets = set[str](), dict[str, set[str]]()
+        for one in quarantines:
+            targets.setdefault(one.source, set()).add(one.target)
+            owners |= {f"key:{key}" for key in list_keys(one)} if one.source == Source.KEY else set()
+        return cls(owners, targets.get(Source.AGENT, set()), targets.get(Source.SESSION, set()))
+
+    def have_made(self, row: Handoff) -> bool:
+        return row.owner in self.owners or row.agent_id in self.agents or row.session_id in self.sessions
+
+
+def mark_handoffs(project_id: UUID, active: Sequence[Quarantine]) -> None:
+    """Hide the handoffs that active quarantines touch, and show the others."""
     rows = Handoff.objects.filter(project=project_id)
-    hidden_sessions = Session.objects.filter(project=project_id, hidden=True).values_list("key", flat=True)
-    sessions = set(hidden_sessions) if active else set()
-    for batch in batched(list(rows.order_by("pk")), BATCH_SIZE):
-        frozen = {uid for row in batch for uid in list_frozen(row)} if active else set()
-        hidden = find_hidden_uids(frozen)
-        for row in batch:
-            is_own = row.session_id in sessions or any(is_made_by(row, one) for one in active)
-            is_hidden = bool(active) and (is_own or not hidden.isdisjoint(list_frozen(row)))
-            count += is_hidden
-            if row.hidden != is_hidden:
-                Handoff.objects.filter(pk=row.pk).update(hidden=is_hidden)
-    return count
+    touched = find_touched(project_id, active)
+    former = set(rows.filter(hidden=True).values_list("pk", flat=True))
+    for changed, is_hidden in ((touched - former, True), (former - touched, False)):
+        for batch in batched(sorted(changed), BATCH_SIZE):
+            rows.filter(pk__in=batch).update(hidden=is_hidden)
+
+
+def find_touched(project_id: UUID, quarantines: Sequence[Quarantine]) -> set[UUID]:
+    """Return the ids of the handoffs that some quarantines touch."""
+    if not quarantines:
+        return set()
+    makers, hidden = Makers.of(quarantines), select_hidden(quarantines)
+    sessions = {key for one in quarantines for key in select_sessions(one).values_list("key", flat=True)}
+    found: set[UUID] = set()
+    for batch in batched(list(Handoff.objects.filter(project=project_id).order_by("pk")), BATCH_SIZE):
+        frozen = {row.pk: set(list_frozen(row)) for row in batch}
+        gone = find_hidden(project_id, set[Named]().union(*frozen.values()), hidden)
+        found |= {
+            row.pk
+            for row in batch
+            if row.session_id in sessions or makers.have_made(row) or frozen[row.pk] & gone
+        }
+    return found
 
 
 def is_masked(handoff: Handoff) -> bool:
     """Return whether a new handoff is one that a source in quarantine makes."""
-    if not handoff.source.masked:
-        return False
-    return any(is_made_by(handoff, one) for one in list_active(handoff.project_id))
+    return handoff.source.masked and Makers.of(list_active(handoff.project_id)).have_made(handoff)
 
 
-def list_frozen(row: Handoff) -> Iterator[UUID]:
-    """Yield the ids of the memories in a packet."""
+def list_frozen(row: Handoff) -> Iterator[Named]:
+    """Yield the memories in a packet."""
     talks: list[Any] = row.conversations
-    yield from (UUID(fact["id"]) for fact in row.facts)
-    yield from (UUID(talk["id"]) for talk in talks)
-    yield from (UUID(message["id"]) for talk in talks for message in talk["messages"])
-
-
-def is_made_by(row: Handoff, quarantine: Quarantine) -> bool:
-    if quarantine.source == Source.KEY:
-        return row.owner == f"key:{UUID(quarantine.target)}"
-    own = {Source.AGENT: row.agent_id, Source.SESSION: row.session_id}
-    return own.get(Source(quarantine.source)) == quarantine.target
-
-
-def find_hidden_uids(uids: Iterable[UUID]) -> set[UUID]:
-    found: set[UUID] = set()
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        found |= set(HiddenVersion.objects.filter(uid__in=batch).values_list("uid", flat=True))
-    return found
+    yield from map(name_fact, row.facts)
+    yield from (Named(UUID(talk["id"])) for talk in talks)
+    yield from (Named(UUID(message["id"])) for talk in talks for message in talk["messages"])

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, UUIDField, Value
 
-from curation.models import Quarantine
+from curation.engines.quarantine.keys import list_keys
+from curation.models import Handoff, Quarantine
 from memory.db.bulk_sql import insert_selected
 from memory.engines.support import validation as c
 from memory.engines.versions.kinds import models_by_kind
@@ -27,7 +28,9 @@ def list_active(project_id: UUID) -> list[Quarantine]:
 
 
 def find_label(project_id: UUID, source: str, target: str) -> str:
-    """Return what people call a source. Raises Invalid, NotFound for a key or an import that is not there."""
+    """Return what people call a source. Raises Invalid, NotFound for a key or an import that is not there,
+    and for a session or an agent of which nothing is known.
+    """
     c.one_of(Source.values)("source", source)
     CHECK_TARGET("target", target)
     if source == Source.KEY:
@@ -37,7 +40,25 @@ def find_label(project_id: UUID, source: str, target: str) -> str:
         return key.label
     if source == Source.IMPORT:
         return find_import(project_id, target).message or "import"
+    if not is_known(project_id, Source(source), target):
+        raise NotFound("Nothing is known of {name} here.", name=target, field="target")
     return target
+
+
+def is_known(project_id: UUID, source: Source, target: str) -> bool:
+    """Return whether there is a session or agent of this name: in a row, a commit, a handoff or a key."""
+    own = {COLUMNS[source]: target}
+    named = {"key": target} if source == Source.SESSION else own
+    rows: list[QuerySet] = [
+        Session.objects.filter(project=project_id, **named),
+        Commit.objects.filter(branch__project=project_id, **own),
+        Handoff.objects.filter(project=project_id, **own),
+    ]
+    rows += [ApiKey.objects.filter(project=project_id, **own)] if source == Source.AGENT else []
+    rows += [
+        model._base_manager.filter(branch__project=project_id, **own) for model in models_by_kind().values()
+    ]
+    return any(one.exists() for one in rows)
 
 
 def find_import(project_id: UUID, target: str) -> Commit:
@@ -50,14 +71,14 @@ def find_import(project_id: UUID, target: str) -> Commit:
     return found
 
 
-def select_commits(project_id: UUID, source: str, target: str) -> QuerySet[Commit]:
+def select_commits(quarantine: Quarantine) -> QuerySet[Commit]:
     """Return the commits that a source made."""
-    commits = Commit.objects.filter(branch__project=project_id)
-    if source == Source.KEY:
-        return commits.filter(actor_kind="key", actor_id=str(UUID(target)))
-    if source == Source.IMPORT:
-        return select_run(find_import(project_id, target))
-    return commits.filter(**{COLUMNS[Source(source)]: target})
+    commits = Commit.objects.filter(branch__project=quarantine.project_id)
+    if quarantine.source == Source.KEY:
+        return commits.filter(actor_kind="key", actor_id__in=list_keys(quarantine))
+    if quarantine.source == Source.IMPORT:
+        return select_run(find_import(quarantine.project_id, quarantine.target))
+    return commits.filter(**{COLUMNS[Source(quarantine.source)]: quarantine.target})
 
 
 def select_run(commit: Commit) -> QuerySet[Commit]:
@@ -80,7 +101,7 @@ def select_run(commit: Commit) -> QuerySet[Commit]:
 
 def hide_own(quarantine: Quarantine) -> int:
     """Hide what the source wrote, in statements whose number does not grow with it; return how much."""
-    commits = select_commits(quarantine.project_id, quarantine.source, quarantine.target)
+    commits = select_commits(quarantine)
     branches = list(commits.order_by().values_list("branch", flat=True).distinct())
     count = 0
     for kind, model in models_by_kind().items():
@@ -121,14 +142,14 @@ def is_own(quarantine: Quarantine, commit: Any, row: BranchedModel) -> bool:
     """Return whether the source makes a row of a commit that is being written."""
     actor = commit.actor
     if quarantine.source == Source.KEY:
-        return bool(actor.kind == "key" and actor.id == str(UUID(quarantine.target)))
+        return bool(actor.kind == "key" and actor.id in list_keys(quarantine))
     column = COLUMNS.get(Source(quarantine.source))
     return column is not None and quarantine.target in (getattr(row, column), getattr(actor, column))
 
 
 def select_sessions(quarantine: Quarantine) -> QuerySet[Session]:
     """Return the sessions of a source, with those in which it made commits: their summaries tell of it."""
-    commits = select_commits(quarantine.project_id, quarantine.source, quarantine.target)
+    commits = select_commits(quarantine)
     if quarantine.source == Source.IMPORT:
         return Session.objects.none()
     named = commits.exclude(session_id="").values("session_id")

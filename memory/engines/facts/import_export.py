@@ -1,7 +1,7 @@
 """Import and export of facts as lines of a file; a repeated import changes nothing."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +10,25 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.budget import take_within
 from memory.db.querysets import Lineage
-from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts
-from memory.engines.facts.batch import CURRENT, FactBatch, WriteResult
+from memory.engines.facts.batch import FactBatch, WriteResult
+from memory.engines.facts.import_lines import (
+    DERIVED,
+    LINE_FIELDS,
+    Line,
+    Link,
+    edge_key,
+    get_text_key,
+    list_ids,
+    list_link_ends,
+    parse_links,
+    read_verdict,
+    set_metadata,
+    sort_ids,
+    was_proposed,
+)
 from memory.engines.facts.known_texts import ByRepository, TextKey
-from memory.engines.fields.base import Use
-from memory.engines.fields.facts import FACT
-from memory.engines.fields.links import LINK
+from memory.engines.facts.verdicts import NewVerdict, record_verdicts
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.support.pagination import PAGE_BYTES
@@ -30,12 +42,6 @@ BATCH_SIZE = 1000  # lines in one commit
 PAGE_SIZE = 500
 Status = Fact.Status
 NEW, KNOWN, BROKEN, ERASED = "new", "known", "broken", "conflict: This fact was erased."
-# Fields of a line in addition to those of every new fact.
-LINE_FIELDS = FACT.field_checks(Use.IMPORT, Use.CREATE | Use.STATE)
-# Derived fields: an export writes them, and an import ignores them.
-DERIVED = frozenset(FACT.field_names(Use.IGNORED))
-LINK_CHECKS = LINK.field_checks(Use.IMPORT | Use.CREATE)
-LINK_DERIVED = frozenset(LINK.field_names(Use.IGNORED))
 
 
 @dataclass(frozen=True)
@@ -46,30 +52,6 @@ class Outcome:
     state: str
     fact_id: UUID | None = None
     reason: str = ""
-
-
-@dataclass
-class Line:
-    """Parsed line: the fact it becomes, and the ids that identify it."""
-
-    number: int
-    row: Fact
-    names: tuple[UUID, ...] = ()
-    parent: UUID | None = None
-    links: list[Mapping[str, Any]] = field(default_factory=list)
-    uid: UUID | None = None  # of the stored fact
-
-    @property
-    def current(self) -> bool:
-        expires = self.row.expires_at
-        return self.row.status in CURRENT and (expires is None or expires > timezone.now())
-
-
-@dataclass(frozen=True)
-class Link:
-    number: int
-    from_uid: UUID
-    fields: dict[str, Any]
 
 
 class DryRunView:
@@ -89,6 +71,7 @@ class FactImport:
     """
 
     source_type = Fact.SourceType.IMPORT
+    accepts_proposals = True  # as every write of their text does
 
     def __init__(self, *, actor: Actor, branch_name: str = MAIN, message: str = "") -> None:
         actor.require_scope("write", branch_name)
@@ -148,7 +131,7 @@ class FactImport:
                 broken.append(Outcome(number, BROKEN, reason=f"{error.code}: {error.text}"))
         good, gone = split_erased(self.actor.project_id, good, lambda line: line.names)
         broken += [Outcome(line.number, BROKEN, reason=ERASED) for line in gone]
-        _in_order(good)
+        sort_ids(good)
         self._load_known(view, good)
         good = self._with_parents(good, broken)
         fresh = self._match_existing(view, good)
@@ -165,6 +148,7 @@ class FactImport:
         rest = {n: v for n, v in payload.items() if n not in {*LINE_FIELDS, *DERIVED, "links"}}
         row = self.batch.build_fact(rest, reserved=self.restores)
         line = Line(number, row, list_ids(own.get("id"), payload), row.parent_id, links)
+        line.verdict = read_verdict(payload)
         set_metadata(row, own)
         row.source_type = self.source_type
         return line
@@ -178,7 +162,7 @@ class FactImport:
                     self.ids.setdefault(name, uid)
             self._loaded = True
         requested = {
-            name for line in lines for name in (*line.names, *_link_ends(line)) if name not in self.ids
+            name for line in lines for name in (*line.names, *list_link_ends(line)) if name not in self.ids
         }
         for batch in batched(sorted(requested), PAGE_SIZE):
             for fact in view.visible_rows(Fact).filter(uid__in=batch).fetch_all():
@@ -202,7 +186,7 @@ class FactImport:
         existing = self._same_texts(view, lines)
         fresh = []
         for line in lines:
-            key = _text_key(line)
+            key = get_text_key(line)
             found = next((self.ids[name] for name in line.names if name in self.ids), None)
             where = line.row.repository or ""
             found = found or (key and (self.texts.find_value(key, where) or existing.find_value(key, where)))
@@ -221,7 +205,7 @@ class FactImport:
         existing: ByRepository[TextKey, UUID] = ByRepository()
         for known in self.batch.find_existing(view).list_facts():
             existing.add_value((known.norm_hash, "current"), known.repository, known.uid)
-        others = sorted({key[0] for line in lines if (key := _text_key(line)) and not line.current})
+        others = sorted({key[0] for line in lines if (key := get_text_key(line)) and not line.current})
         for batch in batched(others, PAGE_SIZE):
             for fact in view.visible_rows(Fact).filter(norm_hash__in=batch).fetch_all():
                 existing.add_value((fact.norm_hash, str(fact.status)), fact.repository, fact.uid)
@@ -233,13 +217,16 @@ class FactImport:
         rows = [line.row for line in fresh]
         for line in fresh:
             line.row.parent_id = self.ids[line.parent] if line.parent else None
-        active = {(line.uid, line.row.norm_hash) for line in lines if line.row.status == Status.ACTIVE}
+        stated = [line for line in lines if line.row.status == Status.ACTIVE and not line.verdict]
+        active = {(line.uid, line.row.norm_hash) for line in stated if self.accepts_proposals}
         for row in rows:
-            if _was_proposed(row, active):
+            if was_proposed(row, active):
                 row.status = Status.ACTIVE
         self.batch.rows = rows
         self.batch.open_sessions(commit)
         commit.add_rows(rows)
+        judged = [(line.row, line.verdict) for line in fresh if line.verdict]
+        record_verdicts(commit, [NewVerdict(row, by=self.actor.label, **one) for row, one in judged])
         self._confirm_lines(commit, lines, {row.uid for row in rows}, active)
         self.batch.enqueue_embedding(commit, rows)
         commit.targets += [str(row.uid) for row in rows]
@@ -256,7 +243,7 @@ class FactImport:
             for batch in batched(list(known), PAGE_SIZE)
             for fact in commit.visible_rows(Fact).filter(uid__in=batch).fetch_all()
         ]
-        stored = [self.batch.activate_proposal(commit, f) if _was_proposed(f, active) else f for f in stored]
+        stored = [self.batch.activate_proposal(commit, f) if was_proposed(f, active) else f for f in stored]
         existing = [fact for fact in stored if fact.norm_hash == known[fact.uid].row.norm_hash]
         self.batch.rows = [known[fact.uid].row for fact in existing]
         self.batch.confirm_facts(commit, [WriteResult(fact, False) for fact in existing])
@@ -326,71 +313,3 @@ def count_facts(*, actor: Actor, branch_name: str = MAIN, at: Any = None) -> int
     actor.require_scope("read", branch_name)
     branch = find_branch(actor, branch_name)
     return Fact.objects.on(branch, resolve_point(branch, at)).count()
-
-
-# ---- helpers ---------------------------------------------------------------------------------------
-
-
-def _in_order(lines: Sequence[Line]) -> None:
-    """Sort the new ids into the order of the lines: ids of the same millisecond have none of their own."""
-    for line, uid in zip(lines, sorted(line.row.uid for line in lines), strict=True):
-        line.row.uid = uid
-
-
-def set_metadata(row: Fact, own: Mapping[str, Any]) -> None:
-    """Set the fields that only an import may set: status and creation time. Raises Invalid."""
-    row.source_id = str(own["id"]) if "id" in own else row.source_id
-    row.status = own.get("status", Status.ACTIVE)
-    row.held_status = own.get("held_status", "") if row.status == Status.ARCHIVED else ""
-    if Status.DONE in (row.status, row.held_status) and row.kind != Fact.Kind.TASK:
-        raise Invalid("Only a fact of kind TASK can be done.", field="status")
-    if row.held_status == Status.ARCHIVED:
-        raise Invalid("held_status is the status before archived.", field="held_status")
-    if since := own.get("created_at"):
-        if since > timezone.now():
-            raise Invalid("created_at is in the future.", field="created_at")
-        row.created_at = since
-
-
-def list_ids(own: UUID | None, payload: Mapping[str, Any]) -> tuple[UUID, ...]:
-    """Return the ids of a line: its own, and the one it was itself imported from."""
-    from_import = payload.get("source_type") in Fact.IMPORTED
-    before = as_uuid(payload.get("source_id")) if from_import else None
-    return tuple(name for name in (own, before) if name)
-
-
-def _link_ends(line: Line) -> Iterable[UUID]:
-    return [*([line.parent] if line.parent else []), *(link["to_id"] for link in line.links)]
-
-
-def parse_links(payload: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(payload, list) or not all(isinstance(link, Mapping) for link in payload):
-        raise Invalid("links must be a list of objects.", field="links")
-    return [parse_link(link) for link in payload]
-
-
-def parse_link(payload: Mapping[str, Any]) -> dict[str, Any]:
-    content = {n: v for n, v in payload.items() if n not in LINK_DERIVED and v is not None}
-    found = c.validate(content, LINK_CHECKS)
-    if "to_id" not in found or "link_type" not in found:
-        raise Invalid("A link needs to_id and link_type.", field="links")
-    if found.setdefault("to_type", FactLink.Target.FACT) != FactLink.Target.FACT:
-        raise Invalid("A link in a file leads to a fact.", field="links")
-    rules.check_interval(found.get("valid_from"), found.get("valid_until"))
-    return found
-
-
-def _was_proposed(fact: Fact, active: set[tuple]) -> bool:
-    """Return whether a line states as active, by id and text, a fact that is only a proposal."""
-    return fact.status == Status.CREATED and (fact.uid, fact.norm_hash) in active
-
-
-def edge_key(link: FactLink) -> tuple:
-    return link.from_id, link.to_id, link.to_type, link.link_type
-
-
-def _text_key(line: Line) -> TextKey | None:
-    """Return the text key of a line; None for a line that has an id and is not current."""
-    if line.current:
-        return line.row.norm_hash, "current"
-    return None if line.names else (line.row.norm_hash, str(line.row.status))
