@@ -122,6 +122,8 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
         "Merge requests",
         "Tasks",
         "Handoffs",
+        "Templates",
+        "Bundles",
         "Members",
     ]
     assert [name.partition("\n")[0].strip() for name in names] == seen
