@@ -3,6 +3,7 @@ except by name.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
+from memory.exceptions import IllegalTransition
 from memory.models import Fact, Membership, Project, RecallLog
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,7 +72,8 @@ class Scene:
         LINKS.write_link(from_id=self.fact.uid, to_id=other.uid, link_type="ASSOCIATED", actor=self.actor)
         LINKS.write_link(from_id=other.uid, to_id=self.fact.uid, link_type="BRIDGE", actor=self.actor)
         FACTS.update_fact(**on, updates={"confidence": 0.5 + n / 1000})
-        FACTS.set_verification(**on, verdict=("verified", "invalidated")[n % 2], reason=f"read {n}")
+        with suppress(IllegalTransition):  # once it has a successor
+            FACTS.set_verification(**on, verdict=("verified", "invalidated")[n % 2], reason=f"read {n}")
         self.write(self.fact.fact_text, session_id=f"s-{n}")
         self.write(f"another {n}", parent_id=self.fact.uid)
 
