@@ -68,9 +68,6 @@ def take_theirs(
 
 def complete_content(row: BranchedModel, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a version with some fields changed, and its derived fields."""
-    values = row.content_values()
-    if all(values[name] is value for name, value in content.items()):
-        return values
     draft = copy(row)
     for name, value in content.items():
         setattr(draft, name, value)
