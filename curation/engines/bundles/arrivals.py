@@ -28,6 +28,7 @@ ERASED_HERE = "erased: it was erased here, and does not come back."
 TWICE = "twice: another item of the bundle has the same id."
 CHANGED = "changed: it is here with another text, which stays."
 PROPOSED = "proposed: it waits here for an answer, and stays a proposal."
+VERDICT, METHOD = "verification_status", "verification_method"
 INVALIDATED = FactAssessment.Status.INVALIDATED.value
 NO_END = "not_found: what it links is not in the bundle or was refused."
 
@@ -194,9 +195,6 @@ class FactArrival(Arrival):
         """Return how many new facts stay verified, and how many are reset to unverified."""
         stated = sum(self.items[line.number].get(VERDICT) == VERIFIED for line in self.fresh)
         return (stated, 0) if self.arriving.trust.is_trusted else (0, stated)
-
-
-VERDICT, METHOD = "verification_status", "verification_method"
 
 
 # ---- links -----------------------------------------------------------------------------------------

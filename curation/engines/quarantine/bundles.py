@@ -14,6 +14,7 @@ from curation.engines.quarantine.frozen import (
     Named,
     find_hidden,
     find_hidden_uids,
+    mark_hidden,
     name_fact,
     select_hidden,
 )
@@ -31,11 +32,7 @@ Content = Mapping[str, Sequence[Any]]
 
 def mark_bundles(project_id: UUID, active: Sequence[Quarantine]) -> None:
     """Hide the bundles that active quarantines touch, and show the others."""
-    rows = Bundle.objects.filter(project=project_id)
-    touched = find_touched(project_id, active)
-    for pk, was_hidden in rows.values_list("pk", "hidden"):
-        if was_hidden != (pk in touched):
-            rows.filter(pk=pk).update(hidden=not was_hidden)
+    mark_hidden(Bundle.objects.filter(project=project_id), find_touched(project_id, active))
 
 
 def find_touched(project_id: UUID, quarantines: Sequence[Quarantine]) -> set[UUID]:

@@ -134,14 +134,14 @@ class Derivation:
             return 0
         shown = Places(self.ancestors, edges)
         sources = {edge.source for edge in edges}
-        tainted = self._find_hidden_vids(sources)
+        tainted = self._find_hidden("vid", sources)
         fresh: dict[int, Version] = {}
         for edge in edges:
             source = shown.find(edge.source_kind, edge.source, edge)
             is_hidden = source.vid in tainted if source else shown.has_any(edge, tainted)
             if is_hidden and (version := shown.find(edge.kind, edge.uid, edge)):
                 fresh[version.vid] = version
-        known = self._find_hidden_vids({one.uid for one in fresh.values()})
+        known = self._find_hidden("vid", {one.uid for one in fresh.values()})
         return self.hide("fact", [one for vid, one in fresh.items() if vid not in known])
 
     def _list_replacing(self, uids: Any) -> Iterator[Edge]:
@@ -161,7 +161,7 @@ class Derivation:
             for uid, text, branch, seq in rows.values_list("uid", "source_id", "branch_id", "seq_from")
             if (source := as_uuid(text))
         ]
-        known = self._find_hidden_uids({edge.source for edge in found})
+        known = self._find_hidden("uid", {edge.source for edge in found})
         yield from (edge for edge in found if edge.source in known)
 
     # ---- what is hidden --------------------------------------------------------------------------
@@ -178,16 +178,11 @@ class Derivation:
         rows = model._base_manager.filter(branch__project=self.quarantine.project_id, deleted=False)
         return rows.filter(~Exists(self.hidden.filter(vid=OuterRef("vid")))).order_by()
 
-    def _find_hidden_vids(self, uids: Iterable[UUID]) -> set[int]:
-        found: set[int] = set()
+    def _find_hidden(self, column: str, uids: Iterable[UUID]) -> set[Any]:
+        """Return a column, such as ``vid``, of what this quarantine hides of some memories."""
+        found: set[Any] = set()
         for batch in batched(sorted(uids), BATCH_SIZE):
-            found |= set(self.hidden.filter(uid__in=batch).values_list("vid", flat=True))
-        return found
-
-    def _find_hidden_uids(self, uids: Iterable[UUID]) -> set[UUID]:
-        found: set[UUID] = set()
-        for batch in batched(sorted(uids), BATCH_SIZE):
-            found |= set(self.hidden.filter(uid__in=batch).values_list("uid", flat=True))
+            found |= set(self.hidden.filter(uid__in=batch).values_list(column, flat=True))
         return found
 
 

@@ -17,6 +17,14 @@ from memory.models.hashes import judged_hash
 BATCH_SIZE = 500
 
 
+def mark_hidden(rows: QuerySet, touched: set[UUID]) -> None:
+    """Hide the documents among some rows that quarantines touch, and show the others."""
+    former = set(rows.filter(hidden=True).values_list("pk", flat=True))
+    for changed, is_hidden in ((touched - former, True), (former - touched, False)):
+        for batch in batched(sorted(changed), BATCH_SIZE):
+            rows.filter(pk__in=batch).update(hidden=is_hidden)
+
+
 class Named(NamedTuple):
     """A memory in a document; ``says`` is the hash of a fact's text there."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
 
-from curation.engines.quarantine.frozen import Named, find_hidden, name_fact, select_hidden
+from curation.engines.quarantine.frozen import Named, find_hidden, mark_hidden, name_fact, select_hidden
 from curation.engines.quarantine.keys import list_keys
 from curation.engines.quarantine.sources import Source, list_active, select_sessions
 from curation.models import Handoff, Quarantine
@@ -36,12 +36,7 @@ class Makers:
 
 def mark_handoffs(project_id: UUID, active: Sequence[Quarantine]) -> None:
     """Hide the handoffs that active quarantines touch, and show the others."""
-    rows = Handoff.objects.filter(project=project_id)
-    touched = find_touched(project_id, active)
-    former = set(rows.filter(hidden=True).values_list("pk", flat=True))
-    for changed, is_hidden in ((touched - former, True), (former - touched, False)):
-        for batch in batched(sorted(changed), BATCH_SIZE):
-            rows.filter(pk__in=batch).update(hidden=is_hidden)
+    mark_hidden(Handoff.objects.filter(project=project_id), find_touched(project_id, active))
 
 
 def find_touched(project_id: UUID, quarantines: Sequence[Quarantine]) -> set[UUID]:

@@ -20,9 +20,7 @@ from memory.db.sqlite.closed_versions import match_text
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
 MAX_CACHES = 16  # of indexes: a store has three
 MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
-MAX_GROWTH = (
-    0.02  # of an index, until a word's scores are read again: they depend on how many texts there are
-)
+MAX_GROWTH = 0.02  # of an index, until a word is read again: scores depend on the number of texts
 UNFILTERED, FILTERED = 4, 20  # matches that are looked at first, for each that is wanted
 MAX_LOG = 10_000  # rows, beyond which all words are read again
 ONE_OF = " AND rowid IN (SELECT value FROM json_each(%s))"
@@ -111,9 +109,9 @@ class KeywordCache:
         """Bring the log up to the snapshot; return the point in it, None for an older snapshot."""
         epoch, last = read_state(cursor)
         with self._lock:
-            if epoch < self._epoch or (epoch == self._epoch and last in self._seen - {self._commit}):
-                return None
             changed = last != self._commit
+            if epoch < self._epoch or (epoch == self._epoch and changed and last in self._seen):
+                return None
             if epoch != self._epoch or len(self._log) > MAX_LOG or (changed and not self._has_commit(cursor)):
                 cursor.execute(f'SELECT count(*) FROM "{self.index}_docsize"')
                 self._reset(epoch, last, cursor.fetchone()[0])
