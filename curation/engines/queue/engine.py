@@ -137,9 +137,7 @@ class PageReader:
         """Yield the entries of a portion that still wait for this reason, and for none that is worth more."""
         items = portion.items
         with_facts(items, self.project_id)
-        if (
-            self.scope.branch.masked
-        ):  # what is in quarantine is not gone: its questions wait until the release
+        if self.scope.branch.masked:  # what is in quarantine is not gone: its questions wait for the release
             items = [item for item in items if item.fact and item.other]
         facts = [*portion.facts, *(fact for item in items if (fact := item.fact or item.other))]
         annotate_facts(facts, self.scope.lineage, self.project_id)

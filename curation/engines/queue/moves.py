@@ -21,6 +21,7 @@ from memory.engines.merging.checked_merge import MergeResult, merge_checked
 from memory.engines.merging.options import MergeOptions, find_branches
 from memory.engines.merging.strategies import CHERRY_PICK
 from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Day1Error, NotFound, StaleVersion
 from memory.models import Branch, Commit, Fact
@@ -138,5 +139,5 @@ class Move:
 
     def _load(self, name: str, ids: Sequence[UUID]) -> list[Fact]:
         rows = Fact.objects.on(find_branch(self.actor, name))
-        batches = [ids[start : start + BATCH_SIZE] for start in range(0, len(ids), BATCH_SIZE)]
+        batches = batched(ids, BATCH_SIZE)
         return [fact for batch in batches for fact in rows.filter(uid__in=batch).fetch_all()]
