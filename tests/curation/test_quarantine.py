@@ -199,6 +199,55 @@ def test_a_revert_of_the_source_is_not_hidden(project: Project, actor: Actor, ad
     assert shown(project) == {"Good."}
 
 
+def test_a_revert_of_that_revert_is_hidden(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    quarantine = hide(actor, "agent", say_and_take_back(project, actor, ada, eve))
+    assert shown(project) == {"Good."}
+    latest = revert_latest(project, actor)  # the text of the source is back
+    assert shown(project) == set()
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert shown(project) == {"Bad."}
+    hide(actor)
+    assert shown(project) == set()
+    RevertEngine().revert_commit(commit_id=latest, actor=actor)
+    assert shown(project) == {"Good."}
+
+
+def say_and_take_back(project: Project, actor: Actor, ada: Actor, eve: Actor) -> str:
+    good = say(ada, "Good.")
+    FACTS.update_fact(fact_id=good.uid, updates={"fact_text": "Bad."}, actor=eve)
+    revert_latest(project, actor)
+    return "eve"
+
+
+def revert_latest(project: Project, actor: Actor) -> Any:
+    """Revert the latest commit of main; return the id of the commit that does."""
+    commits = Branch.objects.get(project=project, name="main").commits.order_by("-seq")
+    RevertEngine().revert_commit(commit_id=commits[0].pk, actor=actor)
+    return commits.all()[0].pk
+
+
+@pytest.mark.parametrize("is_hidden_first", [False, True], ids=["later", "as it is written"])
+def test_an_import_is_of_the_version_whose_words_it_has(
+    project: Project, actor: Actor, ada: Actor, eve: Actor, is_hidden_first: bool
+) -> None:
+    """An import names the other memory, not its version, which may be on a branch of another line."""
+    for name in ("task/clean", "task/copy"):
+        BranchManager().create_branch(name=name, actor=ada)
+    good = say(ada, "The gate opens at noon.")
+    BranchManager().create_branch(name="task/eve", actor=ada)
+    bad = {"fact_text": "The gate opens at midnight, said a stranger."}
+    FACTS.update_fact(fact_id=good.uid, updates=bad, branch_name="task/eve", actor=eve)
+    if is_hidden_first:
+        hide(actor)
+    for branch, text in (("task/clean", good.fact_text), ("task/copy", bad["fact_text"])):
+        line = {"fact_text": f"{text} Imported.", "id": str(good.uid)}
+        FactImport(actor=actor, branch_name=branch).apply_lines([(1, line)])
+    if not is_hidden_first:
+        hide(actor)
+    assert shown(project, "task/clean") == {"The gate opens at noon. Imported."}
+    assert shown(project, "task/copy") == set()
+
+
 def test_its_verdicts_count_no_more(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
     good, poor = say(ada, "Good."), say(ada, "Poor.")
     FACTS.set_verification(fact_id=poor.uid, verdict="verified", actor=eve)

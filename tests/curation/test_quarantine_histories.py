@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.engines.handoffs.engine import HandoffEngine
@@ -26,6 +26,7 @@ from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import Day1Error
 from memory.models import Branch, Fact, Project
 from tests.curation.test_quarantine import dump
+from tests.memory.test_versions import random_histories
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 FACTS = FactEngine()
@@ -185,7 +186,7 @@ def list_shown(world: World) -> dict[str, list[str]]:
     return {name: sorted(fact.fact_text for fact in world.facts(name)) for name in world.branches()}
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@random_histories(10)
 @given(acts=HISTORIES, later=HISTORIES, seed=st.integers(0, 10**6))
 def test_nothing_derived_is_found(acts: list[str], later: list[str], seed: int) -> None:
     world = World(seed)

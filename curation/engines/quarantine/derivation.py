@@ -19,6 +19,7 @@ from memory.engines.versions.erased import as_uuid
 from memory.engines.versions.kinds import models_by_kind
 from memory.models import Branch, BranchedModel, Commit, Fact, FactLink, HiddenVersion
 from memory.models.links import DERIVING
+from memory.words import WORD_PATTERN
 
 BATCH_SIZE = 500
 COPIED = (Fact.SourceType.IMPORT, Fact.SourceType.BUNDLE_IMPORT, Fact.SourceType.CHERRY_PICK)
@@ -48,6 +49,7 @@ class Edge(NamedTuple):
     source: UUID
     branch_id: int
     seq: int
+    copied: bool = False  # by an import, which names the other memory and not which version of it
 
 
 class Derivation:
@@ -104,8 +106,18 @@ class Derivation:
         return [one for one in by_vid.values() if one.vid in hidden - before]
 
     def _follows(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
+        if one.vid in hidden or self._says_again(one, by_vid, hidden):
+            return False
         is_derived = one.prev_vid in hidden or one.merged_vid in hidden
-        return one.vid not in hidden and is_derived and not self._says_again(one, by_vid, hidden)
+        return is_derived or self._brings_back(one, by_vid, hidden)
+
+    def _brings_back(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
+        """Return whether a revert of a revert says again what only hidden versions have said."""
+        if not one.content or (one.branch_id, one.seq_from) not in self.reverts:
+            return False
+        others = [other for other in by_vid.values() if other.uid == one.uid and other.vid != one.vid]
+        said = {other.vid in hidden for other in others if other.content == one.content}
+        return said == {True}
 
     def _says_again(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
         """Return whether a revert has brought back what the memory said before the source changed it."""
@@ -137,12 +149,17 @@ class Derivation:
         tainted = self._find_hidden("vid", sources)
         fresh: dict[int, Version] = {}
         for edge in edges:
-            source = shown.find(edge.source_kind, edge.source, edge)
-            is_hidden = source.vid in tainted if source else shown.has_any(edge, tainted)
-            if is_hidden and (version := shown.find(edge.kind, edge.uid, edge)):
+            version = shown.find(edge.kind, edge.uid, edge)
+            if version and self._is_source_hidden(edge, version, shown, tainted):
                 fresh[version.vid] = version
         known = self._find_hidden("vid", {one.uid for one in fresh.values()})
         return self.hide("fact", [one for vid, one in fresh.items() if vid not in known])
+
+    def _is_source_hidden(self, edge: Edge, version: Version, shown: "Places", tainted: set[int]) -> bool:
+        if edge.copied and shown.has_any(edge, tainted):
+            return find_copied_vid(edge.source, version) in tainted
+        source = shown.find(edge.source_kind, edge.source, edge)
+        return source.vid in tainted if source else shown.has_any(edge, tainted)
 
     def _list_replacing(self, uids: Any) -> Iterator[Edge]:
         rows = self._select_unhidden(Fact).filter(parent_id__in=uids)
@@ -157,7 +174,7 @@ class Derivation:
     def _list_copied(self) -> Iterator[Edge]:
         rows = self._select_unhidden(Fact).filter(source_type__in=COPIED).exclude(source_id="")
         found = [
-            Edge("fact", uid, "fact", source, branch, seq)
+            Edge("fact", uid, "fact", source, branch, seq, copied=True)
             for uid, text, branch, seq in rows.values_list("uid", "source_id", "branch_id", "seq_from")
             if (source := as_uuid(text))
         ]
@@ -220,3 +237,21 @@ def load_versions(model: type[BranchedModel], uids: Sequence[UUID]) -> list[Vers
     names += ["judged_hash"] if model is Fact else []
     rows = model._base_manager.filter(uid__in=uids).order_by()
     return [Version(*values) for values in rows.values_list(*names)]
+
+
+def find_copied_vid(source: UUID, copy: Version) -> int | None:
+    """Return the version of a fact that an import was most likely made of: it shares most words with it.
+
+    Of equally like ones the first, which others followed.
+    """
+    (text,) = Fact._base_manager.filter(vid=copy.vid).values_list("fact_text", flat=True)[:1]
+    rows = Fact._base_manager.filter(uid=source, deleted=False).order_by("vid")
+    found: list[tuple[int, str]] = list(rows.values_list("vid", "fact_text"))
+    best = max(found, key=lambda one: measure_likeness(one[1], text), default=None)
+    return best[0] if best else None
+
+
+def measure_likeness(text: str, other: str) -> float:
+    """Return the share of all words of two texts that both have."""
+    words, others = (set(WORD_PATTERN.findall(one.casefold())) for one in (text, other))
+    return len(words & others) / max(len(words | others), 1)

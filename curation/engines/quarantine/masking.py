@@ -63,6 +63,6 @@ def list_edges(row: BranchedModel) -> Iterator[Edge]:
         if row.parent_id:
             yield Edge("fact", row.uid, "fact", row.parent_id, *where)
         if row.source_type in COPIED and (source := as_uuid(row.source_id)):
-            yield Edge("fact", row.uid, "fact", source, *where)
+            yield Edge("fact", row.uid, "fact", source, *where, copied=True)
     if isinstance(row, FactLink) and row.link_type in DERIVING and not row.deleted:
         yield Edge("fact", row.from_id, row.to_type, row.to_id, *where)

@@ -1,5 +1,6 @@
 """The OpenAPI document is true: the engines' fields, every route, every code, and the responses' shapes."""
 
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -228,6 +229,7 @@ NOT_IN_THE_SCHEMA = {
     (400, "state"): "of an objective a state or a note is changed",
     (412, ""): "another version was read",
 }
+ONE_OF_A_LIST = re.compile(r"was array, became (number|integer|string|boolean)")  # ?a=5 is a list of one
 SENTENCES = (  # the same for any field
     "holds a NUL character",
     "may not be empty",  # a text of spaces alone
@@ -311,8 +313,8 @@ def ask(case: Any, known: dict[str, str], token: str) -> list[str]:
 
 def is_known(failure: Exception, response: Any) -> bool:
     """Return whether a schema cannot express the difference."""
-    if isinstance(failure, AcceptedNegativeData):
-        return bool(response.status_code == 413)  # a refusal too: the limit is in bytes
+    if isinstance(failure, AcceptedNegativeData):  # 413 is a refusal too: the limit is in bytes
+        return bool(response.status_code == 413 or ONE_OF_A_LIST.search(str(failure)))
     if not isinstance(failure, RejectedPositiveData):
         return False
     problem = response.json()
