@@ -116,8 +116,8 @@ class Derivation:
         if not one.content or (one.branch_id, one.seq_from) not in self.reverts:
             return False
         others = [other for other in by_vid.values() if other.uid == one.uid and other.vid != one.vid]
-        said = {other.vid in hidden for other in others if other.content == one.content}
-        return said == {True}
+        same = [other.vid for other in others if other.content == one.content]
+        return bool(same) and hidden.issuperset(same)
 
     def _says_again(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
         """Return whether a revert has brought back what the memory said before the source changed it."""
