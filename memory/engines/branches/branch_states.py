@@ -10,7 +10,12 @@ from django.db.models import TextChoices
 from django.utils import timezone
 
 from memory.engines.branches.distance import Merges, load_project_merges
+from memory.engines.support.batches import batched
 from memory.models import Branch
+
+BATCH_SIZE = 500
+# What place, state and filters of a tree need; a model's other fields would cost as much again.
+PLACING = ("name", "parent", "fork_seq", "head", "head_at", "ttl_days", "owner", "tags", "archived_at")
 
 
 class BranchState(TextChoices):
@@ -22,7 +27,7 @@ class BranchState(TextChoices):
 
 @dataclass(frozen=True)
 class KnownBranches:
-    """All branches of a project, by id, with the merges between them."""
+    """All branches of a project, by id, with the merges between them; of each what places it in the tree."""
 
     by_id: dict[int, Branch]
     merges: Merges
@@ -75,9 +80,17 @@ class KnownBranches:
 
 def load_branches(project_id: UUID) -> KnownBranches:
     """Return all branches of a project."""
-    branches = Branch.objects.filter(project=project_id).defer("ancestors")
+    branches = Branch.objects.filter(project=project_id).only(*PLACING)
     by_id = {branch.pk: branch for branch in branches}
     return KnownBranches(by_id, load_project_merges(project_id), timezone.now())
+
+
+def load_whole(branches: Iterable[Branch]) -> dict[int, Branch]:
+    """Return some branches with all that is shown of one, by id."""
+    found: dict[int, Branch] = {}
+    for batch in batched([branch.pk for branch in branches], BATCH_SIZE):
+        found |= Branch.objects.defer("ancestors").in_bulk(batch)
+    return found
 
 
 def find_expiry(branch: Branch) -> datetime | None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.actors import Actor
 from memory.engines.audit.trail import record_entry
-from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches
+from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches, load_whole
 from memory.engines.support.pagination import Page, build_page, check_limit, read_cursor
 from memory.models import Branch, MergeRequest
 from memory.models.nodes import next_rid
@@ -84,9 +84,11 @@ def find_expired(actor: Actor, known: KnownBranches) -> list[ExpiredBranch]:
 
 
 def _list_ended(actor: Actor, known: KnownBranches) -> Iterator[tuple[Branch, BranchState, datetime]]:
-    for branch in known.by_id.values():
-        state, since = known.find_state(branch)
-        if state in ENDED and branch.parent_id is not None and since and actor.may_use(branch.name):
+    found = {pk: known.find_state(branch) for pk, branch in known.by_id.items()}
+    ended = [known.by_id[pk] for pk, (state, _since) in found.items() if state in ENDED]
+    for pk, branch in load_whole(ended).items():
+        state, since = found[pk]
+        if branch.parent_id is not None and since and actor.may_use(branch.name):
             yield branch, state, since
 
 

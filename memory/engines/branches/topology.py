@@ -12,7 +12,7 @@ from django.db.models import Count
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
-from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches
+from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches, load_whole
 from memory.engines.branches.expiry import (
     ArchiveReport,
     ExpiredBranch,
@@ -196,10 +196,11 @@ def add_ancestry(known: KnownBranches, branch: Branch, ids: set[int]) -> None:
 
 def build_nodes(known: KnownBranches, lines: Sequence[TreeLine]) -> list[BranchNode]:
     """Return the nodes of a page, with all that is known of their branches."""
-    known.measure_distances(line.branch for line in lines)
+    whole = load_whole(line.branch for line in lines)
+    known.measure_distances(whole.values())
     nodes = [
         BranchNode(
-            line.branch,
+            whole[line.branch.pk],
             line.level,
             *known.states[line.branch.pk],
             len(known.children.get(line.branch.pk, [])),
