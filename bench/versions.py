@@ -33,6 +33,7 @@ BOUNDS = {"diff": 50, "plan": 1000, "merge": 500, "revert": 500}  # ms
 RATIO = 1.3
 FEW, MANY = 10, 1000  # branches
 RUNS = 20
+NONE = np.empty((0, 0))
 SAYS = {
     "diff": "rows of both sides, read bare",
     "plan": "the same, texts looked up, one product of vectors",
@@ -143,6 +144,12 @@ class Run:
 
     # ---- beside bare statements ----------------------------------------------------------------
 
+    def measure_both(self, copy: Path) -> dict[str, float]:
+        """Return the median milliseconds of each step, and of the bare statements of all but the plan."""
+        rows = BareVersions(self.work / "day1.sqlite3", copy / "day1.sqlite3")
+        spent = self.measure(lambda name, step: step != "plan" and self.measure_bare(rows, NONE, name, step))
+        return spent | {f"bare {step}": p50(values) for step, values in self.bare.items()}
+
     def figures(self, copy: Path) -> Iterator[Figure]:
         rows = BareVersions(self.work / "day1.sqlite3", copy / "day1.sqlite3")
         _, known = store_builder.open_texts(self.work)
@@ -213,12 +220,16 @@ class Branches:
 
 
 def ratios(options: argparse.Namespace) -> Iterator[Figure]:
-    """Compare the cost of merging into targets of two sizes."""
+    """Compare the cost of merging into targets of two sizes, and that of the bare statements."""
     small, large = (measure_apart(options, int(size)) for size in options.sizes.split(","))
     sizes = [f"{int(size):,}" for size in options.sizes.split(",")]
-    for step in BOUNDS:
+    for step, spent in large.items():
         name = f"{step} without an embedder, target of {sizes[1]}, p50"
-        yield times(name, large[step], small[step], RATIO, f"target of {sizes[0]}")
+        says = f"target of {sizes[0]}"
+        if step in BOUNDS:
+            yield times(name, spent, small[step], RATIO, says)
+        else:
+            yield Figure(name, spent, "ms", float("inf"), "", small[step], says)
 
 
 def measure_apart(options: argparse.Namespace, facts: int) -> dict[str, float]:
@@ -237,7 +248,7 @@ def measure_sizes(options: argparse.Namespace) -> dict[str, float]:
         local_engine.set_up(work, "off")
         local_engine.optimize()
         local_engine.freeze_gc()
-        found = Run(work, options).measure()
+        found = Run(work, options).measure_both(Path(shutil.copytree(made, Path(folder) / "bare")))
     if not options.keep:
         shutil.rmtree(made)
     return found
