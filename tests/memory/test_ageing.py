@@ -361,6 +361,7 @@ def test_the_reason_goes_where_a_merge_brings_the_fact(
 
 def test_refusals(actor: Actor, main: Branch, other_project: Project) -> None:
     reader = replace(actor, scopes=frozenset({"write"}))
+    no_ids: Any = ["x"]
     assert ageing.preview_ageing(actor=reader).count == 0
     with nothing_left():
         for refusal, call in (
@@ -371,7 +372,7 @@ def test_refusals(actor: Actor, main: Branch, other_project: Project) -> None:
             (Invalid, lambda: ageing.preview_ageing(actor=actor, reasons=["bored"])),
             (Invalid, lambda: ageing.preview_ageing(actor=actor, cursor="x")),
             (Invalid, lambda: ageing.preview_ageing(actor=actor, limit=101)),
-            (Invalid, lambda: ageing.run_ageing(actor=actor, fact_ids=["x"])),  # type: ignore[list-item]  # refused
+            (Invalid, lambda: ageing.run_ageing(actor=actor, fact_ids=no_ids)),
             (NotFound, lambda: ageing.list_archived(commit_id=main.project_id, actor=actor)),
         ):
             with pytest.raises(refusal):
