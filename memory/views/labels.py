@@ -134,6 +134,7 @@ ACTION_LABELS: dict[str, Any] = {
     "fact.accept": _("accepted proposals"),
     "fact.refuse": _("refused proposals"),
     "fact.archive": _("archived facts"),
+    "fact.age": _("archived what had aged"),
     "fact.restore": _("restored facts"),
     "fact.delete": _("deleted a fact"),
     "fact.verify": _("gave a verdict"),
