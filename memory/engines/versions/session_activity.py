@@ -49,7 +49,12 @@ def begin_sessions(
 def touch_sessions(branch: Branch, at: datetime, keys: Iterable[str]) -> None:
     """Record activity of sessions, once the transaction is committed: a dry run is none."""
     named = [(branch.project_id, key) for key in keys]
-    transaction.on_commit(lambda: [buffer.add_value("sessions", one, at) for one in named])
+
+    def add_values() -> None:
+        for one in named:
+            buffer.add_value("sessions", one, at)
+
+    transaction.on_commit(add_values)
 
 
 def write_activity(heard: Mapping[tuple[UUID, str], datetime]) -> None:
