@@ -5,6 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
@@ -178,7 +179,7 @@ def require_open(branch: Branch) -> None:
         raise BranchReadOnly(name=branch.name)
 
 
-def list_visible(actor: Actor):  # type: ignore[no-untyped-def]
+def list_visible(actor: Actor) -> QuerySet[ConsolidationRun]:
     rows = ConsolidationRun.objects.filter(project=actor.project_id).select_related("branch")
     return filter_allowed_branches(rows, actor)
 

@@ -194,20 +194,20 @@ def find_consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
     return consumed
 
 
-def list_given_ids(session: Session) -> set[UUID]:
+def list_recalled_ids(session: Session) -> set[UUID]:
     """Return the memories that Day1 gave this session, with prompts and as search results."""
     recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
     ids = {UUID(uid) for recall in recalls.order_by("-id")[:BATCH_SIZE] for uid in recall.fact_ids}
     return ids | {UUID(uid) for found in session.recalled.values() for uid in found}
 
 
-def list_known_texts(session: Session, given: Iterable[UUID]) -> list[str]:
+def list_known_texts(session: Session, recalled: Iterable[UUID]) -> list[str]:
     """Return the texts that Day1 gave this session: at its start, with prompts, and as search results.
 
     What it gave as holding no more is none of them: a person who says it again goes back to it.
     """
     texts = [line for line in session.context.splitlines() if not line.startswith(BEFORE)]
-    for batch in batched(sorted(given), BATCH_SIZE):
+    for batch in batched(sorted(recalled), BATCH_SIZE):
         facts = Fact.objects.on(session.branch).filter(uid__in=batch).fetch_all()
         texts += [fact.fact_text for fact in facts]
         messages = Message.objects.on(session.branch).filter(uid__in=batch)

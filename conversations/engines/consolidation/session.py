@@ -14,8 +14,8 @@ from conversations.engines.consolidation.findings import (
     SessionReader,
     drop_open,
     find_consumed,
-    list_given_ids,
     list_known_texts,
+    list_recalled_ids,
 )
 from conversations.engines.consolidation.matching import Texts, find_same, read_texts
 from conversations.engines.consolidation.revised import Comparison, compare_texts
@@ -72,7 +72,7 @@ class SessionSource:
     observations: int
     reader: SessionReader
     spoken: rules.Spoken
-    given: frozenset[UUID]
+    recalled: frozenset[UUID]
 
     @property
     def is_whole(self) -> bool:
@@ -88,15 +88,15 @@ def read_session(session: Session) -> SessionSource:
     """
     session.branch.refresh_from_db(fields=["head", "head_at"])
     off = set(Project.objects.get(pk=session.project_id).rules_off)
-    given = list_given_ids(session)
-    spoken = rules.Spoken(list_known_texts(session, given))
+    recalled = list_recalled_ids(session)
+    spoken = rules.Spoken(list_known_texts(session, recalled))
     reader = SessionReader(session)
     pieces = []
     for found in islice(_split_findings(reader.find_new()), MAX_PIECES + 1):
         fresh = [one for one in found if one.rule not in off and not spoken.says(one.text)]
         pieces.append(Piece(found, read_texts(session.project_id, [one.text for one in fresh])))
     read = (reader.messages, reader.observations)
-    return SessionSource(session, pieces, *read, reader, spoken, frozenset(given))
+    return SessionSource(session, pieces, *read, reader, spoken, frozenset(recalled))
 
 
 def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Actor) -> None:
@@ -124,7 +124,7 @@ def write_piece(
     """Write findings in one commit, without those that say what the session was given in other words."""
     session = source.session
     same = find_same(session.branch, session.project_path, texts, {one.text for one in news})
-    news = [one for one in news if one.text not in same or same[one.text].uid not in source.given]
+    news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
     comparison = compare_texts(session, [one.text for one in news if one.is_statement])
     for name, value in _commit_findings(session, run, news, texts, same, comparison, actor).items():
         setattr(run, name, value)

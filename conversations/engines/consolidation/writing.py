@@ -43,15 +43,15 @@ class FindingWriter:
         versions = {fact.uid: fact.version for fact in likely}
         rows = self.commit.visible_rows(Fact).filter(uid__in=list(versions)).fetch_all() if versions else []
         now = {row.uid: row for row in rows if row.version == versions[row.uid]}
-        said = ((text, self.same[text].uid) for text in texts if text in self.same)
-        return {text: now[uid] for text, uid in said if uid in now}
+        uids = ((text, self.same[text].uid) for text in texts if text in self.same)
+        return {text: now[uid] for text, uid in uids if uid in now}
 
     def _choose_leaders(self, texts: Sequence[str]) -> dict[str, str]:
         """Return for each text the first one that says the same, mostly the text itself."""
         leaders: dict[str, str] = {}
         for text in texts:
-            said = (one for one in dict.fromkeys(leaders.values()) if self.texts.measure(text, one))
-            leaders[text] = next(said, text)
+            equal = (one for one in dict.fromkeys(leaders.values()) if self.texts.measure(text, one))
+            leaders[text] = next(equal, text)
         return leaders
 
     def _write_facts(self, found: Sequence[Finding]) -> list[WriteResult]:
