@@ -6,6 +6,7 @@ class CurationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from curation.engines.kept_facts import find_handed_over, find_questioned
         from curation.engines.review.pair_answers import ReviewAnswers
         from curation.engines.templates.rows import find_kept
         from curation.engines.templates.usage import PREFIX
@@ -13,6 +14,7 @@ class CurationConfig(AppConfig):
         from memory.engines.branches.expiry import keep_branches
         from memory.engines.branches.reserved_names import reserve_prefix
         from memory.engines.erasure.traces import add_traces
+        from memory.engines.facts.ageing.kept import keep_facts
         from memory.engines.versions.pair_answers import register_pair_answers
 
         # A judge may repeat a fact in words of its own, a server may quote it in an error.
@@ -22,4 +24,6 @@ class CurationConfig(AppConfig):
         add_traces(Template, ("description", "reason"))
         add_traces(Bundle, ("description",))
         keep_branches(find_kept)
+        keep_facts("handoff")(find_handed_over)
+        keep_facts("review")(find_questioned)
         reserve_prefix(PREFIX)

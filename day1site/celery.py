@@ -33,6 +33,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_evals", 300, {}),
     ("memory.abandon_sessions", 900, {}),
     ("memory.expire", 3600, {}),
+    ("memory.age_facts", 86400, {}),
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
     ("memory.tidy", 3600, {}),

@@ -135,6 +135,14 @@ def expire() -> None:
     call_command("clearsessions")
 
 
+@shared_task(name="memory.age_facts")
+def age_facts() -> None:
+    """Archive what has aged, in the projects that asked for it."""
+    from memory.engines.facts.ageing.daily import age_projects
+
+    age_projects()
+
+
 @shared_task(name="memory.sweep_copies")
 def sweep_copies() -> None:
     """Delete copies of the store that a killed process left."""

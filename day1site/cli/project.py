@@ -10,6 +10,9 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import OneOf, option, switch
 from day1site.cli.rest import NULL
 
+FLAGS = ("redact_secrets", "age_facts")
+NULLABLE = ("least_evidence", "stale_after_days", "fact_budget")
+
 
 @command("show", "Show the settings of the project.", "day1 project show")
 def show(run: Invocation) -> None:
@@ -22,20 +25,25 @@ def show(run: Invocation) -> None:
     "Change settings of the project: what is not given stays as it is.",
     "day1 project set --least-evidence 0.2",
     "day1 project set --redact-secrets true",
+    "day1 project set --stale-after-days 180 --fact-budget 20000 --age-facts true",
 )
 @field_options("project")
 @switch("--no-least-evidence", help="as long as anything is found, it is known")
+@switch("--no-stale-after-days", help="facts never become stale")
+@switch("--no-fact-budget", help="a branch may have any number of facts in use")
 @option(
     "--redact-secrets", type=OneOf(("true", "false")), help="whether secrets are taken out of what is written"
 )
-def set_settings(run: Invocation, no_least_evidence: bool, **options: Any) -> None:
+@option("--age-facts", type=OneOf(("true", "false")), help="whether facts age every day by themselves")
+def set_settings(run: Invocation, **options: Any) -> None:
+    emptied = [name for name in NULLABLE if options.pop(f"no_{name}")]
     settings = {name: value for name, value in options.items() if value is not None}
-    if "redact_secrets" in settings:
-        settings["redact_secrets"] = settings["redact_secrets"] == "true"
-    if no_least_evidence:
-        if "least_evidence" in settings:
-            raise UsageError("--no-least-evidence and --least-evidence exclude each other.")
-        settings["least_evidence"] = NULL
+    settings |= {name: settings[name] == "true" for name in FLAGS if name in settings}
+    for name in emptied:
+        if name in settings:
+            flag = name.replace("_", "-")
+            raise UsageError(f"--no-{flag} and --{flag} exclude each other.")
+        settings[name] = NULL
     api = run.open_client(makes_store=True).api
     (own,) = api.get("/projects")["results"]
     row = api.patch(f"/projects/{quote(own['slug'], safe='')}", **settings)

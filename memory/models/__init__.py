@@ -3,6 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
+from memory.models.ageing import AgedVersion
 from memory.models.agent_tasks import AgentTask, TaskAgent, TaskObjective
 from memory.models.audit import AuditEntry
 from memory.models.base import OPEN, BranchedModel
@@ -31,6 +32,7 @@ from memory.models.vectors import NearCheck, Vector, VectorClock
 __all__ = [
     "MAX_DEPTH",
     "OPEN",
+    "AgedVersion",
     "AgentTask",
     "ApiKey",
     "AuditEntry",

@@ -9,6 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from memory.db.fields import JSONTextField
 from memory.models.nodes import uuid7
 
+MAX_DAYS = 3650
+MAX_BUDGET = 10_000_000
+
 
 class Project(models.Model):
     """A tenant: branches, sessions, keys and memory belong to exactly one project."""
@@ -42,6 +45,26 @@ class Project(models.Model):
             "Between 0 and 1. A search whose hits have less says that nothing is known."
             " Empty means 0: as long as anything is found, it is known."
         ),
+    )
+    age_facts = models.BooleanField(
+        _("facts age by themselves"),
+        default=False,
+        help_text=_("Every day, facts that are expired, old or over the budget are archived; see Ageing."),
+    )
+    category_ttl_days = JSONTextField(_("days to live by category"), default=dict, editable=False)
+    stale_after_days = models.PositiveIntegerField(
+        _("stale after days"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_DAYS)],
+        help_text=_("Facts of priority P3 and P4 that nobody recalled for so long. Empty means never."),
+    )
+    fact_budget = models.PositiveIntegerField(
+        _("facts of a branch"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_BUDGET)],
+        help_text=_("How many facts of its own a branch may have in use. Empty means any number."),
     )
     rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning
     created_at = models.DateTimeField(_("made"), auto_now_add=True)

@@ -30,6 +30,10 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "least_evidence": None,
         "redact_secrets": True,
         "durable_categories": "",
+        "age_facts": False,
+        "category_ttl_days": {},
+        "stale_after_days": None,
+        "fact_budget": None,
     }
     changes = {
         "name": "Shop",
@@ -37,6 +41,10 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "least_evidence": 0.25,
         "redact_secrets": False,
         "durable_categories": "decision, security",
+        "age_facts": True,
+        "category_ttl_days": {"error": 30, "bug_fix": 365},
+        "stale_after_days": 90,
+        "fact_budget": 5000,
     }
     assert api.patch(address, changes).json() == row | changes
     assert api.patch(address, {"least_evidence": None, "recipe": ""}).json() == row | changes | {
@@ -73,6 +81,14 @@ def test_a_search_keeps_to_the_least_evidence(api: Api, address: str) -> None:
         ({"redact_secrets": "yes"}, "invalid", "redact_secrets"),
         ({"name": ""}, "invalid", "name"),
         ({"durable_categories": "x" * 501}, "invalid", "durable_categories"),
+        ({"age_facts": 1}, "invalid", "age_facts"),
+        ({"category_ttl_days": ["error"]}, "invalid", "category_ttl_days"),
+        ({"category_ttl_days": {"error": 0}}, "invalid", "category_ttl_days"),
+        ({"category_ttl_days": {"error": True}}, "invalid", "category_ttl_days"),
+        ({"category_ttl_days": {"": 3}}, "invalid", "category_ttl_days"),
+        ({"category_ttl_days": {f"c{n}": 3 for n in range(51)}}, "invalid", "category_ttl_days"),
+        ({"stale_after_days": 3651}, "invalid", "stale_after_days"),
+        ({"fact_budget": 0}, "invalid", "fact_budget"),
         ({"slug": "other"}, "unknown_field", "slug"),
         ({"rules_off": []}, "unknown_field", "rules_off"),
     ],
@@ -114,3 +130,11 @@ def test_the_command_line_shows_and_sets_them(
     assert "least_evidence: 0.25" not in day1("set", "--no-least-evidence")[1]
     assert day1("set", "--no-least-evidence", "--least-evidence", "0")[0] == 2
     assert day1("set", "--recipe", "none")[0] == 1
+    ageing = ("--stale-after-days", "90", "--fact-budget", "50", "--category-ttl-days", '{"error": 30}')
+    shown = day1("set", *ageing, "--age-facts", "true")[1].splitlines()
+    assert {"stale_after_days: 90", "fact_budget: 50", "age_facts: yes"} <= set(shown)
+    emptied = day1("set", "--no-stale-after-days", "--no-fact-budget")[1]
+    assert "stale_after_days: 90" not in emptied
+    assert "fact_budget: 50" not in emptied
+    assert 'category_ttl_days: {"error": 30}' in emptied
+    assert day1("set", "--no-fact-budget", "--fact-budget", "3")[0] == 2

@@ -9,14 +9,18 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
+from memory.engines.fields.facts import FACT
 from memory.engines.fields.projects import PROJECT
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
-from memory.exceptions import NotFound
+from memory.exceptions import Invalid, NotFound
 from memory.models import Project
 from memory.models.nodes import next_rid
+from memory.models.projects import MAX_DAYS
 
 CHECKS = PROJECT.field_checks(Use.UPDATE)
+CHECK_DAYS = c.integer_check(1, MAX_DAYS)
+MAX_CATEGORIES = 50  # with days to live
 
 
 class SettingFields(TypedDict, total=False):
@@ -27,6 +31,10 @@ class SettingFields(TypedDict, total=False):
     least_evidence: float | None
     redact_secrets: bool
     durable_categories: str
+    age_facts: bool
+    category_ttl_days: dict[str, int]
+    stale_after_days: int | None
+    fact_budget: int | None
 
 
 @retry_methods
@@ -65,7 +73,17 @@ def check_settings(actor: Actor, settings: Mapping[str, Any]) -> dict[str, Any]:
     values = c.validate(settings, CHECKS)
     if values.get("recipe"):
         get_recipe(actor, values["recipe"])
+    check_category_days(values.get("category_ttl_days", {}))
     return values
+
+
+def check_category_days(days: Mapping[str, Any]) -> None:
+    """Check the days to live by category. Raises Invalid."""
+    if len(days) > MAX_CATEGORIES:
+        raise Invalid("{field} may have {most} categories.", field="category_ttl_days", most=MAX_CATEGORIES)
+    for category, number in days.items():
+        FACT["category"].check("category_ttl_days", category)
+        CHECK_DAYS("category_ttl_days", number)
 
 
 def store_settings(project: Project, values: Mapping[str, Any]) -> None:

@@ -63,6 +63,9 @@ ACTION_PHRASES: dict[tuple[str, str, str], Any] = {
     ("bundle.import", "fact", ADDED): ngettext_lazy("imported %(n)s fact", "imported %(n)s facts", "n"),
     ("consolidate.session", "fact", ADDED): ngettext_lazy("learned %(n)s fact", "learned %(n)s facts", "n"),
     ("fact.archive", "fact", CHANGED): ngettext_lazy("archived %(n)s fact", "archived %(n)s facts", "n"),
+    ("fact.age", "fact", CHANGED): ngettext_lazy(
+        "archived %(n)s aged fact", "archived %(n)s aged facts", "n"
+    ),
     ("fact.restore", "fact", CHANGED): ngettext_lazy("restored %(n)s fact", "restored %(n)s facts", "n"),
     ("fact.supersede", "fact", CHANGED): ngettext_lazy("replaced %(n)s fact", "replaced %(n)s facts", "n"),
     ("fact.accept", "fact", CHANGED): ngettext_lazy(

@@ -53,6 +53,8 @@ ACTIONS = {
     "archive": Action("curate", "fact.archive", "Archived."),
     "restore": Action("curate", "fact.restore", "Restored."),
     "supersede": Action("write", "fact.supersede", "Superseded."),
+    "pin": Action("write", "fact.update", "Pinned."),
+    "unpin": Action("write", "fact.update", "Unpinned."),
     "set_category": Action("write", "fact.update", "Category changed."),
 }
 VERDICTS = {
@@ -114,7 +116,7 @@ class ActionEngine:
         Actions: verify, invalidate, unverify (a person's verdict, with ``reason``); accept, refuse (a
         proposal becomes active, or is archived; where direct writes are guarded, accepting needs the scope
         curate); archive, restore; supersede, by an existing fact (``replaced_by``) or by a new one
-        (``new_fact_text``); set_category.
+        (``new_fact_text``); pin, unpin; set_category.
 
         ``expected_versions`` are those that the caller has read. Raises Invalid, TooLarge, BranchNotFound,
         BranchArchived, DirectWritesRefused, NotFound for ``replaced_by``, scope and branch refusals.
@@ -222,7 +224,17 @@ def restore_fact(fact: Fact) -> Content:
     return dict(rules.change_status(fact, fact.held_status or Status.ACTIVE))
 
 
+def pin_fact(fact: Fact) -> Content:
+    return {} if fact.pinned else {"pinned": True}
+
+
+def unpin_fact(fact: Fact) -> Content:
+    return {"pinned": False} if fact.pinned else {}
+
+
 CHANGES_BY_ACTION = {
+    "pin": pin_fact,
+    "unpin": unpin_fact,
     "accept": accept_proposal,
     "refuse": refuse_proposal,
     "archive": archive_fact,

@@ -2,7 +2,8 @@
 
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
-from memory.engines.fields.types import Flag, Number, Reference, Text
+from memory.engines.fields.types import Flag, JSONObject, Number, Reference, Text, Whole
+from memory.models.projects import MAX_BUDGET, MAX_DAYS
 
 SETTING = READ | Use.UPDATE | Use.OPTION
 
@@ -36,6 +37,36 @@ PROJECT = Noun(
         Text(500),
         "Categories of facts that outlive a task, separated by commas; empty for the server's default.",
         SETTING,
+    ),
+    Field(
+        "age_facts",
+        Flag(),
+        "Whether facts that are expired, old or over the budget are archived every day.",
+        READ | Use.UPDATE,
+    ),
+    Field(
+        "category_ttl_days",
+        JSONObject(),
+        "Category -> days after which its facts are archived, 1 to 3,650, for at most 50 categories.",
+        SETTING,
+        option=Option("such as '{\"error\": 30}'; {} for none"),
+    ),
+    Field(
+        "stale_after_days",
+        Whole(1, MAX_DAYS),
+        "Facts of priority P3 and P4 that nobody recalled, changed or confirmed for so long are stale; null:"
+        " never.",
+        SETTING,
+        null=True,
+        option=Option("facts of low priority that nobody recalled for so many days are stale"),
+    ),
+    Field(
+        "fact_budget",
+        Whole(1, MAX_BUDGET),
+        "How many facts of its own a branch may have in use; null: any number.",
+        SETTING,
+        null=True,
+        option=Option("how many facts of its own a branch may have in use"),
     ),
     answered_time("created_at"),
     commands=("project", "show and change the settings of the project"),

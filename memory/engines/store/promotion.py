@@ -36,6 +36,7 @@ BATCH_SIZE = 500
 # Models that a promotion copies, by app; models of higher apps are known by name only.
 PROMOTED = {
     "memory": (
+        "AgedVersion",
         "AgentTask",
         "AuditEntry",
         "Branch",

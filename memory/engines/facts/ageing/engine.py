@@ -1,0 +1,297 @@
+"""The ageing of a branch: what would go, the commit that archives it, the runs, and the pressure."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.translation import gettext_noop as _
+
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.facts.ageing.archiving import archive_candidates
+from memory.engines.facts.ageing.plan import AgeingPlan
+from memory.engines.facts.ageing.rules import REASONS, AgeingRules, Candidate
+from memory.engines.facts.assessment import annotate_facts
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import (
+    NOT_OURS,
+    Page,
+    check_limit,
+    mark_from,
+    paginate,
+    read_cursor,
+    write_cursor,
+)
+from memory.engines.support.write_buffer import buffer
+from memory.engines.versions.commits import MAX_COMMIT_ROWS, open_commit
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import Conflict, Invalid, NotFound
+from memory.models import AgedVersion, Branch, Commit, Fact, Project
+
+KIND = "fact.age"
+MAX_NEXT = 5  # facts that the pressure of a branch names
+MAX_IDS = 1000
+BUSY = _("Merge request {number} is open from {name}: nothing ages there until it is closed.")
+CHECK_REASON = c.one_of([reason.value for reason in REASONS])
+
+
+@dataclass(frozen=True)
+class AgedFact:
+    """A fact with the reason why it goes, or has gone."""
+
+    fact: Fact
+    reason: str
+    since: datetime | None = None
+    worth: Any = None
+
+
+@dataclass(frozen=True)
+class AgeingPreview:
+    """What a run would do now: counts by reason, what is kept, and a page of the facts."""
+
+    branch: Branch
+    rules: AgeingRules
+    total: int
+    counts: Mapping[str, int]
+    kept: Mapping[str, int]
+    page: Page[AgedFact]
+    blocked_by: int | None = None
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class AgeingReport:
+    """What a run did: the commit, if anything changed, facts by reason, and how many are left for another."""
+
+    branch: Branch
+    commit: Commit | None
+    counts: Mapping[str, int]
+    remaining: int = 0
+    changed_meanwhile: int = 0
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class Pressure:
+    """How full a branch is: its facts against its budget, and what would go next."""
+
+    branch: Branch
+    facts: int
+    budget: int | None
+    counts: Mapping[str, int]
+    next: Sequence[AgedFact] = field(default_factory=list)
+
+    @property
+    def share(self) -> float | None:
+        return round(self.facts / self.budget, 4) if self.budget else None
+
+
+@retry_methods
+class AgeingEngine:
+    def preview_ageing(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        reasons: Collection[str] = (),
+        limit: int = 50,
+        cursor: str = "",
+    ) -> AgeingPreview:
+        """Return what a run on a branch would archive now, and why. Nothing is written.
+
+        Raises Invalid, BranchNotFound, scope and branch refusals.
+        """
+        actor.require_scope("read", branch_name)
+        check_limit(limit)
+        mark = mark_from(repr(("ageing", actor.project_id, branch_name, sorted(set(reasons)))))
+        position = read_cursor(cursor, mark)
+        plan = build_plan(actor, branch_name, parse_plan_time(position))
+        chosen = select_reasons(plan.candidates, reasons)
+        page = list_page(plan, chosen, limit, position, mark)
+        kept = Counter(plan.kept_by_uid.values())
+        return AgeingPreview(
+            plan.branch, plan.rules, plan.total, count_reasons(chosen), kept, page, plan.blocked_by
+        )
+
+    def run_ageing(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        reasons: Collection[str] = (),
+        fact_ids: Iterable[UUID] | None = None,
+        exclude: Iterable[UUID] = (),
+    ) -> AgeingReport:
+        """Archive what has aged on a branch, in one commit of at most 5,000 facts.
+
+        ``reasons`` and ``fact_ids`` narrow it, ``exclude`` leaves facts out; none widens it: a fact that
+        would not go by itself is not archived. Reverting the commit undoes the run. Needs the scope curate.
+        Raises Invalid, Conflict while a merge request from the branch is open, BranchNotFound,
+        BranchArchived, BranchReadOnly, DirectWritesRefused, scope and branch refusals.
+        """
+        actor.require_scope("curate", branch_name)
+        plan = build_plan(actor, branch_name)
+        if plan.blocked_by is not None:
+            raise Conflict(BUSY, number=plan.blocked_by, name=branch_name)
+        chosen = select_reasons(plan.candidates, reasons)
+        chosen = select_facts(chosen, fact_ids, exclude)
+        now, left = chosen[:MAX_COMMIT_ROWS], chosen[MAX_COMMIT_ROWS:]
+        with open_commit(actor, branch_name, KIND) as commit:
+            done = archive_candidates(commit, plan, now)
+            commit.detail = {"reasons": dict(count_reasons(done))} if done else {}
+        return AgeingReport(plan.branch, commit.commit, count_reasons(done), len(left), len(now) - len(done))
+
+    def get_pressure(self, *, actor: Actor, branch_name: str = MAIN) -> Pressure:
+        """Return how full a branch is, what has aged, and what its budget would take next.
+
+        Raises BranchNotFound, scope and branch refusals.
+        """
+        actor.require_scope("read", branch_name)
+        plan = build_plan(actor, branch_name)
+        counts = count_reasons(plan.candidates)
+        following = plan.list_next(MAX_NEXT) if plan.rules.budget else []
+        return Pressure(plan.branch, plan.total, plan.rules.budget, counts, load_aged(plan.branch, following))
+
+    def list_runs(
+        self, *, actor: Actor, branch_name: str = MAIN, limit: int = 50, cursor: str = ""
+    ) -> Page[Commit]:
+        """List the runs on a branch, newest first, each a commit with ``reasons`` and whether it is undone.
+
+        Raises Invalid, BranchNotFound, scope and branch refusals.
+        """
+        actor.require_scope("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        rows = Commit.objects.filter(branch=branch, kind=KIND)
+        return paginate(rows, key="-seq", limit=limit, cursor=cursor, prepare=describe_runs)
+
+    def list_archived(
+        self, *, commit_id: UUID, actor: Actor, limit: int = 50, cursor: str = ""
+    ) -> Page[AgedFact]:
+        """List what a run archived, with the reasons; a fact that the branch no longer shows is left out.
+
+        Raises Invalid, NotFound, BranchForbidden.
+        """
+        actor.require_scope("read")
+        commits = Commit.objects.select_related("branch").filter(branch__project=actor.project_id, kind=KIND)
+        if (run := commits.filter(pk=commit_id).first()) is None:
+            raise NotFound()
+        actor.require_scope("read", run.branch.name)
+        rows = AgedVersion.objects.filter(branch=run.branch_id, seq=run.seq)
+        page = paginate(rows, key="vid", limit=limit, cursor=cursor)
+        return Page(load_aged(run.branch, page.results), page.next, page.previous)
+
+
+def build_plan(actor: Actor, branch_name: str, at: datetime | None = None) -> AgeingPlan:
+    """Return the plan of a branch at a time, now by default. Raises BranchNotFound."""
+    buffer.flush()  # recalls of the last second count
+    branch = find_branch(actor, branch_name)
+    rules = AgeingRules.from_project(Project.objects.get(pk=actor.project_id))
+    return AgeingPlan(branch, rules, at or timezone.now())
+
+
+def count_reasons(candidates: Iterable[Candidate]) -> dict[str, int]:
+    """Return how many go for each reason, in the order of the reasons; none is left out."""
+    counts = Counter(one.reason for one in candidates)
+    return {reason.value: counts[reason.value] for reason in REASONS}
+
+
+def select_reasons(candidates: Sequence[Candidate], reasons: Collection[str]) -> list[Candidate]:
+    """Return the facts that go for one of the reasons, by default for any. Raises Invalid."""
+    requested = {CHECK_REASON("reasons", reason) for reason in reasons}
+    return [one for one in candidates if not requested or one.reason in requested]
+
+
+def select_facts(
+    candidates: Sequence[Candidate], fact_ids: Iterable[UUID] | None, exclude: Iterable[UUID]
+) -> list[Candidate]:
+    """Return those among the ids, by default all, without the excluded. Raises Invalid."""
+    left_out = check_ids("exclude", exclude)
+    requested = None if fact_ids is None else check_ids("fact_ids", fact_ids)
+    return [
+        one for one in candidates if one.uid not in left_out and (requested is None or one.uid in requested)
+    ]
+
+
+def check_ids(name: str, uids: Iterable[UUID]) -> set[UUID]:
+    found = {c.parse_uuid(name, uid) for uid in uids}
+    if len(found) > MAX_IDS:
+        raise Invalid("{field} may have {most} ids.", field=name, most=MAX_IDS)
+    return found
+
+
+def list_page(
+    plan: AgeingPlan, chosen: Sequence[Candidate], limit: int, position: Mapping[str, Any], mark: str
+) -> Page[AgedFact]:
+    """Return the page of a plan after a position. Raises Invalid."""
+    if position:
+        after = parse_place(position)
+        chosen = [one for one in chosen if one.sort_key > after]
+    batch = chosen[:limit]
+    following = None
+    if len(chosen) > limit:
+        place = {"key": batch[-1].uid.hex, "place": batch[-1].sort_key[:2]}
+        following = write_cursor({**place, "now": plan.now.isoformat(), "list": mark})
+    return Page(load_aged(plan.branch, batch), following)
+
+
+def parse_place(position: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the place in a plan that a cursor names. Raises Invalid."""
+    match position.get("place"):
+        case [int() as reason, int() | float() as worth]:
+            return (reason, worth, position["key"])
+    raise Invalid(NOT_OURS, field="cursor")
+
+
+def parse_plan_time(position: Mapping[str, Any]) -> datetime | None:
+    """Return the time of the first page, for which the others are worked out too. Raises Invalid."""
+    return c.parse_time("cursor", position.get("now", "")) if position else None
+
+
+def load_aged(branch: Branch, rows: Sequence[Candidate | AgedVersion]) -> list[AgedFact]:
+    """Return facts as the branch shows them, with the reasons of the rows."""
+    lineage = branch.lineage()
+    shown = Fact.objects.in_lineage(lineage).filter(uid__in=[row.uid for row in rows]) if rows else None
+    facts = {fact.uid: fact for fact in shown.fetch_all()} if shown is not None else {}
+    annotate_facts(list(facts.values()), lineage, branch.project_id)
+    for fact in facts.values():
+        fact.branch = branch
+    return [AgedFact(facts[row.uid], row.reason, row.since, row.worth) for row in rows if row.uid in facts]
+
+
+def describe_runs(commits: list[Any]) -> None:
+    """Set what the runs of one branch archived by reason, and whether each is undone."""
+    if not commits:
+        return
+    rows = AgedVersion.objects.filter(branch=commits[0].branch_id, seq__in=[one.seq for one in commits])
+    counts: dict[int, dict[str, int]] = {}
+    for seq, reason, number in rows.values_list("seq", "reason").annotate(n=Count("vid")):
+        counts.setdefault(seq, {})[reason] = number
+    undone = find_undone([one.pk for one in commits])
+    for one in commits:
+        found = counts.get(one.seq, {})
+        one.reasons = {reason.value: found[reason.value] for reason in REASONS if reason.value in found}
+        one.undone = one.pk in undone
+
+
+def find_undone(commit_ids: Sequence[UUID]) -> set[UUID]:
+    """Return the commits that a revert took back which was not reverted itself."""
+    reverts = dict(Commit.objects.filter(reverts__in=commit_ids).values_list("pk", "reverts"))
+    again = set(Commit.objects.filter(reverts__in=list(reverts)).values_list("reverts", flat=True))
+    return {undone for pk, undone in reverts.items() if undone and pk not in again}
+
+
+def find_reasons(facts: Sequence[Fact]) -> dict[UUID, AgedVersion]:
+    """Return why ageing archived facts, by the versions that are shown."""
+    rows = AgedVersion.objects.filter(vid__in=[fact.vid for fact in facts])
+    return {row.uid: row for row in rows}
