@@ -4,6 +4,8 @@ Standard library alone: the command line imports transcripts without Django.
 """
 
 BRIEFING_TAG = "day1-memory"  # around what Day1 tells a program at the start of a session
+OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how Day1's own summary of a session begins
+MAX_OWN_SUMMARY = 300  # characters of each of its two parts
 BEFORE = "  before: "  # begins the line of a statement whose place the one above has taken
 
 
@@ -20,3 +22,14 @@ def measure_text(text: str) -> int:
 def make_storable(text: str) -> str:
     """Replace what no database stores: NUL, and halves of surrogate pairs."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def summarise_session(first: str, last: str) -> str:
+    """Return the first prompt and the last answer of a session as its summary, without what is empty."""
+    parts = zip(OWN_SUMMARY, (_shorten_line(first), _shorten_line(last)), strict=True)
+    return " ".join(name + text for name, text in parts if text)
+
+
+def _shorten_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_OWN_SUMMARY else line[: MAX_OWN_SUMMARY - 1] + "…"

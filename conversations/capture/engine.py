@@ -36,11 +36,10 @@ from memory.engines.versions.policies import Write
 from memory.exceptions import TooLarge
 from memory.models import IngestedEvent, Session
 from memory.models.nodes import next_rid
+from memory.texts import OWN_SUMMARY, summarise_session
 
 MAX_EVENTS = 1000
 MAX_SUMMARY_BYTES = 16384  # of a program's own summary
-MAX_OWN_SUMMARY = 300  # characters of the first prompt and the last answer in a session's summary
-OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how such a summary begins
 SURFACE = "hook"
 # Programs that call the hook of a compaction before every request of their model.
 COMPACT_EACH_REQUEST = frozenset({"gemini"})
@@ -200,13 +199,7 @@ def _summarise_session(session: Session, agent: str) -> str:
     messages = Message.objects.on(session.branch).filter(session_id=session.key, agent_id=agent)
     first = messages.filter(role=Message.Role.USER).lowest(1, "uid")
     last = messages.filter(role=Message.Role.ASSISTANT).newest(1)
-    parts = zip(OWN_SUMMARY, (first, last), strict=True)
-    return " ".join(name + _shorten_line(row.content) for name, rows in parts for row in rows)
-
-
-def _shorten_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MAX_OWN_SUMMARY else line[: MAX_OWN_SUMMARY - 1] + "…"
+    return summarise_session(*("".join(row.content for row in rows) for rows in (first, last)))
 
 
 def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:

@@ -172,19 +172,13 @@ class EventRows:
         call = {"id": clean_id(event.call), "name": event.tool, "input": cut_texts(payload)}
         content = self._limit_text(event, cut_middle(strip_injected(read_output(output))))
         message = self._add_message(event, who, role=Role.TOOL_RESULT, content=content, tool_calls=[call])
-        row = build_observation(
-            {
-                "tool_name": event.tool or "tool",
-                "raw_input": payload,
-                "message_id": message.uid,
-                "raw_output": _failure(event, content)
-                if failed
-                else with_status(output, content, event.client),
-            },
-            who,
-        )
-        row.raw_output = ""  # the message has it
-        self.observations.append(row)
+        fields = {
+            "tool_name": event.tool or "tool",
+            "raw_input": payload,
+            "message_id": message.uid,  # which has the output
+            "raw_output": _failure(event, content) if failed else with_status(output, content, event.client),
+        }
+        self.observations.append(build_observation(fields, who))
 
     def _note_failure(self, event: HookEvent, who: Actor) -> None:
         """Record a failed turn as an observation: it is no answer of the assistant."""

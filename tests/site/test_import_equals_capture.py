@@ -12,7 +12,8 @@ from conversations.capture.engine import IngestEngine
 from conversations.models import Message
 from day1site.cli import main
 from memory.actors import Actor
-from memory.models import Observation, Project, Session
+from memory.engines.sessions.manager import SessionManager
+from memory.models import Fact, Observation, Project, QueueMessage, Session
 from tests.site.test_import_claude_code import Transcript, call, result, text
 from tests.site.test_import_others import item, words
 
@@ -44,7 +45,7 @@ def capture(actor: Actor, client: str, session: str, events: list[Event]) -> Non
         )
 
 
-def stored(session: str) -> tuple[list[Any], list[Any], str]:
+def stored(session: str) -> tuple[list[Any], list[Any], Any]:
     """Return messages and observations in their order, and where the session worked."""
     found = Session.objects.get(key=session)
     rows = Message.objects.on(found.branch).filter(session_id=session).fetch_all()
@@ -60,12 +61,13 @@ def stored(session: str) -> tuple[list[Any], list[Any], str]:
                 row.outcome,
                 row.summary,
                 row.raw_input,
+                row.raw_output,
                 row.parent_id is not None,
                 by_id[row.message_id].content,
             )
             for row in sorted(seen, key=lambda row: row.uid)
         ],
-        found.project_path,
+        (found.project_path, found.status, found.summary),
     )
 
 
@@ -95,6 +97,7 @@ def claude_events() -> list[Event]:
         {"hook_event_name": "Stop", "last_assistant_message": "It prints 42.", "prompt_id": "p1"},
         {"hook_event_name": "UserPromptSubmit", "prompt": "We use Postgres 16.", "prompt_id": "p2"},
         {"hook_event_name": "Stop", "last_assistant_message": "Noted.", "prompt_id": "p2"},
+        {"hook_event_name": "SessionEnd", "reason": "exit"},
     ]
 
 
@@ -128,8 +131,9 @@ def test_claude_code(import_from: Import, actor: Actor, tmp_path: Path) -> None:
     for record in transcript.records:
         record["cwd"] = ROOT
     import_from("claude-code", transcript.write(tmp_path))
-    messages, observations, path = stored("live")
-    assert (len(messages), len(observations), path) == (9, 5, ROOT)
+    messages, observations, session = stored("live")
+    assert (len(messages), len(observations)) == (9, 5)
+    assert session == (ROOT, "completed", "Asked: Write ledger.py and run it. Last answer: Noted.")
     assert [entry[1:3] for entry in observations] == [
         ("tool_use", "success"),
         ("error", "error"),
@@ -137,7 +141,29 @@ def test_claude_code(import_from: Import, actor: Actor, tmp_path: Path) -> None:
         ("discovery", "success"),
         ("tool_use", "success"),
     ]
-    assert stored("recorded") == (messages, observations, path)
+    assert stored("recorded") == (messages, observations, session)
+
+
+@pytest.mark.usefixtures("learning")
+def test_what_goes_on_after_its_import_is_learned(import_from: Import, tmp_path: Path) -> None:
+    transcript = Transcript("recorded").user("u1", "Begin the till.").answer("a1", "m1", text("It runs."))
+    import_from("claude-code", transcript.write(tmp_path))
+    assert Session.objects.get().summary == "Asked: Begin the till. Last answer: It runs."
+    QueueMessage.objects.all().delete()  # its task is done
+    transcript.user("u2", "We use Postgres 16 for the till.").answer("a2", "m2", text("Noted."))
+    import_from("claude-code", transcript.write(tmp_path))
+    assert Session.objects.get().summary == "Asked: Begin the till. Last answer: Noted."
+    assert [message.key for message in QueueMessage.objects.all() if "consolidate" in message.key]
+    SessionManager().consolidate_session(Session.objects.get().pk)
+    assert [fact.fact_text for fact in Fact.objects.all_versions()] == ["We use Postgres 16 for the till."]
+
+
+def test_the_start_after_an_import_tells_of_it(import_from: Import, actor: Actor, tmp_path: Path) -> None:
+    transcript = Transcript("recorded").user("u1", "Begin the till.").answer("a1", "m1", text("It runs."))
+    import_from("claude-code", transcript.write(tmp_path))
+    event = {"hook_event_name": "SessionStart", "session_id": "next", "cwd": "/srv/till"}
+    answer = IngestEngine().ingest(events=[event], actor=actor, client="claude-code", answered=True)
+    assert "Asked: Begin the till. Last answer: It runs." in json.dumps(answer)
 
 
 # ---- Codex -----------------------------------------------------------------------------------------
@@ -155,6 +181,7 @@ def codex_events() -> list[Event]:
         used("c2", "python3 ledger.py", ERROR),
         used("c3", "python3 ledger.py", "balance 42"),
         {"hook_event_name": "Stop", "last_assistant_message": "It prints 42.", "turn_id": "p1"},
+        {"hook_event_name": "SessionEnd", "reason": "exit"},
     ]
 
 
@@ -190,10 +217,11 @@ def codex_rollout(folder: Path) -> Path:
 def test_codex(import_from: Import, actor: Actor, tmp_path: Path) -> None:
     capture(actor, "codex", "live", codex_events())
     import_from("codex", codex_rollout(tmp_path))
-    messages, observations, path = stored("live")
-    assert (len(messages), len(observations), path) == (5, 3, ROOT)
+    messages, observations, session = stored("live")
+    assert (len(messages), len(observations)) == (5, 3)
+    assert session == (ROOT, "completed", "Asked: Run the ledger. Last answer: It prints 42.")
     assert [entry[2] for entry in observations] == ["success", "error", "success"]
-    assert stored("recorded") == (messages, observations, path)
+    assert stored("recorded") == (messages, observations, session)
 
 
 def test_a_rollout_of_a_subagent_is_a_part_of_its_session(

@@ -14,9 +14,10 @@ from day1site.cli.connect.jsonc import value_at
 from day1site.cli.connect.target import PROOF_SECONDS
 from day1site.cli.errors import CliError
 from day1site.cli.http_transport import HttpTransport
-from day1site.cli.rest import Api, session_path
+from day1site.cli.rest import Api, branch_path, session_path
 
 EVENT = "Day1Test"  # the server knows it, see conversations/capture/events.py
+HOOK_PATH = "/ingest/hook"
 SESSION_PREFIX = "day1-doctor-"
 TEXT = "Test event of day1 doctor, not the words of a person:"
 HOOK_SECONDS, STORE_SECONDS, POLL_SECONDS = 10.0, 15.0, 0.2
@@ -65,7 +66,25 @@ def send_event(program: str, server: Server, line: str) -> list[str]:
         return [f"the hook did not end within {HOOK_SECONDS:.0f} seconds: {line}"]
     if done.returncode or done.stderr.strip():
         return [f"the hook ended with status {done.returncode}: {line}: {done.stderr.strip()[:200]}"]
-    return look_for(Api(HttpTransport(server.url, server.key, PROOF_SECONDS)), session, mark)
+    return find_refusal(server.config) or look_for(
+        Api(HttpTransport(server.url, server.key, PROOF_SECONDS)), session, mark
+    )
+
+
+def find_refusal(config: Path) -> list[str]:
+    """Return why no event arrives with the address, key and branch that hooks read, in the server's words."""
+    try:
+        read = json.loads(settings_files.read_file(config) or "{}")
+        query = {"branch": branch} if (branch := str(read.get("branch") or "")) else {}
+        transport = HttpTransport(str(read["url"]), str(read["key"]), PROOF_SECONDS)
+        transport.request("POST", HOOK_PATH, query, {})  # no event: it asks whether one would be taken
+        if branch:
+            transport.request("GET", branch_path(branch), {}, None)
+    except (ValueError, KeyError, AttributeError):
+        return [f"{config} holds no address and key"]
+    except CliError as error:
+        return [f"no event of it arrives: {error.text}"]
+    return []
 
 
 def look_for(api: Api, session: str, mark: str) -> list[str]:

@@ -20,6 +20,7 @@ from day1site.cli.errors import CliError
 from day1site.cli.rest import Answer, iterate_rows
 from day1site.hooks.client.capture import find_repository
 from memory.redaction import count_marks
+from memory.texts import summarise_session
 
 BATCH_SIZE = 200  # messages in one request
 BATCH_BYTES = 3 * 1024 * 1024
@@ -52,8 +53,7 @@ class TranscriptWriter:
             self._end(session, dialogues)
 
     def _end(self, session: str, dialogues: Sequence[Dialogue]) -> None:
-        summary = next((text for dialogue in dialogues if (text := dialogue.summary or dialogue.title)), "")
-        self.client.end_session(session, {"summary": clean(summary)[:16000]})
+        self.client.end_session(session, {"summary": _summarise(dialogues)})
 
     # ---- what is there -----------------------------------------------------------------------------
 
@@ -218,6 +218,18 @@ def _batches(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
 def count_bytes(turn: Turn) -> int:
     """Return about how long the turn is in a request."""
     return sum(min(len(text.encode()), MAX_TEXT_BYTES) for text in (turn.content, turn.thinking))
+
+
+def _summarise(dialogues: Sequence[Dialogue]) -> str:
+    """Return the summary of a session: the program's, else what live capture makes, else its title."""
+    stated = next((dialogue.summary for dialogue in dialogues if dialogue.summary), "")
+    turns = [turn for dialogue in dialogues if "/" not in dialogue.agent for turn in dialogue.messages]
+    turns.sort(key=lambda turn: turn.at)
+    prompts = [turn.content for turn in turns if turn.role == "user"]
+    answers = [turn.content for turn in turns if turn.role == "assistant"]
+    made = summarise_session(clean("".join(prompts[:1])), clean("".join(answers[-1:])))
+    title = next((dialogue.title for dialogue in dialogues if dialogue.title), "")
+    return str(clean(stated)[:16000] or made or clean(title)[:16000])
 
 
 def _message(turn: Turn, dialogue: Dialogue) -> Answer:

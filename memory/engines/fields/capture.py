@@ -63,7 +63,7 @@ OBSERVATION = Noun(
     Field(
         "raw_output",
         CutText(json=True),
-        "A text or JSON.",
+        "A text or JSON. Empty where `message_id` names a tool's result, which holds it in full.",
         OFFERED,
         answer_help=CUT,
         option=Option("what it gave back", "--output"),

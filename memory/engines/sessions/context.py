@@ -1,4 +1,4 @@
-"""A session by its key, and what memory itself stores of its context: facts, counts of observations."""
+"""Sessions that an actor may use, and what memory itself stores of one: facts, counts of observations."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from memory.actors import Actor
 from memory.db.raw_select import fetch_one
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
+from memory.exceptions import BranchForbidden
 from memory.models import Branch, Fact, Observation, Session
 
 
@@ -42,3 +43,18 @@ def find_session(project_id: UUID, key: str) -> Session | None:
     if session and (branch := fetch_one(Branch, id=session.branch_id)):
         session.branch = branch
     return session
+
+
+def filter_visible(actor: Actor) -> Any:
+    sessions = Session.objects.filter(project=actor.project_id, hidden=False).select_related("branch")
+    if actor.branch_patterns:
+        names = Branch.objects.filter(project=actor.project_id).values_list("name", flat=True)
+        sessions = sessions.filter(branch__name__in=[name for name in names if actor.may_use(name)])
+    return sessions
+
+
+def require_scope(actor: Actor, scope: str, session: Session) -> None:
+    """Refuse an actor that may not use the session's branch, without revealing the branch."""
+    actor.require_scope(scope)
+    if not actor.may_use(session.branch.name):
+        raise BranchForbidden("This session is on a branch that this key may not use.")

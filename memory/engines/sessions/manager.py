@@ -20,17 +20,24 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SessionFields
-from memory.engines.sessions.context import find_session, observation_counts, session_facts
+from memory.engines.sessions.context import (
+    filter_visible,
+    find_session,
+    observation_counts,
+    require_scope,
+    session_facts,
+)
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
-from memory.exceptions import BranchArchived, BranchForbidden, BranchReadOnly, Conflict, NotFound
+from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, NotFound
 from memory.models import Branch, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 from memory.repository_names import ANY
+from memory.texts import OWN_SUMMARY
 
 IDLE = timedelta(hours=24)  # of inactivity: abandoned
 MAX_PREVIOUS = 50  # sessions on a path among which the one before is looked for
@@ -185,7 +192,8 @@ class SessionManager:
     def end_session(
         self, *, session_id: str, actor: Actor, status: str = Status.COMPLETED, summary: str = ""
     ) -> Session:
-        """End a session and its conversations. Ending it again only adds a summary where there is none.
+        """End a session and its conversations. Ending it again adds a summary where there is none, or Day1's
+        own, and has what was said since learned.
 
         Raises NotFound, Invalid, TooLarge, and BranchForbidden where the actor may not use its branch.
         """
@@ -340,14 +348,6 @@ def system_actor(session: Session) -> Actor:
     )
 
 
-def filter_visible(actor: Actor) -> Any:
-    sessions = Session.objects.filter(project=actor.project_id, hidden=False).select_related("branch")
-    if actor.branch_patterns:
-        names = Branch.objects.filter(project=actor.project_id).values_list("name", flat=True)
-        sessions = sessions.filter(branch__name__in=[name for name in names if actor.may_use(name)])
-    return sessions
-
-
 def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:
     """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
     key = c.plain_text("session_id", session_id)
@@ -356,13 +356,6 @@ def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Sessio
         raise NotFound("There is no session with this id.")
     require_scope(actor, "read", session)
     return session
-
-
-def require_scope(actor: Actor, scope: str, session: Session) -> None:
-    """Refuse an actor that may not use the session's branch, without revealing the branch."""
-    actor.require_scope(scope)
-    if not actor.may_use(session.branch.name):
-        raise BranchForbidden("This session is on a branch that this key may not use.")
 
 
 def refuse_erased_session(session: Session) -> None:
@@ -386,8 +379,9 @@ def enqueue_consolidation(session: Session) -> None:
 
 
 def end_session(session: Session, actor: Actor, status: str, summary: str) -> None:
-    if summary:
-        Session.objects.filter(pk=session.pk, summary="", erased_at=None).update(summary=summary)
+    if summary and (not session.summary or session.summary.startswith(OWN_SUMMARY)):
+        before = Session.objects.filter(pk=session.pk, summary=session.summary, erased_at=None)
+        before.update(summary=summary)
     if Session.objects.filter(pk=session.pk, status=Status.ACTIVE).update(
         status=status, ended_at=actor.write_time()
     ):
@@ -396,5 +390,5 @@ def end_session(session: Session, actor: Actor, status: str, summary: str) -> No
             for part in session_parts():
                 part.close(session, closer)
         record_entry(actor, "session.end", session.key, {"status": status})
-        enqueue_consolidation(session)
+    enqueue_consolidation(session)  # again, when an import added to it
     session.refresh_from_db()

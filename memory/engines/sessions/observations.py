@@ -29,6 +29,7 @@ from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import FactLink, Observation
 
 MAX_OBSERVATIONS = 1000
+OUTPUT_ROLE = "tool_result"  # of a message that is the full output of a call
 CHECKS = {f.name: f.check for f in OBSERVATION.select_fields(Use.CREATE) if f.name not in OBSERVATION_TEXTS}
 
 
@@ -81,9 +82,10 @@ class ObservationEngine:
     def add_observations(self, commit: CommitWriter, rows: Sequence[Observation]) -> Sequence[Observation]:
         """Add rows that ``build_observation`` made to the caller's commit.
 
-        Raises Invalid for a parent or a message that the branch does not show.
+        An output is left to the message that holds it in full. Raises Invalid for a parent or a message that
+        the branch does not show.
         """
-        _check_messages(commit, rows)
+        _take_messages(commit, rows)
         _check_parents(commit, rows)
         calls = EarlierCalls(commit, rows)
         for row in rows:
@@ -279,15 +281,18 @@ def _check_parents(commit: CommitWriter, rows: Sequence[Observation]) -> None:
         raise Invalid("There is no observation {id} on this branch.", id=missing[0], field="parent_id")
 
 
-def _check_messages(commit: CommitWriter, rows: Sequence[Observation]) -> None:
+def _take_messages(commit: CommitWriter, rows: Sequence[Observation]) -> None:
+    """Check that the branch shows each message; an output that one of them is, is not stored twice."""
     named = {row.message_id for row in rows if row.message_id}
     if not named:
         return
-    shown = (
-        commit.visible_rows(target_model(FactLink.Target.MESSAGE)).filter(uid__in=named).gather_values("uid")
-    )
-    if missing := sorted(named - {uid for (uid,) in shown}):
+    visible = commit.visible_rows(target_model(FactLink.Target.MESSAGE)).filter(uid__in=named)
+    roles = dict(visible.gather_values("uid", "role"))
+    if missing := sorted(named - set(roles)):
         raise Invalid("There is no message {id} on this branch.", id=missing[0], field="message_id")
+    for row in rows:
+        if row.message_id and roles[row.message_id] == OUTPUT_ROLE:
+            row.raw_output = ""
 
 
 def _mark_repair(commit: CommitWriter, failed: Observation) -> list[Observation]:

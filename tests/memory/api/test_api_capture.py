@@ -22,6 +22,17 @@ class TestObservations:
         timeline = api.get(f"/observations/timeline?after={fixed['created_at']}").json()["results"]
         assert [row["id"] for row in timeline] == [fixed["id"]]
 
+    @pytest.mark.parametrize(("role", "stored"), [("tool_result", ""), ("assistant", "Exit code 2")])
+    def test_an_output_that_a_message_holds_is_stored_once(self, api: Api, role: str, stored: str) -> None:
+        talk = api.post("/conversations", {"session_id": "s1"}).json()["id"]
+        message = api.post(
+            f"/conversations/{talk}/messages", {"role": role, "content": "Exit code 2\nno rule"}
+        )
+        call = {"tool_name": "Bash", "raw_input": "make", "raw_output": "Exit code 2", "session_id": "s1"}
+        row = api.post("/observations", {**call, "message_id": message.json()["id"]}).json()
+        assert (row["raw_output"], row["outcome"]) == (stored, "error")
+        assert row["summary"] == "Executed command: make. Result: Exit code 2"
+
     @pytest.mark.parametrize(
         ("body", "status", "code", "field"),
         [
