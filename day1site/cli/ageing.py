@@ -29,23 +29,23 @@ def run(run: Invocation, dry_run: bool, branch: str, fact_ids: tuple[str, ...], 
     chosen: dict[str, Any] = {name: list(values) for name, values in drop_empty(options).items()}
     if dry_run:
         chosen.pop("exclude", None)
-        told = api.post("/ageing/preview", branch=branch, limit=100, **chosen)
-        run.show(told, lambda out: print_preview(out, told))
+        preview = api.post("/ageing/preview", branch=branch, limit=100, **chosen)
+        run.show(preview, lambda out: print_preview(out, preview))
         return
     chosen |= {"fact_ids": list(fact_ids)} if fact_ids else {}
     done = api.post("/ageing/run", branch=branch, **chosen)
     run.show(done, lambda out: print_run(out, done))
 
 
-def print_preview(out: Output, told: Answer) -> None:
-    if told["blocked_by"] is not None:
-        note(f"Merge request {told['blocked_by']} is open from {told['branch']}: nothing ages there.")
-    if told["results"]:
-        out.table(AGED_COLUMNS, [aged_cells(row) for row in told["results"]])
-    note(f"{told['count']} of {told['total']} would be archived: {describe_counts(told['counts'])}.")
-    if told["kept"]:
-        note(f"Left alone: {describe_counts(told['kept'])}.")
-    if told["next"]:
+def print_preview(out: Output, preview: Answer) -> None:
+    if preview["blocked_by"] is not None:
+        note(f"Merge request {preview['blocked_by']} is open from {preview['branch']}: nothing ages there.")
+    if preview["results"]:
+        out.table(AGED_COLUMNS, [aged_cells(row) for row in preview["results"]])
+    note(f"{preview['count']} of {preview['total']} would be archived: {describe_counts(preview['counts'])}.")
+    if preview["kept"]:
+        note(f"Left alone: {describe_counts(preview['kept'])}.")
+    if preview["next"]:
         note("These are the first 100 of them.")
 
 

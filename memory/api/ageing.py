@@ -111,13 +111,13 @@ class RunInput(s.Serializer):
 
 ROUTES = {
     "AgeingViewSet": {
-        "preview": route("Show what has aged on a branch, and why", {200: PreviewShape}, PreviewInput),
-        "run": route("Archive what has aged on a branch", {200: RunShape}, RunInput),
-        "pressure": route("How full a branch is", {200: PressureShape}, None, [BRANCH]),
-        "runs": route(
+        "preview_ageing": route("Show what has aged on a branch, and why", {200: PreviewShape}, PreviewInput),
+        "run_ageing": route("Archive what has aged on a branch", {200: RunShape}, RunInput),
+        "read_pressure": route("How full a branch is", {200: PressureShape}, None, [BRANCH]),
+        "list_runs": route(
             "List the runs of a branch, newest first", {200: page(PastRunShape)}, None, [BRANCH, *PAGING]
         ),
-        "archived": route("List what a run archived, and why", {200: page(AgedFactShape)}, None, PAGING),
+        "list_archived": route("List what a run archived, and why", {200: page(AgedFactShape)}, None, PAGING),
     }
 }
 _past_run = shapes.build_renderer(PastRunShape)
@@ -126,8 +126,8 @@ _past_run = shapes.build_renderer(PastRunShape)
 @serve_at("ageing", "ageing")
 @document_routes(ROUTES, sys.modules[__name__])
 class AgeingViewSet(Resource):
-    @action(detail=False, methods=["post"])
-    def preview(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"], url_path="preview")
+    def preview_ageing(self, request: Request) -> Response:
         payload = Input(request)
         where: dict[str, Any] = {"branch_name": payload.take_branch(), **payload.take_paging()}
         reasons = payload.take_value("reasons", parse_names, [])
@@ -135,8 +135,8 @@ class AgeingViewSet(Resource):
         found = ageing_engine.preview_ageing(actor=get_request_actor(request), reasons=reasons, **where)
         return Response(preview_shape(found))
 
-    @action(detail=False, methods=["post"])
-    def run(self, request: Request) -> Response:
+    @action(detail=False, methods=["post"], url_path="run")
+    def run_ageing(self, request: Request) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
         options = {
@@ -157,8 +157,8 @@ class AgeingViewSet(Resource):
             }
         )
 
-    @action(detail=False, methods=["get"])
-    def pressure(self, request: Request) -> Response:
+    @action(detail=False, methods=["get"], url_path="pressure")
+    def read_pressure(self, request: Request) -> Response:
         payload = Input(request)
         branch = payload.take_branch()
         payload.refuse_unknown()
@@ -166,8 +166,8 @@ class AgeingViewSet(Resource):
         plain = {"branch": branch, "facts": found.facts, "budget": found.budget, "share": found.share}
         return Response({**plain, "counts": found.counts, "next": list(map(aged_shape, found.next))})
 
-    @action(detail=False, methods=["get"])
-    def runs(self, request: Request) -> Response:
+    @action(detail=False, methods=["get"], url_path="runs")
+    def list_runs(self, request: Request) -> Response:
         payload = Input(request)
         where: dict[str, Any] = {"branch_name": payload.take_branch(), **payload.take_paging()}
         payload.refuse_unknown()
@@ -176,7 +176,7 @@ class AgeingViewSet(Resource):
         )
 
     @action(detail=False, methods=["get"], url_path="runs/(?P<commit_id>[^/]+)")
-    def archived(self, request: Request, commit_id: str) -> Response:
+    def list_archived(self, request: Request, commit_id: str) -> Response:
         payload, run_id = Input(request), parse_id(commit_id)
         paging = payload.take_paging()
         payload.refuse_unknown()
