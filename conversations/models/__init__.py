@@ -2,5 +2,6 @@
 
 from conversations.models.conversations import Conversation
 from conversations.models.messages import Message
+from conversations.models.runs import ConsolidationRun
 
-__all__ = ["Conversation", "Message"]
+__all__ = ["ConsolidationRun", "Conversation", "Message"]

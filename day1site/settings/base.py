@@ -185,7 +185,10 @@ DAY1 = {
         "curation.engines.handoffs.traces.HandoffTraces",
         "curation.engines.bundles.traces.BundleTraces",
     ),
-    "task_hooks": ("curation.engines.templates.outcomes.TaskOutcomes",),
+    "task_hooks": (
+        "conversations.engines.consolidation.task_hook.TaskConsolidation",
+        "curation.engines.templates.outcomes.TaskOutcomes",
+    ),
     "template_suggester": "curation.engines.templates.ranking.TemplateRanking",
     "commit_maskers": ("curation.engines.quarantine.masking.QuarantineMasker",),
     "merge_gates": MERGE_GATES,

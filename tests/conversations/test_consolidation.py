@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.engines.consolidation import rules
+from conversations.engines.consolidation import findings, rules
 from conversations.engines.consolidation import session as consolidation
 from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.conversations import ConversationEngine
@@ -236,7 +236,7 @@ def test_the_tasks(say, actor, settings):
 def test_many_decisions_are_commits_of_a_bounded_size(say, actor):
     for number in range(5):
         say("".join(f"We decided on plan {number:02d}{line:05d}\n" for line in range(2000)))
-    assert learn() == 5 * consolidation.MAX_LESSONS
+    assert learn() == 5 * findings.MAX_LESSONS
     added = Commit.objects.filter(kind="consolidate.session").order_by("seq").values_list("added", flat=True)
     assert list(added) == [200, 200, 100]  # each fact has a link
     assert learn() == 0

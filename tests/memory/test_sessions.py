@@ -126,6 +126,7 @@ class TestEnding:
         BranchManager().archive_branch(name="task/a", actor=actor)
         assert MANAGER.end_session(session_id="s1", actor=actor).status == "completed"
 
+    @pytest.mark.django_db(transaction=True)  # activity is heard of when it is committed
     def test_orphans_are_abandoned_after_a_day_without_a_word(self, begin, actor):
         begin("quiet"), begin("busy")
         day = timezone.now() - timedelta(hours=25)

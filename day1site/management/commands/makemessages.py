@@ -13,12 +13,15 @@ FOR_PROGRAMS = [
     "bench",
     "conversations/api/*",
     "conversations/capture/*",
-    "conversations/engines/*",
     "tests",
     "memory/api/*",
     "memory/providers/*",
     "day1site/cli/*",
     "day1site/demo/*",
+    *(
+        f"conversations/engines/{name}.py"
+        for name in "conversations fields learning messages prompt_recall sessions".split()
+    ),
     *(
         f"memory/engines/{name}.py"
         for name in (

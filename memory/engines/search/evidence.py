@@ -45,7 +45,7 @@ def rate_text(text: str, question: PreparedQuery, cosine: float | None, words: f
 
 def list_stems(words: Iterable[str]) -> set[str]:
     """Return words without their endings; pairs of characters in scripts without spaces."""
-    phrases = {phrase for word in words for phrase in search_phrases(word)}
+    phrases = {phrase for word in set(words) for phrase in search_phrases(word)}
     return {phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in phrases}
 
 

@@ -80,7 +80,7 @@ class SessionConsolidator(Protocol):
 
     def consolidate_session(self, *, session: Session, actor: Actor) -> int:
         """Extract facts from a session; return how many are new. A repeated run reads only what came
-        since.
+        since. Raises Conflict while another worker has the session.
         """
 
 
@@ -261,7 +261,10 @@ class SessionManager:
         if session is None or engine is None or session.branch.archived_at or session.erased_at:
             return 0
         started = timezone.now()
-        count = engine.consolidate_session(session=session, actor=system_actor(session))
+        try:
+            count = engine.consolidate_session(session=session, actor=system_actor(session))
+        except Conflict:  # another worker has it; the sweep looks whether more came meanwhile
+            return 0
         Session.objects.filter(pk=session.pk).update(consolidated_at=started)
         return count
 

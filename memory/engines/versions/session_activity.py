@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
+
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import Conflict
 from memory.models import Branch, Session
@@ -45,9 +47,14 @@ def begin_sessions(
 
 
 def touch_sessions(branch: Branch, at: datetime, keys: Iterable[str]) -> None:
-    """Record activity of sessions."""
-    for key in keys:
-        buffer.add_value("sessions", (branch.project_id, key), at)
+    """Record activity of sessions, once the transaction is committed: a dry run is none."""
+    named = [(branch.project_id, key) for key in keys]
+
+    def add_values() -> None:
+        for one in named:
+            buffer.add_value("sessions", one, at)
+
+    transaction.on_commit(add_values)
 
 
 def write_activity(heard: Mapping[tuple[UUID, str], datetime]) -> None:

@@ -1,0 +1,212 @@
+"""The engine of consolidation: runs of sessions, of agents' facts and of tasks; listed, read and undone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
+from conversations.engines.consolidation.report import ConsolidationReport, build_report
+from conversations.engines.consolidation.runs import describe_counts, dry_transaction, open_run
+from conversations.engines.consolidation.session import consolidate_session, read_session
+from conversations.models import ConsolidationRun
+from memory.actors import Actor
+from memory.engines.agent_tasks.completion import list_durable
+from memory.engines.agent_tasks.rules import find_task, require_part
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.revert import RevertEngine
+from memory.engines.sessions.manager import get_session, refuse_erased_session, require_scope, system_actor
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.policies import require_curator
+from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, NotFound
+from memory.models import Branch, Commit, Session
+from memory.models.nodes import next_rid
+
+Level, State = ConsolidationRun.Level, ConsolidationRun.State
+
+
+class ConsolidationEngine:
+    """Runs by rule. Each takes ``dry_run``, which answers the same report and writes nothing."""
+
+    def consolidate_session(
+        self, *, session_id: str, actor: Actor, dry_run: bool = False
+    ) -> ConsolidationReport:
+        """Make facts of what an ended session decided and repaired.
+
+        Raises NotFound, Conflict for one that is active, erased, or being consolidated, BranchArchived,
+        BranchReadOnly, scope and branch refusals.
+        """
+        actor.require_scope("write")
+        session = get_session(actor, session_id, is_shown=True)
+        require_scope(actor, "write", session)
+        require_open(session.branch)
+        refuse_erased_session(session)
+        if session.status == Session.Status.ACTIVE:
+            raise Conflict("The session {key} is still active: end it first.", key=session.key)
+        source = read_session(session)
+        next_rid.ensure_lease()
+        with dry_transaction(dry_run):
+            with open_run(session.branch, Level.SESSION, session.key, actor) as run:
+                consolidate_session(source, run, system_actor(session))
+            report = read_report(run, dry_run)
+        return report
+
+    def consolidate_agent(
+        self, *, agent_id: str, actor: Actor, branch_name: str = MAIN, dry_run: bool = False
+    ) -> ConsolidationReport:
+        """Supersede what an agent's sessions learned twice on a branch, and sum up what it knows there.
+
+        Raises NotFound for an agent without facts, Conflict while another run has it, Invalid,
+        BranchNotFound, BranchArchived, BranchReadOnly, scope and branch refusals.
+        """
+        agent_id = c.plain_text("agent_id", agent_id)
+        branch = find_open_branch(actor, branch_name)
+        source = read_facts(branch, agent_id)
+        if not agent_id or not source.facts:
+            raise NotFound("{agent} has no active facts on this branch.", agent=agent_id or "?")
+        return run_facts(source, Level.AGENT, agent_id, actor, dry_run)
+
+    def consolidate_task(
+        self, *, task: UUID | str, actor: Actor, dry_run: bool = False
+    ) -> ConsolidationReport:
+        """Supersede what the agents of a task learned twice, and say which facts outlive it.
+
+        Raises NotFound, Conflict while another run has it, BranchArchived, scope and branch refusals.
+        """
+        row = find_task(actor, task, "write")
+        require_part(actor, row)
+        branch = find_open_branch(actor, row.branch.name)
+        next_rid.ensure_lease()
+        with dry_transaction(dry_run):
+            report = run_facts(read_facts(branch), Level.TASK, row.slug, actor, False)
+            durable = list_durable(row, actor)
+            report.run.durable, report.run.dry_run = len(durable), dry_run
+            report.run.save(update_fields=["durable"])
+        return replace(report, durable=durable)
+
+    # ---- runs ----------------------------------------------------------------------------------
+
+    def list_runs(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = "",
+        level: str = "",
+        state: str = "",
+        target: str = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[ConsolidationRun]:
+        """List the runs on branches that the actor may use, newest first. Raises Invalid."""
+        actor.require_scope("read", branch_name or None)
+        requested = {"branch__name": branch_name, "target": c.plain_text("target", target)}
+        requested["level"] = level and c.one_of(Level.values)("level", level)
+        requested["state"] = state and c.one_of(State.values)("state", state)
+        rows = list_visible(actor).filter(**{name: value for name, value in requested.items() if value})
+        return paginate(rows, key="-id", limit=limit, cursor=cursor)
+
+    def get_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationReport:
+        """Return a run with what it did. Raises NotFound."""
+        actor.require_scope("read")
+        return build_report(find_run(actor, run_id))
+
+    def undo_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationRun:
+        """Revert all commits of a run, the last one first, or none. Sources that it read stay read.
+
+        Raises NotFound, IllegalTransition for a run that still runs, was undone or changed nothing, and
+        Conflict with the ids that later work changed or built on, scope and branch refusals.
+        """
+        run = find_run(actor, run_id)
+        actor.require_scope("curate", run.branch.name)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            run = ConsolidationRun.objects.select_for_update().select_related("branch").get(pk=run.pk)
+            require_undoable(run)
+            for commit in list_standing(run):
+                # The engine has checked that the actor curates; a run's commits are the server's own.
+                RevertEngine().revert_commit(
+                    commit_id=commit.pk, actor=replace(actor, scopes=frozenset({"admin"}))
+                )
+            run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
+            run.save(update_fields=["state", "undone_at", "undone_by"])
+            record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
+        return run
+
+
+# ---- pieces ----------------------------------------------------------------------------------------
+
+
+def run_facts(
+    source: FactSource, level: str, target: str, actor: Actor, dry_run: bool
+) -> ConsolidationReport:
+    """Run a level that reads facts."""
+    system = Actor(
+        actor.project_id, "system", label="day1", scopes=frozenset({"admin"}), surface=actor.surface
+    )
+    next_rid.ensure_lease()
+    with dry_transaction(dry_run):
+        with open_run(source.branch, level, target, actor) as run:
+            consolidate_facts(source, run, system)
+        report = read_report(run, dry_run)
+    return report
+
+
+def read_report(run: ConsolidationRun, dry_run: bool) -> ConsolidationReport:
+    run.dry_run = dry_run
+    run.branch.refresh_from_db(fields=["head", "head_at"])
+    return build_report(run)
+
+
+def find_open_branch(actor: Actor, name: str) -> Branch:
+    """Return a branch whose facts the actor may change. Raises BranchNotFound and refusals."""
+    actor.require_scope("write", name)
+    branch = find_branch(actor, name)
+    require_open(branch)
+    require_curator(actor, name)
+    return branch
+
+
+def require_open(branch: Branch) -> None:
+    if branch.archived_at:
+        raise BranchArchived(name=branch.name)
+    if branch.read_only:
+        raise BranchReadOnly(name=branch.name)
+
+
+def list_visible(actor: Actor) -> QuerySet[ConsolidationRun]:
+    rows = ConsolidationRun.objects.filter(project=actor.project_id).select_related("branch")
+    return filter_allowed_branches(rows, actor)
+
+
+def find_run(actor: Actor, run_id: UUID) -> ConsolidationRun:
+    """Return a run on a branch that the actor may use. Raises NotFound."""
+    run = list_visible(actor).filter(pk=run_id).first()
+    if run is None:
+        raise NotFound("There is no consolidation run with this id.")
+    return run
+
+
+def require_undoable(run: ConsolidationRun) -> None:
+    """Refuse the undo of a run that has not ended, or has nothing to undo. Raises IllegalTransition."""
+    if run.state == State.RUNNING:
+        raise IllegalTransition("This run has not ended yet.")
+    if run.state == State.UNDONE:
+        raise IllegalTransition("This run was undone already.")
+    if not run.commits:
+        raise IllegalTransition("This run changed nothing.")
+
+
+def list_standing(run: ConsolidationRun) -> Sequence[Commit]:
+    """Return the commits of a run that nobody has reverted, the last one first."""
+    ids = [UUID(uid) for uid in run.commits]
+    reverts = Commit.objects.filter(branch=run.branch, reverts__in=ids)
+    again = set(Commit.objects.filter(reverts__in=reverts.values("pk")).values_list("reverts", flat=True))
+    undone = {revert.reverts for revert in reverts if revert.pk not in again}
+    commits = Commit.objects.filter(pk__in=ids).order_by("-seq")
+    return [commit for commit in commits if commit.pk not in undone]

@@ -1,0 +1,215 @@
+"""What a session taught: findings in its messages and observations, each with its source."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
+from conversations.engines.consolidation.revised import find_changed
+from conversations.engines.consolidation.runs import find_read_to, list_undone_seqs
+from conversations.engines.consolidation.sentences import sentences
+from conversations.engines.learning import choose_rule
+from conversations.models import ConsolidationRun, Message
+from memory.engines.sessions.utterances import DECIDED
+from memory.engines.support.batches import batched
+from memory.engines.support.revision_rules import may_revise, revises
+from memory.models import Fact, FactLink, Observation, RecallLog, Session
+from memory.texts import BEFORE
+
+MAX_ENTRIES = 5000  # messages and observations of one session that are read
+PAGE_SIZE = 20  # messages that are read at once
+MAX_LESSONS = 50  # of one message; more are hardly decisions
+MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
+OPENING_WORDS = 3  # by which a sentence is found in its message
+BATCH_SIZE = 500
+STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
+CONFIDENCE = 0.7
+Type, Link = Observation.Type, FactLink.Type
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fact to write, and the message or observation that it comes from."""
+
+    text: str
+    category: str
+    source: UUID
+    to_type: str
+    said_at: datetime | None = None
+    is_persons: bool = False
+    is_open: bool = False  # learned only where it changes a decision
+
+    @property
+    def is_statement(self) -> bool:
+        """Return whether it says what was decided, so that it may take an older statement's place."""
+        return self.said_at is not None and self.category in DECIDED
+
+    @property
+    def rule(self) -> str:
+        return choose_rule(self.category, self.to_type)
+
+    def fact(self) -> dict[str, Any]:
+        observed = self.to_type == FactLink.Target.OBSERVATION
+        kind = Fact.SourceType.OBSERVATION if observed else Fact.SourceType.CONSOLIDATION
+        return {
+            "fact_text": self.text,
+            "category": self.category,
+            "confidence": CONFIDENCE,
+            "source_type": kind.value,
+            "source_id": str(self.source),
+        }
+
+    def link(self, fact: Fact) -> FactLink:
+        observed = self.to_type == FactLink.Target.OBSERVATION
+        kind = Link.DERIVED_FROM if observed else Link.CONSOLIDATED_FROM
+        return FactLink(
+            from_id=fact.uid,
+            to_id=self.source,
+            to_type=self.to_type,
+            link_type=kind,
+            session_id=fact.session_id,
+            task_id=fact.task_id,
+            agent_id=fact.agent_id,
+        )
+
+
+class SessionReader:
+    """The findings of a session in sources that no fact was made of yet, and how much was read for them."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.read_to = session.branch.head_at
+        self.messages = self.observations = 0  # that no run had read before
+        self._since = find_read_to(session.branch, ConsolidationRun.Level.SESSION, session.key)
+        self._undone = list_undone_seqs(session.branch, session.key)
+
+    def find_new(self) -> Iterator[Finding]:
+        """Yield findings of sources that no run has consumed, message by message."""
+        session = self.session
+        messages = Message.objects.on(session.branch).filter(session_id=session.key)
+        spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
+        previous: dict[UUID, str] = {}  # what the agent answered last in each conversation
+        for rows in _read_pages(spoken):
+            self.messages += self._count_new(rows)
+            consumed = self._find_consumed([row.uid for row in rows])
+            for row in rows:
+                if row.uid not in consumed:
+                    is_compared = session.compared_to is not None and row.uid <= session.compared_to
+                    found = _find_in_message(row, previous.get(row.conversation_id, ""))
+                    yield from (one for one in found if not (one.is_open and is_compared))
+                previous[row.conversation_id] = row.content if row.role == Message.Role.ASSISTANT else ""
+        calls = _read_observations(session)
+        self.observations += self._count_new(calls)
+        observed = list(_find_in_observations(calls))
+        consumed = self._find_consumed([finding.source for finding in observed])
+        yield from (finding for finding in observed if finding.source not in consumed)
+
+    def _count_new(self, rows: Sequence[Any]) -> int:
+        return sum(self._since is None or row.updated_at > self._since for row in rows)
+
+    def _find_consumed(self, sources: Sequence[UUID]) -> set[UUID]:
+        """Return the sources that a visible link shows as consumed, or that an undone run consumed."""
+        consumed = find_consumed(FactLink.objects.on(self.session.branch), sources)
+        if self._undone:
+            made = FactLink._base_manager.filter(branch=self.session.branch, seq_from__in=self._undone)
+            consumed |= set(made.filter(to_id__in=list(sources)).values_list("to_id", flat=True))
+        return consumed
+
+
+def _read_pages(rows: Any) -> Iterator[list[Message]]:
+    """Yield the first MAX_ENTRIES messages in pages: each may have a mebibyte."""
+    page = rows.lowest(PAGE_SIZE, "uid")
+    for _ in range(MAX_ENTRIES // PAGE_SIZE):
+        if page:
+            yield page
+            page = rows.lowest(PAGE_SIZE, "uid", page[-1].uid)
+
+
+def _read_observations(session: Session) -> list[Observation]:
+    rows = Observation.objects.on(session.branch).filter_indexed(session_id=session.key)
+    return rows.lowest(MAX_ENTRIES, "uid")
+
+
+def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:
+    at, is_persons = row.said_at or row.created_at, row.role == Message.Role.USER
+    lessons = list(islice(rules.lessons(row.content, is_persons, previous), MAX_LESSONS))
+    found = [(lesson.text, lesson.category, False) for lesson in lessons]
+    if is_persons:
+        rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
+        found += [(text, "decision", True) for text in islice(filter(may_revise, rest), MAX_OPEN)]
+        found.sort(key=lambda one: find_position(one[0], row.content))
+    for text, category, is_open in found:
+        yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open)
+
+
+def find_position(text: str, content: str) -> int:
+    """Return about where a message says a text, by its first words; 0 where the message has it otherwise."""
+    return max(content.find(" ".join(text.split()[:OPENING_WORDS])), 0)
+
+
+def drop_open(session: Session, found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings without those that change no decision, and lay nothing down by themselves.
+
+    Only what was said before can be changed.
+    """
+    texts = [finding.text for finding in found if finding.is_open]
+    if not texts:
+        return list(found)
+    changed = find_changed(session, texts)
+    kept: list[Finding] = []
+    for one in found:
+        stated = [(other.text, other.said_at) for other in kept if other.is_statement]
+        if not one.is_open or any(
+            at and one.said_at and at <= one.said_at and revises(one.text, text)
+            for text, at in (*changed[one.text], *stated)
+        ):
+            kept.append(one)
+    return kept
+
+
+def _find_in_observations(rows: Sequence[Observation]) -> Iterator[Finding]:
+    calls = ToolCalls(rows)
+    for index, row in enumerate(rows):
+        if row.observation_type in STATED:
+            yield Finding(row.summary, row.observation_type, row.uid, FactLink.Target.OBSERVATION)
+        elif row.observation_type == Type.DISCOVERY and (text := describe_repair(calls, index)):
+            yield Finding(text, "bug_fix", row.uid, FactLink.Target.OBSERVATION)
+
+
+# ---- exclusions --------------------------------------------------------------------------------
+
+
+def find_consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
+    """Return the sources that a visible link shows as consumed already."""
+    consumed: set[UUID] = set()
+    kinds = Q(link_type=Link.DERIVED_FROM) | Q(link_type=Link.CONSOLIDATED_FROM)
+    for batch in batched(list(dict.fromkeys(sources)), BATCH_SIZE):
+        consumed |= {row.to_id for row in links.filter(kinds, to_id__in=batch).fetch_all()}
+    return consumed
+
+
+def list_recalled_ids(session: Session) -> set[UUID]:
+    """Return the memories that Day1 gave this session, with prompts and as search results."""
+    recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
+    ids = {UUID(uid) for recall in recalls.order_by("-id")[:BATCH_SIZE] for uid in recall.fact_ids}
+    return ids | {UUID(uid) for found in session.recalled.values() for uid in found}
+
+
+def list_known_texts(session: Session, recalled: Iterable[UUID]) -> list[str]:
+    """Return the texts that Day1 gave this session: at its start, with prompts, and as search results.
+
+    What it gave as holding no more is none of them: a person who says it again goes back to it.
+    """
+    texts = [line for line in session.context.splitlines() if not line.startswith(BEFORE)]
+    for batch in batched(sorted(recalled), BATCH_SIZE):
+        facts = Fact.objects.on(session.branch).filter(uid__in=batch).fetch_all()
+        texts += [fact.fact_text for fact in facts]
+        messages = Message.objects.on(session.branch).filter(uid__in=batch)
+        texts += [sentence for row in messages.fetch_all() for sentence in sentences(row.content)]
+    return texts

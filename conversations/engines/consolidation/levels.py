@@ -1,0 +1,203 @@
+"""Consolidation of an agent's facts and of a task's: one fact of each group stays, one fact sums up."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.engines.consolidation.confirming import confirm_facts
+from conversations.engines.consolidation.grouping import group_facts, rank_fact
+from conversations.engines.consolidation.matching import read_texts
+from conversations.engines.consolidation.runs import store_commit
+from conversations.models import ConsolidationRun
+from memory.actors import Actor
+from memory.db.retry import retry_transaction
+from memory.engines.facts import rules
+from memory.engines.facts.assessment import annotate_facts, searchable_rows
+from memory.engines.facts.batch import FactBatch, get_source
+from memory.engines.facts.supersession import link_superseded
+from memory.engines.support.batches import batched
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.repositories import name_repositories
+from memory.models import Branch, Fact, FactLink
+from memory.models.nodes import next_rid
+
+MAX_FACTS = 5000  # the newest of an agent or a task that are compared
+MAX_PIECE = 500  # facts of one commit, so that other writers wait for one piece only
+MIN_SUMMARISED = 3  # facts that are summed up: fewer are read as quickly themselves
+MAX_SUMMARISED = 12  # facts that a summary names
+MAX_SUMMARY_LINE = 120  # characters of each
+SUMMARY = "summary:"  # with the agent and the branch: the source_id of a summary
+TOO_MANY = "Only the newest {most} facts were compared."
+DERIVED = FactLink.Type.CONSOLIDATED_FROM
+
+
+@dataclass(frozen=True)
+class FactSource:
+    """The active facts of an agent or a task on a branch, and the groups that say the same."""
+
+    branch: Branch
+    agent_id: str
+    facts: Sequence[Fact]
+    groups: Sequence[Sequence[Fact]]
+
+    @property
+    def own(self) -> list[Fact]:
+        """Return the facts that the branch itself has; the others are its parent's."""
+        return [fact for fact in self.facts if fact.branch_id == self.branch.pk]
+
+
+def read_facts(branch: Branch, agent_id: str = "") -> FactSource:
+    """Read what a run needs: the active facts, of an agent where one is given, and their groups.
+
+    Groups of inherited facts alone are left to the branch that has them. No provider is asked.
+    """
+    branch.refresh_from_db(fields=["head", "head_at"])
+    lineage = branch.lineage()
+    rows = searchable_rows(lineage, timezone.now()).filter(status=Fact.Status.ACTIVE)
+    rows = rows.filter(agent_id=agent_id) if agent_id else rows
+    facts = [fact for fact in rows.newest(MAX_FACTS) if not fact.source_id.startswith(SUMMARY)]
+    name_repositories(facts, branch.project_id)
+    annotate_facts(facts, lineage, branch.project_id)
+    texts = read_texts(branch.project_id, [fact.fact_text for fact in facts], embed=False)
+    groups = [one for one in group_facts(facts, texts) if any(row.branch_id == branch.pk for row in one)]
+    return FactSource(branch, agent_id, facts, groups)
+
+
+def consolidate_facts(source: FactSource, run: ConsolidationRun, actor: Actor) -> None:
+    """Supersede the facts of each group by its best; of an agent also write the summary."""
+    actor = replace(actor, agent_id=source.agent_id)
+    run.observations = len(source.facts)
+    if len(source.facts) >= MAX_FACTS:
+        run.note = TOO_MANY.format(most=MAX_FACTS)
+    gone: set[object] = set()
+    for groups in split_groups(source.groups):
+        _apply(run, _commit_groups(source.branch, groups, run, actor))
+        gone |= {fact.uid for group in groups for fact in group[1:]}
+    left = [fact for fact in source.own if fact.uid not in gone]
+    if source.agent_id and len(left) >= MIN_SUMMARISED:
+        _apply(run, _commit_summary(source, left, run, actor))
+
+
+def split_groups(groups: Iterable[Sequence[Fact]]) -> Iterator[list[list[Fact]]]:
+    """Yield groups with about MAX_PIECE facts together; of a larger one parts, each with the best of all."""
+    piece: list[list[Fact]] = []
+    for keeper, *others in groups:
+        for batch in batched(others, MAX_PIECE):
+            if piece and sum(map(len, piece)) + len(batch) > MAX_PIECE:
+                yield piece
+                piece = []
+            piece.append([keeper, *batch])
+    if piece:
+        yield piece
+
+
+def _apply(run: ConsolidationRun, values: dict[str, object]) -> None:
+    for name, value in values.items():
+        setattr(run, name, value)
+
+
+@retry_transaction
+def _commit_groups(
+    branch: Branch, groups: Sequence[Sequence[Fact]], run: ConsolidationRun, actor: Actor
+) -> dict[str, object]:
+    next_rid.ensure_lease()
+    with transaction.atomic(savepoint=False):
+        with open_commit(actor, branch.name, f"consolidate.{run.level}") as commit:
+            kept = _recheck(commit, groups)
+            merged = sum(_supersede_group(commit, group) for group in kept)
+            updated = confirm_facts(commit, _list_statements(kept)) if kept else 0
+        return store_commit(run, commit.commit, {"deduplicated": merged, "updated": updated})
+
+
+def _recheck(commit: CommitWriter, groups: Sequence[Sequence[Fact]]) -> list[list[Fact]]:
+    """Return the groups of which every fact still says what was compared."""
+    uids = sorted({fact.uid for group in groups for fact in group})
+    rows = commit.visible_rows(Fact).filter(uid__in=uids, status=Fact.Status.ACTIVE).fetch_all()
+    now = {(row.uid, row.content_hash): row for row in rows}
+    keys = [[(fact.uid, fact.content_hash) for fact in group] for group in groups]
+    return [[now[key] for key in group] for group in keys if all(key in now for key in group)]
+
+
+def _supersede_group(commit: CommitWriter, group: Sequence[Fact]) -> int:
+    """Supersede all facts of a group but the first; return how many."""
+    keeper, *others = group
+    for fact in others:
+        commit.change_row(fact, **rules.change_status(fact, Fact.Status.SUPERSEDED))
+    link_superseded(commit, keeper, others)
+    commit.targets += [str(fact.uid) for fact in group]
+    return len(others)
+
+
+def _list_statements(groups: Iterable[Sequence[Fact]]) -> list[tuple[Fact, str]]:
+    """Return the best of each group with the source of each other: they have stated the same."""
+    return [(group[0], get_source(fact)) for group in groups for fact in group[1:]]
+
+
+# ---- the summary -----------------------------------------------------------------------------------
+
+
+@retry_transaction
+def _commit_summary(
+    source: FactSource, facts: Sequence[Fact], run: ConsolidationRun, actor: Actor
+) -> dict[str, object]:
+    """Write the one summary of an agent on a branch, or its new text."""
+    key, text = f"{SUMMARY}{source.branch.pk}:{source.agent_id}"[:200], describe_facts(source.agent_id, facts)
+    named = choose_named(facts)
+    next_rid.ensure_lease()
+    with transaction.atomic(savepoint=False):
+        with open_commit(actor, source.branch.name, f"consolidate.{run.level}") as commit:
+            rows = commit.visible_rows(Fact).filter(source_id=key, status=Fact.Status.ACTIVE)
+            known = [row for row in rows.fetch_all() if row.branch_id == commit.branch.pk]
+            counts = _write_summary(commit, known[0] if known else None, key, text, named, actor)
+        return store_commit(run, commit.commit, counts)
+
+
+def _write_summary(
+    commit: CommitWriter, known: Fact | None, key: str, text: str, named: Sequence[Fact], actor: Actor
+) -> dict[str, int]:
+    if known is None:
+        fields = {"fact_text": text, "category": "general", "kind": Fact.Kind.NOTE.value, "source_id": key}
+        fields["source_type"] = Fact.SourceType.CONSOLIDATION.value
+        batch = FactBatch([fields], actor, Fact.Status.ACTIVE, deduplicate=False)
+        (written,) = batch.write_facts(commit)
+        _link_summary(commit, written.fact, named)
+        return {"created": 1}
+    if known.fact_text == text:
+        return {}
+    fact = commit.change_row(
+        known, **rules.rewrite_fields(known, {"fact_text": text, "essence": rules.compute_essence(text)})
+    )
+    FactBatch.enqueue_embedding(commit, [fact])
+    _link_summary(commit, fact, named)
+    return {"updated": 1}
+
+
+def _link_summary(commit: CommitWriter, fact: Fact, named: Sequence[Fact]) -> None:
+    """Link a summary to the facts that it names, and to no other."""
+    links = commit.visible_rows(FactLink).filter(from_id=fact.uid, link_type=DERIVED).fetch_all()
+    uids = {one.uid for one in named}
+    for link in links:
+        if link.to_id not in uids:
+            commit.remove_row(link)
+    missing = uids - {link.to_id for link in links}
+    edge = {"from_id": fact.uid, "to_type": FactLink.Target.FACT, "link_type": DERIVED}
+    origin = commit.actor.origin_fields()
+    commit.add_rows([FactLink(**edge, **origin, to_id=uid) for uid in sorted(missing)])
+
+
+def choose_named(facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts that a summary names: the most trusted, of equal ones the older."""
+    return sorted(facts, key=rank_fact)[:MAX_SUMMARISED]
+
+
+def describe_facts(agent_id: str, facts: Sequence[Fact]) -> str:
+    """Return the text of a summary: how many facts of which category, and the most trusted of each."""
+    counts = Counter(fact.category for fact in facts)
+    lines = defaultdict[str, list[str]](list)
+    for fact in choose_named(facts):
+        lines[fact.category].append(fact.essence[:MAX_SUMMARY_LINE].rstrip("."))
+    parts = [f"{name} ({counts[name]}): {'; '.join(texts)}." for name, texts in sorted(lines.items())]
+    return f"{agent_id} knows {len(facts)} facts. {' '.join(parts)}"

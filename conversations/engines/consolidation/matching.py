@@ -1,0 +1,152 @@
+"""Facts that say the same as a text, in nearly the same words or in meaning; guarded by ``same_claim``."""
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from uuid import UUID
+
+import numpy as np
+from django.utils import timezone
+
+from memory.engines.embedding.engine import active_provider
+from memory.engines.embedding.stored_vectors import load_vectors
+from memory.engines.facts.assessment import searchable_rows
+from memory.engines.support.batches import batched
+from memory.engines.support.similarity import get_thresholds, same_claim
+from memory.engines.versions.repositories import is_elsewhere, name_repositories
+from memory.exceptions import ProviderUnavailable
+from memory.models import Branch, Fact
+from memory.models.hashes import content_hash, normalise_text
+from memory.words import STOP_WORDS
+
+MIN_JACCARD = 0.85  # token Jaccard above which two texts may be the same
+MAX_CANDIDATES = 20  # facts that share rare words with a text
+NEIGHBOURS = 5  # facts of the nearest meaning
+MAX_EMBEDDED = 100  # texts without a vector that one comparison embeds
+BATCH_SIZE = 500
+TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Texts:
+    """Texts to compare, with their words and, where there is an embedder, their vectors."""
+
+    words: Mapping[str, frozenset[str]]
+    vectors: Mapping[str, np.ndarray] = field(default_factory=dict)
+    model: str = ""
+
+    def measure(self, one: str, other: str) -> float:
+        """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
+        jaccard = measure_jaccard(self.words[one], self.words[other])
+        score = jaccard if jaccard > MIN_JACCARD else self._measure_meaning(one, other)
+        return score if score and same_claim(one, other) else 0.0
+
+    def _measure_meaning(self, one: str, other: str) -> float:
+        if one not in self.vectors or other not in self.vectors:
+            return 0.0
+        cosine = float(self.vectors[one] @ self.vectors[other])
+        return cosine if cosine >= get_thresholds(self.model).same else 0.0
+
+
+def split_tokens(text: str) -> frozenset[str]:
+    """Return the words of a text and its ideographs, each once."""
+    return frozenset(TOKEN.findall(normalise_text(text)))
+
+
+def measure_jaccard(words: frozenset[str], others: frozenset[str]) -> float:
+    shorter, longer = sorted((len(words), len(others)))
+    if not shorter or shorter <= MIN_JACCARD * longer:
+        return 0.0
+    common = len(words & others)
+    return common / (shorter + longer - common)
+
+
+def choose_rare(words: Iterable[str]) -> list[str]:
+    """Return so many of a text's words that each text of the same words has one of them, long ones first.
+
+    Of n words a text with a Jaccard above MIN_JACCARD lacks fewer than (1 - MIN_JACCARD) n.
+    """
+    ordered = sorted(words, key=lambda word: (word in STOP_WORDS, -len(word), word))
+    return ordered[: ceil((1 - MIN_JACCARD) * len(ordered)) + 1]
+
+
+def read_texts(project_id: UUID, texts: Iterable[str], *, embed: bool = True) -> Texts:
+    """Return texts with their words, and with vectors of an embedder. Not to be called in a transaction.
+
+    Vectors that are stored are read; of the others MAX_EMBEDDED at most are made, none without ``embed``.
+    """
+    words = {text: split_tokens(text) for text in texts}
+    try:
+        provider = active_provider()
+        if provider is None:
+            return Texts(words)
+        vectors = load_stored(project_id, list(words), provider.model)
+        missing = [text for text in words if text not in vectors][: MAX_EMBEDDED * embed]
+        if missing:
+            vectors |= dict(zip(missing, provider.embed(missing), strict=True))
+        return Texts(words, vectors, provider.model)
+    except ProviderUnavailable as error:
+        logger.warning("Texts are compared by their words alone: %s", error)
+        return Texts(words)
+
+
+def load_stored(project_id: UUID, texts: Sequence[str], model: str) -> dict[str, np.ndarray]:
+    """Return the vectors that are stored of texts, by text."""
+    found: dict[str, np.ndarray] = {}
+    for batch in batched(texts, BATCH_SIZE):
+        hashes = {content_hash(text): text for text in batch}
+        ready, _ = load_vectors(project_id, model, list(hashes))
+        found |= {hashes[value]: data for value, data in ready.items()}
+    return found
+
+
+def find_same(branch: Branch, repository: str, texts: Texts, requested: Iterable[str]) -> dict[str, Fact]:
+    """Return for each text the searchable fact of a branch that says the same in other words, if any does.
+
+    Of several the most alike one counts, then the oldest. Facts with the very same text are not among them.
+    """
+    rows = searchable_rows(branch.lineage(), timezone.now())
+    hits: dict[str, set[int]] = {}
+    for text in requested:
+        found = {rid for rid, _ in rows.match_words(choose_rare(texts.words[text]), MAX_CANDIDATES)[0]}
+        if text in texts.vectors:
+            near = rows.search_vectors(texts.vectors[text], NEIGHBOURS, texts.model, branch.project_id)
+            found |= {rid for rid, cosine in near if cosine >= get_thresholds(texts.model).same}
+        hits[text] = found
+    facts = load_facts(branch, {rid for found in hits.values() for rid in found})
+    known = add_texts(texts, branch.project_id, [fact.fact_text for fact in facts.values()])
+    best = {
+        text: choose_best(text, [facts[rid] for rid in found if rid in facts], repository, known)
+        for text, found in hits.items()
+    }
+    return {text: fact for text, fact in best.items() if fact is not None}
+
+
+def load_facts(branch: Branch, rids: Iterable[int]) -> dict[int, Fact]:
+    """Return the facts of a branch that a search finds now, by row id, with their repositories."""
+    found: list[Fact] = []
+    rows = searchable_rows(branch.lineage(), timezone.now())
+    for batch in batched(sorted(rids), BATCH_SIZE):
+        found += rows.rows().filter(pk__in=batch)
+    return {fact.rid: fact for fact in name_repositories(found, branch.project_id)}
+
+
+def add_texts(texts: Texts, project_id: UUID, others: Sequence[str]) -> Texts:
+    """Return texts with some more of which only stored vectors are read."""
+    more = read_texts(project_id, [text for text in others if text not in texts.words], embed=False)
+    return Texts({**texts.words, **more.words}, {**texts.vectors, **more.vectors}, texts.model)
+
+
+def choose_best(text: str, facts: Sequence[Fact], repository: str, texts: Texts) -> Fact | None:
+    plain, best = normalise_text(text), (0.0, 0)
+    chosen = None
+    for fact in facts:
+        if is_elsewhere(fact.repository, repository) or normalise_text(fact.fact_text) == plain:
+            continue
+        score = texts.measure(text, fact.fact_text)
+        if score and (score, -fact.rid) > best:
+            best, chosen = (score, -fact.rid), fact
+    return chosen

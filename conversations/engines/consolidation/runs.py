@@ -1,0 +1,130 @@
+"""The rows of runs: claimed by one worker at a time, and ended in a state that says how it went."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.models import ConsolidationRun
+from conversations.models.runs import COUNTS
+from memory.actors import Actor
+from memory.db.bulk_sql import insert_all
+from memory.db.retry import retry_transaction
+from memory.engines.audit.trail import record_entry
+from memory.exceptions import Conflict
+from memory.models import Branch, Commit
+
+LEASE = timedelta(minutes=15)  # without a sign of life: its process is taken for dead
+DIED = "The process that ran it ended."
+State, Level = ConsolidationRun.State, ConsolidationRun.Level
+
+
+class _RolledBack(Exception):
+    """The end of a dry run, which leaves nothing."""
+
+
+@contextmanager
+def dry_transaction(is_dry: bool) -> Iterator[None]:
+    """Roll back what is written inside, where that is wanted."""
+    if not is_dry:
+        yield
+        return
+    try:
+        with transaction.atomic(savepoint=False):
+            yield
+            raise _RolledBack
+    except _RolledBack:
+        return
+
+
+@contextmanager
+def open_run(branch: Branch, level: str, target: str, actor: Actor) -> Iterator[ConsolidationRun]:
+    """Claim a target for a run that ends with the block: done, or as the block says, failed on an error.
+
+    Raises Conflict while another run has the target.
+    """
+    run = claim_run(branch, level, target, actor)
+    try:
+        yield run
+    except Exception as error:
+        end_run(run, State.FAILED, f"{type(error).__name__}"[:500])
+        raise
+    end_run(run, State.PARTIAL if run.note else State.DONE, run.note)
+    if run.commits:
+        record_entry(actor, "consolidation.run", str(run.pk), describe_counts(run))
+
+
+@retry_transaction
+def claim_run(branch: Branch, level: str, target: str, actor: Actor) -> ConsolidationRun:
+    """Store a run that has its target alone. Raises Conflict."""
+    now, slot = timezone.now(), f"{branch.pk}:{level}:{target}"
+    run = ConsolidationRun(
+        project_id=branch.project_id,
+        branch=branch,
+        level=level,
+        target=target,
+        slot=slot,
+        lease_until=now + LEASE,
+        started_at=now,
+        created_by=actor.label[:200],
+    )
+    with transaction.atomic():
+        dead = ConsolidationRun.objects.filter(slot=slot, lease_until__lt=now)
+        dead.update(slot=None, state=State.FAILED, note=DIED, finished_at=now)
+        if not insert_all([run], ignore_conflicts=True):
+            raise Conflict("{target} is being consolidated already.", target=target)
+    return run
+
+
+@retry_transaction
+def end_run(run: ConsolidationRun, state: str, note: str) -> None:
+    run.state, run.note, run.finished_at = state, note[:500], timezone.now()
+    run.slot = run.lease_until = None
+    run.save(force_update=True)
+
+
+def drop_run(run: ConsolidationRun) -> None:
+    """Delete the row of a run that read nothing and changed nothing."""
+    ConsolidationRun.objects.filter(pk=run.pk).delete()
+
+
+def store_commit(run: ConsolidationRun, commit: Commit | None, counts: Mapping[str, int]) -> dict[str, Any]:
+    """Store a commit of a run and what it did, in the commit's transaction; return the new values.
+
+    The run itself is changed by its caller, after the transaction, which may be run twice.
+    """
+    values: dict[str, Any] = {name: getattr(run, name) + number for name, number in counts.items()}
+    values["commits"] = [*run.commits, *([str(commit.pk)] if commit else [])]
+    values["lease_until"] = timezone.now() + LEASE
+    ConsolidationRun.objects.filter(pk=run.pk).update(**values)
+    return values
+
+
+def describe_counts(run: ConsolidationRun) -> dict[str, Any]:
+    """Return what the audit trail says of a run."""
+    counts = {name: getattr(run, name) for name in COUNTS}
+    return {"level": run.level, "target": run.target, "branch": run.branch.name, "state": run.state, **counts}
+
+
+def is_empty(run: ConsolidationRun) -> bool:
+    """Return whether a run read nothing new and changed nothing."""
+    return not (run.commits or any(getattr(run, name) for name in COUNTS))
+
+
+def find_read_to(branch: Branch, level: str, target: str) -> datetime | None:
+    """Return up to which commit's time earlier runs have read a target."""
+    runs = ConsolidationRun.objects.filter(branch=branch, level=level, target=target, read_to__isnull=False)
+    return runs.order_by("-read_to").values_list("read_to", flat=True).first()
+
+
+def list_undone_seqs(branch: Branch, target: str) -> list[int]:
+    """Return the commits of undone runs of a session, by their numbers on the branch."""
+    undone = ConsolidationRun.objects.filter(
+        branch=branch, level=Level.SESSION, target=target, state=State.UNDONE
+    )
+    ids = [UUID(uid) for commits in undone.values_list("commits", flat=True) for uid in commits]
+    return list(Commit.objects.filter(pk__in=ids).values_list("seq", flat=True)) if ids else []

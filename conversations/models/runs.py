@@ -1,0 +1,78 @@
+"""Runs of consolidation: what each read and made, without a text of any memory."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from memory.db.fields import JSONTextField
+from memory.models import Branch, Project
+from memory.models.nodes import uuid7
+
+COUNTS = ("messages", "observations", "created", "updated", "deduplicated")
+
+
+class ConsolidationRun(models.Model):
+    """One consolidation of a session, an agent's facts or a task; what it did is read from its commits."""
+
+    class Level(models.TextChoices):
+        SESSION = "session", _("session")
+        AGENT = "agent", _("agent")
+        TASK = "task", _("task")
+
+    class State(models.TextChoices):
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        PARTIAL = "partial", _("partial")
+        FAILED = "failed", _("failed")
+        UNDONE = "undone", _("undone")
+
+    class Mode(models.TextChoices):
+        RULES = "rules", _("rules")
+        LLM = "llm", _("language model")
+
+    ENDED: ClassVar = (State.DONE, State.PARTIAL)
+
+    # Set on the answer of a run that was rolled back.
+    dry_run = False
+    # Set where it is shown, see conversations.engines.consolidation.report.
+    proposals: Any
+    sentence: Any
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
+    level = models.CharField(max_length=10, choices=Level.choices)
+    target = models.CharField(max_length=200, help_text="A session, an agent, or a task's short name.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
+    mode = models.CharField(max_length=10, choices=Mode.choices, default=Mode.RULES)
+    messages = models.PositiveIntegerField(default=0, help_text="Messages that no run had read before.")
+    observations = models.PositiveIntegerField(default=0, help_text="Observations, or facts, that it read.")
+    created = models.PositiveIntegerField(default=0)
+    updated = models.PositiveIntegerField(default=0)
+    deduplicated = models.PositiveIntegerField(default=0)
+    durable = models.PositiveIntegerField(default=0, help_text="Of a task: facts that outlive it.")
+    commits = JSONTextField(default=list, help_text="Ids of its commits, in their order.")
+    note = models.CharField(max_length=500, blank=True, default="", help_text="What fell short.")
+    read_to = models.DateTimeField(null=True, help_text="The time of the last commit that it read.")
+    # Project, branch, level and target while it runs, else NULL: one run at a time.
+    slot = models.CharField(max_length=300, null=True, unique=True)
+    lease_until = models.DateTimeField(null=True)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.CharField(max_length=200, blank=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_by = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["branch", "level", "target"], name="consolidation_target")]
+
+    def __str__(self) -> str:
+        return f"{self.level} {self.target}: {self.state}"
+
+    @property
+    def yield_rate(self) -> float | None:
+        """Return facts created by memories read, None where nothing was read."""
+        read = self.messages + self.observations
+        return round(self.created / read, 4) if read else None
