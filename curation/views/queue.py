@@ -136,12 +136,8 @@ def describe_view(reader: ViewContext, view: SavedView) -> dict[str, Any]:
 class NamedView(ProjectPage):
     """What is done to a saved view; a name that is refused comes back in a form, with what was typed."""
 
-    scope, section, title, template_name = (
-        "curate",
-        "review",
-        lazy("Name of the view"),
-        "queue/view_name.html",
-    )
+    scope, section, template_name = "curate", "review", "queue/view_name.html"
+    title = lazy("Name of the view")
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Lead whoever reloads the form to the queue."""

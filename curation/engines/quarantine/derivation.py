@@ -225,12 +225,12 @@ class Derivation:
     ) -> list[Statement]:
         """Drop versions that say again what the one before them, or the other parent of a merge, has said."""
         vids = {vid for one in found for vid in (one.prev_vid, one.merged_vid) if vid}
-        said: set[tuple[int, Any]] = set()
+        named: set[tuple[int, Any]] = set()
         for batch in batched(sorted(vids), BATCH_SIZE):
             rows = model._base_manager.filter(rid__in=batch, deleted=False).order_by()
-            said |= set(rows.values_list("vid", column))
+            named |= set(rows.values_list("vid", column))
         fresh = [one for one in found if (one.branch_id, one.seq) not in self.reverts]
-        return [one for one in fresh if not {(v, one.source) for v in (one.prev_vid, one.merged_vid)} & said]
+        return [one for one in fresh if not {(v, one.source) for v in (one.prev_vid, one.merged_vid)} & named]
 
     # ---- what is hidden --------------------------------------------------------------------------
 
