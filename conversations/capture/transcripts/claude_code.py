@@ -29,7 +29,7 @@ TYPED = ("", "composer", "human", "sdk", "bridge", "unclassified")  # who speaks
 GOES_ON = ("tool_use", "max_tokens", "pause_turn")  # why an answer stopped that is not the turn's last
 COMPACTED = re.compile(  # the summary of a compaction, between words of the program
     r"\A(?:This session is being continued from [^\n]*\n\n)?(.*?)"
-    r"(?:\n\n(?:If you need specific details from before|(?:Please )?[Cc]ontinue the conversation from ).*)?\Z",
+    r"(?:\n\n(?:If you need specific details from before|(?:Please c|C)ontinue the conversation from ).*)?\Z",
     re.S,
 )
 INTERRUPTED = "[Request interrupted by user"
