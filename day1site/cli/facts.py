@@ -130,7 +130,7 @@ def restore(run: Invocation, id: str, branch: str, **options: Any) -> None:
 @branch_option
 def accept(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> int:
     """End with status 1 when one of them is not accepted."""
-    return answer_proposals(run, "accept", branch, ids, options)
+    return act_on_many(run, "accept", branch, ids, options)
 
 
 @command(
@@ -143,10 +143,30 @@ def accept(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> 
 @branch_option
 def refuse(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> int:
     """End with status 1 when one of them is not refused."""
-    return answer_proposals(run, "refuse", branch, ids, options)
+    return act_on_many(run, "refuse", branch, ids, options)
 
 
-def answer_proposals(
+@command(
+    "pin",
+    "Pin facts: a session is told of them first, and ageing leaves them alone.",
+    "day1 facts pin 0197…",
+)
+@argument("ids", "FACT_ID", nargs=-1, required=True)
+@branch_option
+def pin(run: Invocation, ids: Sequence[str], branch: str) -> int:
+    """End with status 1 when one of them is not pinned."""
+    return act_on_many(run, "pin", branch, ids, {})
+
+
+@command("unpin", "Unpin facts.", "day1 facts unpin 0197…")
+@argument("ids", "FACT_ID", nargs=-1, required=True)
+@branch_option
+def unpin(run: Invocation, ids: Sequence[str], branch: str) -> int:
+    """End with status 1 when one of them is not unpinned."""
+    return act_on_many(run, "unpin", branch, ids, {})
+
+
+def act_on_many(
     run: Invocation, action: str, branch: str, ids: Sequence[str], options: Mapping[str, Any]
 ) -> int:
     fields = {"fact_ids": list(ids), **drop_empty(options)}

@@ -11,7 +11,7 @@ from memory.engines.graph.engine import Graph, RelationEngine
 from memory.engines.search.engine import SearchEngine, SearchResult
 from memory.engines.search.explain import ExplainEngine, Explanation
 from memory.engines.sessions.manager import SessionContext, SessionManager
-from memory.engines.sessions.newest import find_replaced, newest_facts
+from memory.engines.sessions.newest import find_last_session, find_replaced, newest_facts
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.pagination import Page
 from memory.engines.versions.repositories import find_repositories, list_repositories
@@ -81,3 +81,6 @@ class MemoryEngine:
 
     def recent_sessions(self, *, actor: Actor, **options: Any) -> Page[Session]:
         return self.sessions.get_recent_sessions(actor=actor, **options)
+
+    def find_last_session(self, *, actor: Actor, branch_name: str, repository: str) -> Session | None:
+        return find_last_session(actor, branch_name, repository)

@@ -1,5 +1,7 @@
 """What ageing archived, and why: beside the history, which holds the archived versions themselves."""
 
+from typing import Any
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -27,6 +29,8 @@ class AgedVersion(models.Model):
     reason = models.CharField(max_length=20, choices=Reason.choices)
     since = models.DateTimeField(null=True, help_text="When the reason began to hold; null for the budget.")
     worth = models.FloatField(null=True, help_text="What it was worth; only for the budget.")
+
+    title: Any  # of the reason, set where it is shown
 
     class Meta:
         indexes = [

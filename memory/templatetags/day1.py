@@ -45,6 +45,7 @@ STATES = {
     "person": ("person", gettext_lazy("person")),
     "expired": ("clock", gettext_lazy("expired")),
     "outdated": ("clock", gettext_lazy("no longer valid")),
+    "pinned": ("pin", gettext_lazy("pinned")),
 }
 # States of branches: (colour, icon, label).
 BRANCH_STATES = {
@@ -62,8 +63,10 @@ ACTION_BUTTONS = {
     "restore": ("undo", gettext_lazy("Restore")),
     "archive": ("archived", gettext_lazy("Archive")),
     "unverify": ("unverified", gettext_lazy("Clear verdict")),
+    "pin": ("pin", gettext_lazy("Pin")),
+    "unpin": ("pin", gettext_lazy("Unpin")),
 }
-KEYS = {"verify": "v", "invalidate": "i", "accept": "v", "refuse": "i"}
+KEYS = {"verify": "v", "invalidate": "i", "accept": "v", "refuse": "i", "pin": "p", "unpin": "p"}
 # Badges of authors, by the kind of an actor.
 MAKERS = {"key": "agent", "user": "person", "local": "person", "system": "agent"}
 

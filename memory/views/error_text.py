@@ -25,6 +25,8 @@ OUTCOMES: dict[str, Any] = {
     "restore": _("Restored."),
     "supersede": _("Superseded."),
     "set_category": _("Category changed."),
+    "pin": _("Pinned."),
+    "unpin": _("Unpinned."),
 }
 
 

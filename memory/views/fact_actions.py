@@ -33,7 +33,8 @@ from memory.views.view_context import ViewContext
 from memory.views.widgets import add_form_error, parse_number, read_id
 
 # Actions with a button on the page of a fact; the others have their own forms.
-BUTTONS = frozenset({"verify", "invalidate", "unverify", "accept", "refuse", "archive", "restore"})
+VERDICT_BUTTONS = ("verify", "invalidate", "unverify", "accept", "refuse")
+BUTTONS = frozenset({*VERDICT_BUTTONS, "archive", "restore", "pin", "unpin"})
 
 
 # Errors that leave the form open, with all its input.

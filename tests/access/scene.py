@@ -22,6 +22,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine
+from memory.engines.facts.ageing.engine import AgeingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
@@ -79,7 +80,11 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
     erasure = ErasureEngine().erase(
         scope="fact", target=str(gone.uid), confirm=project.slug, drop_copies=True, actor=actor
     )
+    facts.write_fact(fact_text="It is over.", expires_at="2026-01-01T00:00:00Z", actor=actor)
+    run = AgeingEngine().run_ageing(actor=actor)
+    assert run.commit is not None
     return {
+        "aged": run.commit.pk,
         "fact": fact.uid,
         "other": other.uid,
         "old": old.uid,

@@ -80,6 +80,19 @@ def test_pages_of_a_repository_go_on_while_sessions_begin(agent: Agent, sessions
     assert (told, second["next_cursor"]) == (["Looked again.", f"Looked at {SHOP}."], None)
 
 
+def test_a_session_in_which_nothing_happened_is_not_the_last(
+    agent: Agent, actor: Any, sessions: None
+) -> None:
+    for key in ("s2", "s3"):
+        SessionManager().create_session(session_id=key, actor=actor, project_path=SHOP)
+    SessionManager().end_session(session_id="s2", actor=actor)
+    shop = agent.at(Day1_Repository=SHOP)
+    told = shop.call("memory_context")
+    assert (told["session"]["id"], told["summary"]) == ("s1", f"Worked on {SHOP}.")
+    shop.call("memory_write", fact_text="Clocks are set at night.", session_id="s2")
+    assert shop.call("memory_context")["session"]["id"] == "s2"
+
+
 def test_any_repository_is_shown_when_asked_or_unknown(agent: Agent, sessions: None) -> None:
     for client, arguments in ((agent, {}), (agent.at(Day1_Repository=SHOP), {"repository": "*"})):
         told = client.call("memory_context", **arguments)

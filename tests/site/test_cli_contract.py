@@ -42,11 +42,15 @@ BUNDLE = {"bundle"} | {
     f"bundle {action}"
     for action in "create list show export upload import key trust trusted distrust".split()
 }
+AGEING = {"age"} | {f"age {name}" for name in "run runs undo pressure".split()}
 ADDED = {
     *VERIFICATION,
     "completion",
     "facts accept",
     "facts refuse",
+    "facts pin",
+    "facts unpin",
+    *AGEING,
     *POLICY,
     *PROJECT,
     *ERASURE,

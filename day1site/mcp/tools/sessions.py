@@ -16,12 +16,11 @@ from memory.engines.graph.engine import MAX_DEPTH
 from memory.engines.memory import MemoryEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, NotFound
-from memory.models import Observation, Session
+from memory.models import Observation
 
 memory_engine = MemoryEngine()
 CONTEXT_TOKENS = 1500
 EDGES = 50
-SCAN_LIMIT = 20  # sessions searched for the last ended one
 
 
 @b.tool(
@@ -29,9 +28,9 @@ SCAN_LIMIT = 20  # sessions searched for the last ended one
     about=(
         "Catch up at the start of work or after a break: the summary of a session, the facts that it "
         "wrote, its last messages, what it did in numbers, and the newest facts of the branch. Without "
-        "`session_id` it is the last session of your repository that is over, else the last one begun; "
-        "nothing of another repository is shown then. An index: memory_get "
-        "gives the full text of a fact, memory_timeline what was done in order."
+        "`session_id` it is the last session of your repository that is over and in which something "
+        "happened, else the last one begun; nothing of another repository is shown then. An index: "
+        "memory_get gives the full text of a fact, memory_timeline what was done in order."
     ),
     takes={
         "session_id": b.text("The session; default: the last one that is over."),
@@ -74,12 +73,9 @@ def memory_context(call: Call) -> b.Answer:
 
 
 def _last_session(call: Call, repository: str) -> str:
-    """Return the newest ended session, else the newest: an active one may be the caller's own."""
-    page = memory_engine.recent_sessions(
-        actor=call.caller.actor, branch_name=call.branch, repository=repository, limit=SCAN_LIMIT
-    )
-    over = [one for one in page.results if one.status != Session.Status.ACTIVE]
-    return next((one.key for one in (*over, *page.results)), "")
+    where = {"branch_name": call.branch, "repository": repository}
+    found = memory_engine.find_last_session(actor=call.caller.actor, **where)
+    return found.key if found else ""
 
 
 def _load_session(call: Call, session_id: str, limits: dict[str, int]) -> dict[str, Any]:

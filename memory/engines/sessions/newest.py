@@ -1,20 +1,25 @@
-"""The newest facts of a branch, as an agent that catches up is shown them."""
+"""The newest facts of a branch and its last session, as an agent that catches up is shown them."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Max
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
+from memory.engines.sessions.manager import SessionManager, find_last_events
 from memory.engines.sessions.revisions import ReadPoint, find_revised, is_vouched_for
 from memory.engines.sessions.utterances import hear_sources, load_edges
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.repositories import find_repository, is_elsewhere
-from memory.models import Fact
+from memory.models import Branch, Fact, Observation, Session
+
+MAX_SESSIONS = 20  # the newest, among which the last one is looked for
 
 
 def newest_facts(actor: Actor, branch_name: str, limit: int) -> Sequence[Fact]:
@@ -30,6 +35,31 @@ def newest_facts(actor: Actor, branch_name: str, limit: int) -> Sequence[Fact]:
     facts = [news[uid] for uid in sorted(news, reverse=True)]
     replaced = find_replaced(actor, branch_name, facts)
     return [fact for fact in facts if fact.uid not in replaced or is_vouched_for(fact)][:limit]
+
+
+def find_last_session(actor: Actor, branch_name: str, repository: str) -> Session | None:
+    """Return the session that is over in which something happened last, else the newest that is over.
+
+    Where none is over it is the newest: an active one may be the caller's own.
+    """
+    where = {"branch_name": branch_name, "repository": repository}
+    found = SessionManager().get_recent_sessions(actor=actor, limit=MAX_SESSIONS, **where).results
+    over = [one for one in found if one.status != Session.Status.ACTIVE]
+    branch = find_branch(actor, branch_name)
+    dated = {**find_last_written(branch, over), **find_last_events(branch, over)} if over else {}
+    happened = [one for one in over if one.key in dated]
+    last = max(happened, key=lambda one: dated[one.key], default=None)
+    return last or next(iter((*over, *found)), None)
+
+
+def find_last_written(branch: Branch, sessions: Sequence[Session]) -> dict[str, datetime]:
+    """Return when each session last wrote a fact or an observation, where it wrote any."""
+    found: dict[str, datetime] = {}
+    for model in (Fact, Observation):
+        rows = model.objects.on(branch).filter(session_id__in=[one.key for one in sessions]).rows()
+        for key, at in rows.order_by().values_list("session_id").annotate(last=Max("created_at")):
+            found[key] = max(at, found.get(key, at))
+    return found
 
 
 def list_newest(actor: Actor, branch_name: str, limit: int, **narrow: Any) -> list[Fact]:

@@ -165,7 +165,7 @@ class AgeingEngine:
 
     def list_runs(
         self, *, actor: Actor, branch_name: str = MAIN, limit: int = 50, cursor: str = ""
-    ) -> Page[Commit]:
+    ) -> Page[Any]:
         """List the runs on a branch, newest first, each a commit with ``reasons`` and whether it is undone.
 
         Raises Invalid, BranchNotFound, scope and branch refusals.
