@@ -29,7 +29,7 @@ CHECKS = CONSOLIDATION.field_checks(Use.CREATE)
 
 
 @d.declare_fields(CONSOLIDATION.select_fields(Use.CREATE))
-class RunInput(d.RequestShape):
+class ConsolidationInput(d.RequestShape):
     """A run to start."""
 
     branch = s.CharField(required=False, help_text="Of an agent's run; main by default.")
@@ -37,7 +37,7 @@ class RunInput(d.RequestShape):
 
 
 @d.declare_fields(CONSOLIDATION.select_fields(Use.ANSWER))
-class RunShape(d.AnswerShape):
+class ConsolidationShape(d.AnswerShape):
     """A run of consolidation."""
 
 
@@ -60,25 +60,25 @@ class ProposalShape(s.Serializer):
     evidence = EvidenceShape(many=True)
 
 
-class RunDetailShape(RunShape):
+class ConsolidationDetailShape(ConsolidationShape):
     """A run with the first 200 things that it did."""
 
     proposals = ProposalShape(many=True)
     durable_facts = s.ListField(child=s.UUIDField(), help_text="In the answer to a task's run.")
 
 
-render = build_renderer(RunShape)
-RUN = route("Read a run, with what it did", {200: RunDetailShape})
+render = build_renderer(ConsolidationShape)
+RUN = route("Read a run, with what it did", {200: ConsolidationDetailShape})
 ROUTES = {
     "ConsolidationViewSet": {
-        "runs": route("List runs, newest first", {200: page(RunShape)}, None, [*FILTERS, *PAGING]),
+        "runs": route("List runs, newest first", {200: page(ConsolidationShape)}, None, [*FILTERS, *PAGING]),
         "start_run": route(
             "Consolidate a session, an agent's facts or a task",
-            {200: RunDetailShape, 201: RunDetailShape},
-            RunInput,
+            {200: ConsolidationDetailShape, 201: ConsolidationDetailShape},
+            ConsolidationInput,
         ),
         "one_run": RUN,
-        "undo": route("Undo a run whole", {200: RunShape}),
+        "undo": route("Undo a run whole", {200: ConsolidationShape}),
     }
 }
 
