@@ -1,205 +1,26 @@
-"""Consolidation of a half year of sessions, made by a seeded generator: what is learned of what was planted.
+"""Consolidation of a half year of sessions: what is learned of what was planted, in which time.
 
-    python -m bench.consolidation                    # precision, recall, duplicates, echoes, yield
-    python -m bench.consolidation --observations 100000   # time and memory
-
-The generator shares no code and no word list with the rules. Of each planted fact it knows in which sessions it
-was said, in which words, and what it is about; a learned fact counts as planted when it has its key words.
+python -m bench.consolidation                         # precision, recall, duplicates, echoes, yield
+python -m bench.consolidation --observations 100000   # time and memory
 """
 
 import argparse
-import random
 import resource
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from bench.local_engine import open_store
+from bench.consolidation_corpus import KINDS, HalfYear, Planted, make_half_year
+from bench.local_engine import local, set_up
 
-SUBJECTS = (
-    "ledger export", "session tokens", "invoice mailer", "search index", "image resizer", "audit trail", "login page",
-    "rate limiter", "webhook sender", "billing cron", "feature flags", "staging cluster", "nightly backup", "API gateway",
-    "product feed", "price cache", "refund flow", "customer import", "metrics agent", "release notes", "test fixtures",
-    "translation files", "error pages", "docs site", "mobile client", "tax tables", "queue worker", "upload service",
-)  # fmt: skip
-CHOICES = (
-    ("Postgres", "MySQL"), ("Redis", "Memcached"), ("Kafka", "RabbitMQ"), ("gRPC", "plain HTTP"), ("Terraform", "Pulumi"),
-    ("Fastly", "Cloudflare"), ("Parquet", "CSV"), ("Argon2", "bcrypt"), ("Vite", "webpack"), ("Poetry", "pip-tools"),
-    ("Grafana", "Kibana"), ("Tantivy", "Lucene"), ("Zstandard", "gzip"), ("Ed25519", "RSA"), ("Playwright", "Selenium"),
-)  # fmt: skip
-PEOPLE = ("Priya", "Tomás", "Ingrid", "Kofi", "Mei", "Lars", "Noor", "Paulo")
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
-# Ways to say it. The first of each is the plainest; {s} what it is about, {a} what was chosen, {b} what was not.
-DECIDED = (
-    "We'll build the {s} on {a}.",
-    "For the {s} it's {a} from today, {b} is out.",
-    "Go with {a} for the {s}, please, and leave {b} alone.",
-    "The {s} runs on {a}; nobody touches {b} for it.",
-    "Decision for the {s}: {a}, not {b}.",
-    "{s} 用 {a}，不要用 {b}。",
-)
-NUMBERED = (
-    "Keep the {s} timeout at {n} seconds.",
-    "The {s} may retry {n} times, then it gives up.",
-    "Nothing of the {s} is kept longer than {n} days.",
-    "Page size of the {s} is {n}, everywhere.",
-)
-OWNED = (
-    "{p} signs off every change to the {s}.",
-    "Ask {p} before you touch the {s}, always.",
-    "The {s} is {p}'s; she reviews it on {d}.",
-)
-CHANGED = (
-    "The {s} moves off {a}: it is {b} now.",
-    "We no longer use {a} for the {s}; use {b} instead.",
-    "{s} 改用 {b}，不再用 {a}。",
-)
-ASKED = (
-    "Can you look at why the {s} is slow?", "Run the tests of the {s} again.", "What does this stack trace mean?",
-    "Add a test for the empty case in the {s}.", "Thanks, that works.", "Show me the diff before you push.",
-    "Should the {s} use {a} or {b}?", "I wonder whether {a} would be quicker for the {s}.", "hm, no idea",
-    "Rename the helper in the {s} and push.", "Maybe we try {a} one day.", "Revert that, it broke the {s}.",
-    "看一下 {s} 为什么这么慢", "Does {p} know about the {s}?", "Bump the version and tag it.",
-)  # fmt: skip
-ANSWERED = (
-    "I read the module and found two callers.", "The tests pass now.", "I changed the helper as you asked; the diff is small.",
-    "It fails because the fixture is missing.", "Done. Anything else?", "The trace points at the parser.",
-    "Looking at the {s} next.", "There are 14 call sites; I updated all of them.",
-)  # fmt: skip
-FAILURES = (
-    ("pytest tests/{f}", "E   ModuleNotFoundError: No module named '{m}'", "pip install {m}"),
-    ("make {f}", "make: *** missing separator.  Stop.", "sed -i 's/^    /\\t/' Makefile"),
-    ("npm run {f}", "Error: Cannot find module '{m}'", "npm install {m}"),
-    ("docker build {f}", "ERROR: failed to solve: {m}: not found", "sed -i 's/{m}/{m}:stable/' Dockerfile"),
-    ("go test ./{f}", "undefined: {m}.New", "go get example.org/{m}"),
-)
-MODULES = ("yarnlock", "pgvector", "ujson", "attrs", "zlib", "left-pad", "protobuf", "glibc", "sentry", "boto")
-
-
-@dataclass
-class Planted:
-    """A fact of the half year: the ways in which it is said, and what any of them must have."""
-
-    ways: Sequence[str]
-    keys: tuple[str, ...]
-    kind: str
-    changes: "Planted | None" = None
-    said: set[str] = field(default_factory=set)  # the sessions that say it
-    texts: set[str] = field(default_factory=set)
-
-    def says(self, text: str) -> bool:
-        return all(key.casefold() in text.casefold() for key in self.keys)
-
-
-@dataclass
-class HalfYear:
-    """Sessions in their order, and what was planted in them."""
-
-    sessions: list[dict[str, Any]]
-    planted: list[Planted]
-    echoes: list[str]
-
-    @property
-    def observations(self) -> int:
-        return sum(len(one["calls"]) for one in self.sessions)
-
-
-def plant(rng: random.Random, count: int) -> list[Planted]:
-    """Return facts about different things, some of which later ones change."""
-    found: list[Planted] = []
-    subjects = [f"{name} of {team}" if team else name for team in ("", "shop", "bank", "lab") for name in SUBJECTS]
-    rng.shuffle(subjects)
-    for at, subject in enumerate(subjects[:count]):
-        a, b = rng.choice(CHOICES)
-        n, p, d = rng.randint(2, 900), rng.choice(PEOPLE), rng.choice(DAYS)
-        words = {"s": subject, "a": a, "b": b, "n": n, "p": p, "d": d}
-        if at % 5 in (0, 1):
-            old = Planted([way.format(**words) for way in rng.sample(DECIDED, 3)], (subject, a), "decision")
-            found.append(old)
-            if at % 10 == 0:
-                ways = [way.format(**words) for way in CHANGED]
-                found.append(Planted([rng.choice(ways)], (subject, b), "change", changes=old))
-        elif at % 5 in (2, 3):
-            way = rng.choice(NUMBERED).format(**words)
-            found.append(Planted([way], (subject, str(n)), "number"))
-        else:
-            found.append(Planted([rng.choice(OWNED).format(**words)], (subject, p), "owner"))
-    return found
-
-
-def make_half_year(seed: int, sessions: int, facts: int, calls: int) -> HalfYear:
-    """Return sessions over 26 weeks, in which each fact is said in one to four of them."""
-    rng = random.Random(seed)
-    planted = plant(rng, facts)
-    begun = datetime.fromisoformat("2026-05-25T08:00:00+00:00")
-    rows = [
-        {"key": f"half-{at:05d}", "at": begun + timedelta(days=182 * at / sessions), "said": [], "calls": []}
-        for at in range(sessions)
-    ]
-    for row in rows:
-        row["said"] = list(talk(rng))
-        row["calls"] = list(work(rng, calls))
-    for one in planted:
-        say_planted(rng, rows, one)
-    echoes = [plant_echo(rng, rows, one) for one in planted[::4] if one.kind != "change"]
-    return HalfYear(rows, planted, [text for text in echoes if text])
-
-
-def talk(rng: random.Random) -> Iterator[tuple[str, str]]:
-    for _ in range(rng.randint(2, 5)):
-        words = dict(zip("ab", rng.choice(CHOICES), strict=True)) | {"s": rng.choice(SUBJECTS), "p": rng.choice(PEOPLE)}
-        yield "user", rng.choice(ASKED).format(**words)
-        yield "assistant", rng.choice(ANSWERED).format(**words)
-
-
-def work(rng: random.Random, calls: int) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Yield tool calls: reads, searches and edits that teach nothing, and now and then a failure that is repaired."""
-    for _ in range(calls):
-        file = f"{rng.choice('abcdefgh')}{rng.randint(1, 99)}"
-        match rng.randint(0, 3):
-            case 0:
-                yield "Read", {"file_path": f"src/{file}.py"}, f"def run_{file}(): ..."
-            case 1:
-                yield "Grep", {"pattern": f"run_{file}"}, f"src/{file}.py:1:def run_{file}"
-            case 2:
-                yield "Edit", {"file_path": f"src/{file}.py", "old_string": "a", "new_string": "b"}, "ok"
-            case _:
-                yield "Bash", {"command": f"cat logs/{file}.log"}, "INFO started"
-
-
-def say_planted(rng: random.Random, rows: list[dict[str, Any]], one: Planted) -> None:
-    """Say a fact in up to four sessions, a change after what it changes."""
-    later = [at for at, row in enumerate(rows) if one.changes is None or row["key"] > max(one.changes.said, default="")]
-    if one.changes is None:
-        later = later[: max(4, len(rows) * 2 // 3)]
-    for at in sorted(rng.sample(later, min(len(later), rng.choice((1, 1, 2, 3, 4))))):
-        text = rng.choice(one.ways)
-        rows[at]["said"].insert(rng.randrange(0, len(rows[at]["said"]), 2), ("user", text))
-        one.said.add(rows[at]["key"])
-        one.texts.add(text)
-
-
-def plant_echo(rng: random.Random, rows: list[dict[str, Any]], one: Planted) -> str:
-    """Have the agent of a later session repeat a fact that memory gave it; return the text."""
-    text = sorted(one.texts)[0] if one.texts else ""
-    later = [row for row in rows if text and row["key"] > max(one.said)]
-    if not later:
-        return ""
-    row = rng.choice(later)
-    row.setdefault("given", []).append(text)
-    row["said"].append(("assistant", f"As memory says: {text} {text}"))
-    return text
-
-
-# ---- playing and judging ---------------------------------------------------------------------------------
+LISTED = 12  # examples of each fault
 
 
 def play(year: HalfYear, actor: Any) -> tuple[list[Any], float]:
     """Write the sessions, consolidate each as it ends; return the runs and the seconds that those took."""
     from conversations.engines.consolidation.engine import ConsolidationEngine
-    from memory.engines.facts.engine import FactEngine
     from memory.engines.sessions.manager import SessionManager
     from memory.models import Session
 
@@ -207,7 +28,7 @@ def play(year: HalfYear, actor: Any) -> tuple[list[Any], float]:
     for row in year.sessions:
         write_session(row, actor.acting_at(row["at"]))
         if texts := row.get("given"):
-            facts = FactEngine().list_facts(actor=actor, limit=100).results
+            facts = list_active(actor)
             known = [str(fact.uid) for fact in facts if fact.fact_text in texts]
             context = "<day1-memory>\n" + "\n".join(f"- {text}" for text in texts) + "\n</day1-memory>"
             Session.objects.filter(key=row["key"]).update(context=context, recalled={"start": known})
@@ -233,37 +54,66 @@ def write_session(row: dict[str, Any], actor: Any) -> None:
 
 def judge(year: HalfYear, actor: Any) -> dict[str, Any]:
     """Compare what was learned with what was planted."""
-    from memory.db.backend import get_backend  # noqa: F401
-    from memory.models import Fact, FactLink
-    from memory.engines.versions.lookup import find_branch
-
-    branch = find_branch(actor, "main")
-    facts = Fact.objects.on(branch).filter(status="active").fetch_all()
-    matches = {fact.uid: [one for one in year.planted if one.said and one.says(fact.fact_text)] for fact in facts}
+    facts, spoken = list_active(actor), [one for one in year.planted if one.said]
+    matches = {fact.uid: [one for one in spoken if one.says(fact.fact_text)] for fact in facts}
     learned = {id(one) for found in matches.values() for one in found}
-    spoken = [one for one in year.planted if one.said]
+    missed = [one for one in spoken if id(one) not in learned]
     texts = [fact.fact_text for fact in facts]
-    wanted = {(id(one), text) for one in spoken for text in one.texts}
-    contested = {(link.from_id, link.to_id) for link in FactLink.objects.on(branch).filter(link_type="CONTESTED_BY").fetch_all()}
-    changes = [one for one in spoken if one.changes and one.changes.said]
-    found = [one for one in changes if any(is_change(one, facts, pair) for pair in contested)]
     return {
         "facts learned": len(facts),
         "precision": round(sum(map(bool, matches.values())) / max(len(facts), 1), 3),
-        "recall": round(len([one for one in spoken if id(one) in learned]) / len(spoken), 3),
-        "recall by kind": {
-            kind: f"{sum(id(one) in learned for one in spoken if one.kind == kind)}/{sum(one.kind == kind for one in spoken)}"
-            for kind in ("decision", "number", "owner", "change")
-        },
-        "wordings planted": len(wanted),
-        "duplicates in words left": len(texts) - len({" ".join(text.casefold().split()) for text in texts}),
-        "facts of one planted fact beyond the first": sum(map(len, matches.values())) - len(learned),
+        "recall": round(1 - len(missed) / len(spoken), 3),
+        "recall by kind": {kind: describe_share(kind, spoken, missed) for kind in KINDS},
+        "wordings planted": sum(len(one.texts) for one in spoken),
+        "duplicates in words": len(texts) - len({" ".join(text.casefold().split()) for text in texts}),
+        "other wordings of a learned fact": sum(map(len, matches.values())) - len(learned),
         "echoes planted": len(year.echoes),
         "echoes learned": sum("As memory says" in text for text in texts),
-        "contradictions found": f"{len(found)}/{len(changes)}",
-        "not planted": [fact.fact_text for fact in facts if not matches[fact.uid]][:12],
-        "missed": [sorted(one.texts)[0] for one in spoken if id(one) not in learned][:12],
+        "echoes that confirmed": count_echoes(year, facts),
+        "contradictions found": count_changes(spoken, facts, actor),
+        "not planted": [fact.fact_text for fact in facts if not matches[fact.uid]][:LISTED],
+        "missed": [sorted(one.texts)[0] for one in missed][:LISTED],
     }
+
+
+def count_changes(spoken: Sequence[Planted], facts: Sequence[Any], actor: Any) -> str:
+    """Return of how many changes both facts are linked as contested."""
+    from memory.engines.versions.lookup import find_branch
+    from memory.models import FactLink
+
+    links = FactLink.objects.on(find_branch(actor, "main")).filter(link_type="CONTESTED_BY").fetch_all()
+    contested = {(link.from_id, link.to_id) for link in links}
+    changes = [one for one in spoken if one.changes and one.changes.said]
+    found = [one for one in changes if any(is_change(one, facts, pair) for pair in contested)]
+    return f"{len(found)}/{len(changes)}"
+
+
+def count_echoes(year: HalfYear, facts: Sequence[Any]) -> int:
+    """Return how many confirmations come from a session that only repeated memory."""
+    from memory.models import Confirmation
+
+    given = {f"session:{row['key']}" for row in year.sessions if row.get("given")}
+    confirming = Confirmation.objects.filter(source__in=given).values_list("uid", "source")
+    return sum(is_echo(year, facts, uid, source) for uid, source in confirming)
+
+
+def describe_share(kind: str, spoken: Sequence[Planted], missed: Sequence[Planted]) -> str:
+    whole, gone = (sum(one.kind == kind for one in some) for some in (spoken, missed))
+    return f"{whole - gone}/{whole}"
+
+
+def is_echo(year: HalfYear, facts: Sequence[Any], uid: Any, source: str) -> bool:
+    """Return whether a session confirms a fact that it only repeats from memory."""
+    row = next(row for row in year.sessions if f"session:{row['key']}" == source)
+    text = next((fact.fact_text for fact in facts if fact.uid == uid), "")
+    return text in row["given"] and not any(text in said for role, said in row["said"] if role == "user")
+
+
+def list_active(actor: Any) -> list[Any]:
+    from memory.engines.versions.lookup import find_branch
+    from memory.models import Fact
+
+    return Fact.objects.on(find_branch(actor, "main")).filter(status="active").fetch_all()
 
 
 def is_change(one: Planted, facts: Sequence[Any], pair: tuple[Any, Any]) -> bool:
@@ -273,19 +123,22 @@ def is_change(one: Planted, facts: Sequence[Any], pair: tuple[Any, Any]) -> bool
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    with open_store() as actor:
-        if options.observations:
-            sessions = max(options.observations // 100, 1)
-            year = make_half_year(options.seed, sessions, min(sessions // 5, 112), 100)
-        else:
-            year = make_half_year(options.seed, options.sessions, options.facts, 12)
+    year = make_half_year(options.seed, options.sessions, options.facts, 12)
+    if options.observations:
+        sessions = max(options.observations // 100, 1)
+        year = make_half_year(options.seed, sessions, min(sessions // 5, 112), 100)
+    with tempfile.TemporaryDirectory() as folder:
+        set_up(Path(folder), options.embedder)
+        actor = local()
         runs, seconds = play(year, actor)
+        read = sum(one.messages + one.observations for one in runs)
         return {
             "sessions": len(year.sessions),
             "observations": year.observations,
+            "messages and observations read": read,
             "seconds consolidating": round(seconds, 1),
             "peak memory, MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-            "yield": round(sum(one.created for one in runs) / sum(one.messages + one.observations for one in runs), 4),
+            "yield": round(sum(one.created for one in runs) / read, 4),
             "confirmed": sum(one.updated for one in runs),
             **judge(year, actor),
         }
@@ -296,6 +149,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=17)
     parser.add_argument("--sessions", type=int, default=260)
     parser.add_argument("--facts", type=int, default=80)
+    parser.add_argument("--embedder", default="off", help="minilm compares meanings too")
     parser.add_argument("--observations", type=int, default=0)
     for name, value in run(parser.parse_args()).items():
         print(f"{name}: {value}")
