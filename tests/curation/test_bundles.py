@@ -481,6 +481,19 @@ def test_a_guarded_branch_takes_none(actor: Actor, bundle: Bundle, project: Proj
         engine.import_bundle(bundle_id=bundle.pk, branch_name="main", actor=key_actor(project))
 
 
+def test_strangers_do_not_climb_from_version_to_version(actor: Actor, other: Actor, bundle: Bundle) -> None:
+    data = document(bundle)
+    for version in (10_000, 9_000):
+        engine.upload_bundle(document=reseal(data | {"version": version}), actor=other)
+    with pytest.raises(Invalid, match="far ahead"):
+        engine.upload_bundle(document=reseal(data | {"version": 10_001}), actor=other)
+    made = engine.create_bundle(name="clocks", only_verified=False, actor=other)
+    assert made.version == 10_001
+    engine.upload_bundle(document=reseal(data | {"version": 20_001}), actor=other)
+    with pytest.raises(Invalid, match="far ahead"):
+        engine.upload_bundle(document=reseal(data | {"version": 20_002}), actor=other)
+
+
 def test_a_name_and_version_are_of_one_document(actor: Actor, bundle: Bundle) -> None:
     data = reseal(document(bundle) | {"description": "Another."})
     with pytest.raises(Exists):
