@@ -53,7 +53,13 @@ class Actor:
 
         Raises ScopeMissing, BranchForbidden, AgentForbidden.
         """
-        self.require_scope("admin", "*" if self.branch_patterns else None)
+        self.require_scope("admin")
+        if self.branch_patterns and "*" not in self.branch_patterns:
+            raise BranchForbidden(name="*")
+        self.require_every_agent()
+
+    def require_every_agent(self) -> None:
+        """Refuse a key that is bound to an agent: it acts for that one only. Raises AgentForbidden."""
         if self.bound_agent:
             raise AgentForbidden()
 

@@ -80,6 +80,7 @@ OUTPUT_NAMES = (
     "output",
     "result",
 )
+CLAUDE_CODE = "claude-code"
 MAX_ID_LENGTH = 200
 OWN_FIELDS = "day1"  # key of the fields that Day1's own client adds: client, root, at, nonce
 
@@ -135,7 +136,8 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
     values = {name: as_text(_get_first(raw, words)) for name, words in FIELD_NAMES.items()}
     spelled = values.pop("name")
     name = EVENT_NAMES.get(spelled.casefold().replace("_", "").replace("-", ""))
-    if name is None or not values["session"].strip():
+    stated = as_text(added.get("client")) or client
+    if name is None or not values["session"].strip() or _is_compaction(name, raw, stated):
         return None
     for short in ("session", "agent", "agent_type", "call", "prompt_id", "tool", "model", "source"):
         values[short] = values[short].strip()[:MAX_ID_LENGTH]
@@ -145,7 +147,7 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
     return HookEvent(
         name=name,
         spelled=spelled,
-        client=_get_client(raw, as_text(added.get("client")) or client),
+        client=_get_client(raw, stated),
         nonce=as_text(added.get("nonce"))[:MAX_ID_LENGTH],
         interrupted=raw.get("is_interrupt") is True,
         input=parse_json(_get_first(raw, INPUT_NAMES)),
@@ -182,6 +184,14 @@ def _get_client(raw: Mapping[str, Any], stated: str) -> str:
 def _get_workspace(raw: Mapping[str, Any]) -> str:
     roots = raw.get("workspace_roots")
     return as_text(roots[0]) if isinstance(roots, list) and roots else ""
+
+
+def _is_compaction(name: str, raw: Mapping[str, Any], client: str) -> bool:
+    """Return whether it is the end of the agent with which Claude Code compacts, whose type is empty.
+
+    Nobody started it, and its answer is the summary, which PostCompact brings.
+    """
+    return name == "SubagentStop" and client == CLAUDE_CODE and raw.get("agent_type") == ""
 
 
 def _parse_timestamp(value: Any) -> datetime | None:

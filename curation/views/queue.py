@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
@@ -20,7 +20,7 @@ from curation.models import SavedView
 from curation.views.review import STATUSES
 from memory.engines.facts.bulk_actions import MAX_FACTS, Report
 from memory.engines.facts.filters import FactFilter
-from memory.exceptions import Day1Error, Invalid
+from memory.exceptions import Conflict, Day1Error, Invalid
 from memory.models import Commit
 from memory.views.action_report import take_report
 from memory.views.base import ProjectPage, safe_referer
@@ -133,12 +133,34 @@ def describe_view(reader: ViewContext, view: SavedView) -> dict[str, Any]:
     return {"row": view, "address": f"{address}?{query}" if query else address, "is_own": own}
 
 
-class SaveView(ProjectPage):
-    """Saves what the queue shows under a name; ``shown`` is its query."""
+class NamedView(ProjectPage):
+    """What is done to a saved view; a name that is refused comes back in a form, with what was typed."""
 
-    scope, http_method_names = "curate", ["post"]
+    scope, section, template_name = "curate", "review", "queue/view_name.html"
+    title = lazy("Name of the view")
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Lead whoever reloads the form to the queue."""
+        return redirect(self.reader.url("queue"))
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return self.change(request, **kwargs)
+        except (Conflict, Invalid) as error:
+            kept = [(name, value) for name, values in request.POST.lists() for value in values]
+            kept = [pair for pair in kept if pair[0] not in ("name", "csrfmiddlewaretoken")]
+            shown = {"refusal": error_sentence(error), "typed": request.POST.get("name", ""), "kept": kept}
+            return self.render_to_response(self.get_context_data(**shown), status=error.status)
+
+    def change(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Do what was asked for."""
+        raise NotImplementedError
+
+
+class SaveView(NamedView):
+    """Saves what the queue shows under a name."""
+
+    def change(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         view_engine.save_view(
             name=request.POST.get("name", ""),
             actor=self.reader.actor,
@@ -147,15 +169,14 @@ class SaveView(ProjectPage):
             filters={name: request.POST[name] for name in FactFilter.CHECKS if request.POST.get(name)},
         )
         flash_success(request, _("The view is saved."))
-        return redirect(safe_referer(request, self.reader.url("queue")))
+        back = safe_referer(request, self.reader.url("queue"))
+        return redirect(self.reader.url("queue") if urlsplit(back).path == request.path else back)
 
 
-class ChangeView(ProjectPage):
+class ChangeView(NamedView):
     """Renames, shares or deletes a saved view."""
 
-    scope, http_method_names = "curate", ["post"]
-
-    def post(self, request: HttpRequest, view_id: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
+    def change(self, request: HttpRequest, *, view_id: UUID, **kwargs: Any) -> HttpResponse:
         where: dict[str, Any] = {"view_id": view_id, "actor": self.reader.actor}
         match request.POST.get("action"):
             case "rename":

@@ -125,7 +125,10 @@ class Invite(ProjectPage):
     title = lazy("The new invitation")
     scope = "admin"
     section = "members"
-    http_method_names = ["post"]
+
+    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Lead whoever comes back to the list: a link is shown once, and only a POST makes one."""
+        return redirect(self.reader.url("members"))
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         form = InvitationForm(request.POST)

@@ -135,6 +135,8 @@ def test_what_an_invitation_cannot_be(invite: Any, fields: dict[str, Any], field
     ("username", "password", "field"),
     [
         ("vera", PASSWORD, "username"),
+        ("VERA", PASSWORD, "username"),
+        ("\uff36era", PASSWORD, "username"),  # a wide V
         ("a b!", PASSWORD, "username"),
         ("x" * 151, PASSWORD, "username"),
         ("\x00", PASSWORD, "username"),
@@ -197,6 +199,13 @@ def link_of(client: Client, **fields: str) -> str:
 @pytest.fixture
 def maintainer(project: Project) -> Client:
     return browser(person("max", project, "maintainer"))
+
+
+def test_the_address_of_a_new_link_leads_to_the_list(maintainer: Client) -> None:
+    link_of(maintainer)
+    with nothing_left():
+        answer = maintainer.get("/p/test/members/invitations")
+    assert (answer.status_code, answer["Location"]) == (302, "/p/test/members")
 
 
 def test_a_stranger_makes_an_account_by_the_link(maintainer: Client, project: Project) -> None:

@@ -15,6 +15,7 @@ from tests.memory.views.conftest import person
 pytestmark = pytest.mark.django_db(transaction=True)
 BOUNDS = [
     ({"branch_patterns": ["task/*"]}, "branch_forbidden"),
+    ({"branch_patterns": ["?"]}, "branch_forbidden"),
     ({"agent_id": "bot"}, "scope_missing"),
 ]
 
@@ -58,3 +59,25 @@ def test_a_bounded_admin_vouches_for_nobody(project: Project, bounds: dict[str, 
         key = {"name": "a", "public_key": "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="}
         refused(bounded.post("/trusted-keys", key), 403, code)
         refused(bounded.delete("/trusted-keys/a"), 403, code)
+
+
+@pytest.mark.parametrize(("bounds", "code"), BOUNDS)
+def test_a_bounded_admin_decides_nothing_for_the_project(
+    project: Project, bounds: dict[str, Any], code: str
+) -> None:
+    bounded = api_for(project, **bounds)
+    with nothing_left():
+        refused(bounded.patch("/policies/main", {"gates": [], "approvals": 0}), 403, code)
+        refused(bounded.patch("/policies/*", {"direct_writes": "allow"}), 403, code)
+        refused(bounded.delete("/policies/main"), 403, code)
+        refused(bounded.patch(f"/projects/{project.slug}", {"name": "Mine"}), 403, code)
+        refused(bounded.post("/snapshots", {"name": "all", "kind": "store"}), 403, code)
+        refused(bounded.post("/workspaces", {"name": "copy"}), 403, code)
+        erasure = {"scope": "session", "target": "s", "confirm": "s"}
+        refused(bounded.post("/erasures", erasure), 403, code)
+        refused(bounded.post("/quarantines", {"source": "agent", "target": "eve"}), 403, code)
+
+
+def test_a_policy_of_its_own_branches_is_for_an_admin_of_some_branches(project: Project) -> None:
+    bounded = api_for(project, branch_patterns=["task/*"])
+    assert bounded.patch("/policies/task%2F*", {"approvals": 1}).status_code == 201

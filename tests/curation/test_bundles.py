@@ -296,6 +296,38 @@ def test_broken_items_do_not_stop_the_others(bundle: Bundle, other: Actor) -> No
     assert {kind: states["new"] for kind, states in report.counts.items()} == bundle.counts
 
 
+def test_a_stranger_says_nothing_of_a_fact_of_here(actor: Actor, other: Actor, bundle: Bundle) -> None:
+    own = write_fact(other, CLOCK, branch="main")
+    FactEngine().set_verification(fact_id=own.uid, verdict="verified", actor=other)
+    data = document(bundle)
+    clock, cause = (
+        next(f["id"] for f in data["content"]["facts"] if f["fact_text"] == t) for t in (CLOCK, CAUSE)
+    )
+    link = {"from_id": clock, "to_id": cause, "link_type": "CONSOLIDATED_FROM"}
+    back = {"from_id": cause, "to_id": clock, "link_type": "ASSOCIATED"}
+    data["content"]["links"] += [link, back]
+    report = bring(other, reseal(data), branch_name="main")
+    assert report.counts["links"] == {"new": 1, "duplicate": 0, "refused": 3}
+    assert {one.reason.split(":")[0] for one in report.refused} == {"untrusted"}
+    ends = [(row.link_type, row.to_id) for row in rows(FactLink, other, "main")]
+    assert ends == [("ASSOCIATED", own.uid)]
+    made = keys.make_signing_key(actor=actor)
+    keys.trust_key(name="us", public_key=made.public_key, actor=other)
+    signed = document(engine.create_bundle(name="clocks", actor=actor))
+    assert bring(other, signed, branch_name="main").counts["links"]["new"] == 2
+
+
+def test_the_ends_of_a_link_are_of_their_kinds(bundle: Bundle, other: Actor) -> None:
+    data = document(bundle)
+    (said,) = (link for link in data["content"]["links"] if link["to_type"] == "message")
+    data["content"]["links"] += [
+        {"from_id": said["to_id"], "to_id": said["from_id"], "link_type": "ASSOCIATED"},
+        {**said, "to_type": "fact"},
+        {**said, "to_id": said["from_id"]},
+    ]
+    assert bring(other, reseal(data)).counts["links"] == {"new": 2, "duplicate": 0, "refused": 3}
+
+
 def test_a_newer_version_adds_what_is_new(actor: Actor, other: Actor, bundle: Bundle, knowledge: Any) -> None:
     bring(other, document(bundle), branch_name="main")
     MessageEngine().write_message(
@@ -447,6 +479,19 @@ def test_a_guarded_branch_takes_none(actor: Actor, bundle: Bundle, project: Proj
     PolicyEngine().set_policy(pattern="main", direct_writes="propose", actor=actor)
     with pytest.raises(DirectWritesRefused):
         engine.import_bundle(bundle_id=bundle.pk, branch_name="main", actor=key_actor(project))
+
+
+def test_strangers_do_not_climb_from_version_to_version(actor: Actor, other: Actor, bundle: Bundle) -> None:
+    data = document(bundle)
+    for version in (10_000, 9_000):
+        engine.upload_bundle(document=reseal(data | {"version": version}), actor=other)
+    with pytest.raises(Invalid, match="far ahead"):
+        engine.upload_bundle(document=reseal(data | {"version": 10_001}), actor=other)
+    made = engine.create_bundle(name="clocks", only_verified=False, actor=other)
+    assert made.version == 10_001
+    engine.upload_bundle(document=reseal(data | {"version": 20_001}), actor=other)
+    with pytest.raises(Invalid, match="far ahead"):
+        engine.upload_bundle(document=reseal(data | {"version": 20_002}), actor=other)
 
 
 def test_a_name_and_version_are_of_one_document(actor: Actor, bundle: Bundle) -> None:

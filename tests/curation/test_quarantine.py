@@ -212,6 +212,26 @@ def test_a_revert_of_that_revert_is_hidden(project: Project, actor: Actor, ada: 
     assert shown(project) == {"Good."}
 
 
+@pytest.mark.parametrize("is_hidden_first", [False, True], ids=["later", "as it is written"])
+def test_a_merge_that_is_undone_and_done_again_is_hidden(
+    project: Project, actor: Actor, ada: Actor, eve: Actor, is_hidden_first: bool
+) -> None:
+    BranchManager().create_branch(name="task/copy", actor=ada)
+    good = say(ada, "Good.")
+    FACTS.update_fact(fact_id=good.uid, updates={"fact_text": "Bad."}, actor=eve)
+    if is_hidden_first:
+        hide(actor)
+    merged = {"strategy": "theirs", "actor": actor}
+    MergeEngine().merge_branch(source="main", target="task/copy", **merged)
+    commits = Branch.objects.get(project=project, name="task/copy").commits.order_by("-seq")
+    for _ in range(2):
+        RevertEngine().revert_commit(commit_id=commits.all()[0].pk, actor=actor)
+    if not is_hidden_first:
+        assert shown(project, "task/copy") == {"Bad."}
+        hide(actor)
+    assert shown(project, "task/copy") == set()
+
+
 def say_and_take_back(project: Project, actor: Actor, ada: Actor, eve: Actor) -> str:
     good = say(ada, "Good.")
     FACTS.update_fact(fact_id=good.uid, updates={"fact_text": "Bad."}, actor=eve)
@@ -246,6 +266,63 @@ def test_an_import_is_of_the_version_whose_words_it_has(
         hide(actor)
     assert shown(project, "task/clean") == {"The gate opens at noon. Imported."}
     assert shown(project, "task/copy") == set()
+
+
+@pytest.mark.parametrize("is_hidden_first", [False, True], ids=["later", "as it is written"])
+def test_a_copy_is_judged_where_its_source_was_named(
+    project: Project, actor: Actor, ada: Actor, eve: Actor, is_hidden_first: bool
+) -> None:
+    """What a merge brings was made of what its own branch had, whatever the source did to that elsewhere."""
+    say(eve, "Hello.")
+    old, cause = say(ada, "The gate opens at noon."), say(ada, "The clock is right.")
+    BranchManager().create_branch(name="task/ada", actor=ada)
+    where = {"branch_name": "task/ada", "actor": ada}
+    new = FACTS.supersede_fact(old_fact_id=old.uid, new_fact_text="The gate opens at one.", **where)
+    made = say(ada, "So the gate is right.", "task/ada")
+    LINKS.write_link(from_id=made.uid, to_id=cause.uid, link_type="DERIVED_FROM", **where)
+    if is_hidden_first:
+        hide(actor)
+    for fact in (old, cause):
+        FACTS.update_fact(fact_id=fact.uid, updates={"fact_text": f"{fact.fact_text} No."}, actor=eve)
+    picked = {"strategy": "cherry_pick", "ids": [new.uid, made.uid], "actor": actor}
+    MergeEngine().merge_branch(source="task/ada", target="main", **picked)
+    if not is_hidden_first:
+        hide(actor)
+    assert shown(project) == {"The gate opens at one.", "So the gate is right."}
+    assert shown(project, "task/ada") >= {"The gate opens at one.", "So the gate is right."}
+
+
+@pytest.mark.parametrize("is_hidden_first", [False, True], ids=["later", "as it is written"])
+@pytest.mark.parametrize("bad", [{"fact_text": "Bad."}, {"priority": "P1"}], ids=["text", "priority"])
+def test_a_merge_that_takes_the_other_side_whole_is_not_hidden(
+    project: Project, actor: Actor, ada: Actor, eve: Actor, is_hidden_first: bool, bad: dict[str, Any]
+) -> None:
+    good, _ = say(ada, "Good."), say(eve, "Hello.", "main")
+    BranchManager().create_branch(name="task/ada", actor=ada)
+    clean = {"fact_text": "Better."} if "fact_text" in bad else {"priority": "P4"}
+    FACTS.update_fact(fact_id=good.uid, updates=clean, branch_name="task/ada", actor=ada)
+    if is_hidden_first:
+        hide(actor)
+    FACTS.update_fact(fact_id=good.uid, updates=bad, actor=eve)
+    MergeEngine().merge_branch(source="task/ada", target="main", strategy="theirs", actor=actor)
+    if not is_hidden_first:
+        hide(actor)
+    assert shown(project) == shown(project, "task/ada") == {clean.get("fact_text", "Good.")}
+
+
+def test_a_merge_of_some_fields_of_the_source_is_hidden(
+    project: Project, actor: Actor, ada: Actor, eve: Actor
+) -> None:
+    good = say(ada, "Good.")
+    BranchManager().create_branch(name="task/ada", actor=ada)
+    better = {"fact_text": "Better."}
+    FACTS.update_fact(fact_id=good.uid, updates=better, branch_name="task/ada", actor=ada)
+    FACTS.update_fact(fact_id=good.uid, updates={"tags": ["bad"]}, actor=eve)
+    MergeEngine().merge_branch(source="task/ada", target="main", strategy="auto", actor=actor)
+    row = FACTS.get_fact(fact_id=good.uid, actor=actor)
+    assert (row.fact_text, row.tags) == ("Better.", ["bad"])
+    hide(actor)
+    assert (shown(project), shown(project, "task/ada")) == (set(), {"Better."})
 
 
 def test_its_verdicts_count_no_more(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:

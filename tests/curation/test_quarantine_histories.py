@@ -124,7 +124,12 @@ class World:
         self.merge_with(self.random.choice(["theirs", "ours"]))
 
     def squash(self) -> None:
-        self.merge_with("squash")
+        """Squash, unless a part is the fact of a squash: only the first line of it stays, which may not say
+        where it comes from.
+        """
+        source = self.any_branch()
+        if not any(fact.source_type == "merge" for fact in self.facts(source)):
+            self.merge_with("squash", source)
 
     def pick(self) -> None:
         source = self.any_branch()

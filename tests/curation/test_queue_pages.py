@@ -147,7 +147,20 @@ def test_views_are_saved_and_another_curator_may_not_change_them(
     assert (view.name, view.shared) == ("Ends soon", True)
     curator.post(change, {"action": "rename", "name": "Soon"})
     assert curator.post(change, {"action": "explode"}).status_code == 400
-    assert curator.post(f"{PATH}/views", {"name": "Soon"}).status_code == 409
+    typed = {"name": "Soon", "reason": ["expiring", "unverified"], "category": "<b>"}
+    answer = curator.post(f"{PATH}/views", typed)
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    for kept in ('name="name" value="Soon"', 'value="unverified"', 'name="category" value="&lt;b&gt;"'):
+        assert kept in html
+    (reloaded,) = curator.get(f"{PATH}/views", follow=True).redirect_chain
+    assert reloaded == (PATH, 302)
+    curator.post(f"{PATH}/views", {**typed, "name": "Later", "category": "security"})
+    later = SavedView.objects.get(name="Later")
+    assert (later.reasons, later.filters) == (["expiring", "unverified"], {"category": "security"})
+    answer = curator.post(change, {"action": "rename", "name": "Later"})
+    assert (answer.status_code, 'name="action" value="rename"' in answer.content.decode()) == (409, True)
+    curator.post(f"{PATH}/views/{later.pk}", {"action": "delete"})
     curator.post(change, {"action": "delete"})
     assert not SavedView.objects.exists()
 

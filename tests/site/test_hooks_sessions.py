@@ -9,6 +9,7 @@ from conversations.capture.rows import MAX_SESSION_BYTES
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from conversations.models import Message
 from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.models import Fact, QueueMessage, RecallLog, Session
@@ -194,6 +195,20 @@ def test_the_summary_of_a_compaction(api):
         event("PostCompact", compact_summary="We looked at logins."),
     )
     send(api, event("SessionEnd", reason="exit"))
+    assert Session.objects.get().summary == "We looked at logins."
+
+
+def test_the_agent_that_compacts_is_no_subagent(api):
+    """As Claude Code 2.1.197 sends it: without a start, and with an empty type."""
+    stop = {"agent_id": "a01", "agent_type": "", "last_assistant_message": "We looked at logins."}
+    send(
+        api,
+        event("UserPromptSubmit", prompt="Hi"),
+        event("PreCompact", trigger="manual"),
+        event("SubagentStop", **stop),
+        event("PostCompact", compact_summary="We looked at logins."),
+    )
+    assert [(row.role, row.content) for row in Message.objects.all_versions()] == [("user", "Hi")]
     assert Session.objects.get().summary == "We looked at logins."
 
 

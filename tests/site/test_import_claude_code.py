@@ -226,6 +226,23 @@ def test_the_way_leads_over_a_compaction(day1: Day1, tmp_path: Path) -> None:
     transcript.user("u2", "What happened so far", isCompactSummary=True).user("u3", "After.")
     day1("import-from", "claude-code", str(transcript.write(tmp_path)))
     assert said() == [("user", "Before."), ("user", "After.")]
+    assert Session.objects.get().summary == "What happened so far"
+
+
+def test_the_summary_of_the_last_compaction_is_that_of_the_session(day1: Day1, tmp_path: Path) -> None:
+    """As Claude Code 2.1.197 writes it."""
+    before = (
+        "This session is being continued from a previous conversation that ran out of context. The summary"
+    )
+    after = (
+        "If you need specific details from before compaction, read the full transcript at: /x.jsonl\nGo on."
+    )
+    transcript = Transcript().user("u1", "Before.")
+    for number, words in enumerate(("We began.", "We moved the till.\n\nIt runs.")):
+        summary = f"{before} below covers the earlier portion.\n\n{words}\n\n{after}"
+        transcript.user(f"s{number}", summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+    day1("import-from", "claude-code", str(transcript.write(tmp_path)))
+    assert Session.objects.get().summary == "We moved the till.\n\nIt runs."
 
 
 def test_what_was_taken_back_is_left_out(day1: Day1, tmp_path: Path) -> None:

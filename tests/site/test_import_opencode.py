@@ -197,6 +197,7 @@ def test_what_nobody_said_is_left_out(day1: Day1, tmp_path: Path) -> None:
     store.link.execute("UPDATE session SET revert = ?", ['{"messageID": "msg_4"}'])
     _, _, err = day1("import-from", "opencode", str(tmp_path))
     assert said() == [("user", "Before.")]
+    assert Session.objects.get().summary == "A summary."
     left_out = ("1 words of the program", "1 summaries of a compaction", "2 messages that were taken back")
     assert [reason for reason in left_out if f"left out: {reason}\n" not in err] == []
 

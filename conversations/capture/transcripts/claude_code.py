@@ -1,6 +1,7 @@
 """Transcripts of Claude Code: files of JSON lines below projects/, one a session, one a subagent."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,11 @@ AGENT = "claude-code"
 SPEAKERS = ("user", "assistant")
 TYPED = ("", "composer", "human", "sdk", "bridge", "unclassified")  # who speaks as a person
 GOES_ON = ("tool_use", "max_tokens", "pause_turn")  # why an answer stopped that is not the turn's last
+COMPACTED = re.compile(  # the summary of a compaction, between words of the program
+    r"\A(?:This session is being continued from [^\n]*\n\n)?(.*?)"
+    r"(?:\n\n(?:If you need specific details from before|(?:Please c|C)ontinue the conversation from ).*)?\Z",
+    re.S,
+)
 INTERRUPTED = "[Request interrupted by user"
 
 
@@ -48,6 +54,7 @@ class File:
     session: str = ""
     cwd: str = ""
     title: str = ""
+    summary: str = ""  # of its last compaction
     clean: Callable[[Any], Any] = clean  # what takes secrets out of tools' outputs
 
     @property
@@ -98,6 +105,8 @@ def _load(name: str, records: Iterable[tuple[int, dict[str, Any]]], report: Repo
             file.title = found[0] if found else file.title
         file.session = file.session or _text(record.get("sessionId"))
         file.cwd = file.cwd or _text(record.get("cwd"))
+        if record.get("isCompactSummary") is True:
+            file.summary = COMPACTED.sub(r"\1", text_in(_spoken(record).get("content"), "text"))
         if isinstance(record.get("uuid"), str):
             file.records.append({**record, "#": number})
         else:
@@ -115,9 +124,8 @@ def _dialogues(file: File, seen: set[str], report: Report) -> Iterator[Dialogue]
         own = [record for record in chain if record["uuid"] in fresh]
         messages = _messages(own, chain, report, file.clean)
         if messages:
-            yield Dialogue(
-                file.session, _agent(file, chain[0])[:200], messages, title=file.title, path=file.cwd
-            )
+            names = {"title": file.title, "summary": file.summary}
+            yield Dialogue(file.session, _agent(file, chain[0])[:200], messages, path=file.cwd, **names)
 
 
 def _agent(file: File, first: dict[str, Any]) -> str:

@@ -30,6 +30,9 @@ CHANGED = "changed: it is here with another text, which stays."
 PROPOSED = "proposed: it waits here for an answer, and stays a proposal."
 VERDICT, METHOD = "verification_status", "verification_method"
 INVALIDATED = FactAssessment.Status.INVALIDATED.value
+OF_HERE = (
+    "untrusted: it would say something of a fact that was here before, and nobody trusted has signed it."
+)
 NO_END = "not_found: what it links is not in the bundle or was refused."
 
 
@@ -204,11 +207,11 @@ class LinkArrival(Arrival):
     kind = "links"
 
     def sort_items(self, view: Any, items: Sequence[Item], others: Mapping[str, Arrival]) -> None:
-        known = map_ids(others)
+        facts, messages = map_facts(others), map_messages(others)
         rows: dict[tuple, tuple[Item, FactLink]] = {}
         for item in items:
             try:
-                row = build_link(item, known)
+                row = build_link(item, facts, messages)
             except Day1Error as error:
                 self.refuse(item, error)
                 continue
@@ -219,33 +222,63 @@ class LinkArrival(Arrival):
             else:
                 rows[edge_key(row)] = (item, row)
         stored = load_edges(view, {row.from_id for _, row in rows.values()})
-        for key, (item, _) in rows.items():
-            self.add_outcome(DUPLICATE if key in stored else ARRIVES, item)
-        self.rows = [row for key, (_, row) in rows.items() if key not in stored]
+        own = set[UUID]() if self.arriving.trust.is_trusted else find_own(view, others)
+        self.rows = []
+        for key, (item, row) in rows.items():
+            if key in stored:
+                self.add_outcome(DUPLICATE, item)
+            elif row.from_id in own:
+                self.add_outcome(REFUSED, item, row.from_id, reason=OF_HERE)
+            else:
+                self.add_outcome(ARRIVES, item)
+                self.rows.append(row)
 
     def write(self, commit: CommitWriter) -> None:
         commit.add_rows(self.rows)
 
 
-def map_ids(others: Mapping[str, Arrival]) -> dict[UUID, UUID]:
-    """Return the ids of a bundle's facts and messages, and those that they have here."""
-    found: dict[UUID, UUID] = {}
-    for arrival in others.values():
-        found |= getattr(arrival, "message_ids", {})
-    facts = others["facts"]
+def map_facts(others: Mapping[str, Arrival]) -> dict[UUID, UUID]:
+    """Return the ids of a bundle's facts, and those that they have here."""
+    facts, found = others["facts"], dict[UUID, UUID]()
     assert isinstance(facts, FactArrival)
     for line in facts.good:
         found |= dict.fromkeys(line.names, line.uid or line.row.uid)
     return found
 
 
-def build_link(item: Item, known: Mapping[UUID, UUID]) -> FactLink | None:
+def map_messages(others: Mapping[str, Arrival]) -> dict[UUID, UUID]:
+    """Return the ids of a bundle's messages, and those that they have here."""
+    found: dict[UUID, UUID] = {}
+    for arrival in others.values():
+        found |= getattr(arrival, "message_ids", {})
+    return found
+
+
+def find_own(view: Any, others: Mapping[str, Arrival]) -> set[UUID]:
+    """Return those of the bundle's facts that were here before it, and that no bundle brought.
+
+    A link says what its first end is made of or contested by, which decides on the trust in that fact: of
+    a fact of here only somebody of here, or whom the project trusts, may say it.
+    """
+    facts, found = others["facts"], set[UUID]()
+    assert isinstance(facts, FactArrival)
+    fresh = {line.number for line in facts.fresh}
+    known = sorted({line.uid for line in facts.good if line.uid and line.number not in fresh})
+    brought = Fact.SourceType.BUNDLE_IMPORT
+    for batch in batched(known, BATCH_SIZE):
+        rows = view.visible_rows(Fact).filter(uid__in=batch).fetch_all()
+        found |= {row.uid for row in rows if row.source_type != brought}
+    return found
+
+
+def build_link(item: Item, facts: Mapping[UUID, UUID], messages: Mapping[UUID, UUID]) -> FactLink | None:
     """Return the link of an item between memories of here; None where an end is missing. Raises Invalid."""
     kind = c.one_of(FactLink.Target.values)("to_type", item.get("to_type", FactLink.Target.FACT.value))
     names = ("to_id", "link_type", "weight", "valid_from", "valid_until")
     fields = parse_link({name: item[name] for name in names if name in item})
-    start, end = known.get(c.parse_uuid("from_id", item.get("from_id"))), known.get(fields["to_id"])
-    if start is None or end is None or kind == FactLink.Target.OBSERVATION:
+    ends = {FactLink.Target.FACT.value: facts, FactLink.Target.MESSAGE.value: messages}.get(kind, {})
+    start, end = facts.get(c.parse_uuid("from_id", item.get("from_id"))), ends.get(fields["to_id"])
+    if start is None or end is None:
         return None
     return FactLink(from_id=start, **{**fields, "to_id": end, "to_type": kind})
 

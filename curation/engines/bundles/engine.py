@@ -25,7 +25,7 @@ from curation.engines.bundles.kinds import check_content, count_content, read_co
 from curation.engines.bundles.reading import Selection, count_secrets, plain_value, redact_content
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
 from curation.engines.quarantine.bundles import IN_QUARANTINE, refuse_hidden
-from curation.models import Bundle
+from curation.models import Bundle, TrustedKey
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.access.work_handles import get_owner_name
@@ -42,7 +42,7 @@ from memory.redaction import redact_text
 
 CHECKS = BUNDLE.field_checks(Use.CREATE) | {"name": check_bundle_name}
 FILTERS = {one.name: c.blank_or(one.make_check()) for one in BUNDLE_FILTERS}
-MAX_LEAP = 10_000  # versions that an upload may be ahead of the newest here: the next ones must fit too
+MAX_LEAP = 10_000  # versions that an upload may be ahead of ours: the next ones must fit too
 ROW_BYTES = 1000  # of a bundle in a list, without its document
 Origin = Bundle.Origin
 
@@ -229,6 +229,17 @@ def find_next_version(actor: Actor, name: str) -> int:
     return (newest or 0) + 1
 
 
+def find_vouched_version(actor: Actor, name: str) -> int:
+    """Return the newest version that was made here or that somebody trusted has signed, 0 without one.
+
+    Strangers' uploads would otherwise climb from one to the next, and take the numbers of ours along.
+    """
+    known = Bundle.objects.filter(project=actor.project_id, name=name)
+    keys = TrustedKey.objects.filter(project=actor.project_id).values("public_key")
+    vouched = known.filter(Q(origin=Origin.CREATED) | Q(public_key__in=keys))
+    return vouched.aggregate(n=Max("version"))["n"] or 0
+
+
 def store_bundle(actor: Actor, bundle: Bundle, action: str) -> None:
     try:
         bundle.save(force_insert=True)
@@ -268,7 +279,7 @@ def find_same(actor: Actor, name: str, document: Document) -> Bundle | None:
             n=document.version,
             field="name",
         )
-    if found is None and document.version - find_next_version(actor, name) >= MAX_LEAP:
+    if found is None and document.version - find_vouched_version(actor, name) > MAX_LEAP:
         raise Invalid("{field} is far ahead of the versions that are here.", field="version")
     return found
 

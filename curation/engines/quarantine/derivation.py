@@ -7,10 +7,11 @@ from the fact of which an import has made it.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
 from curation.models import Quarantine
 from memory.db.querysets import Lineage
@@ -34,6 +35,7 @@ class Version(NamedTuple):
     merged_vid: int | None
     branch_id: int
     seq_from: int
+    deleted: bool = False
     content: str = ""  # of a fact: the hash of what it says
 
 
@@ -52,12 +54,28 @@ class Edge(NamedTuple):
     copied: bool = False  # by an import, which names the other memory and not which version of it
 
 
+class Statement(NamedTuple):
+    """A version that names a source of a fact, in one of its columns."""
+
+    uid: UUID  # of the fact
+    kind: str
+    source: Any
+    branch_id: int
+    seq: int
+    prev_vid: int | None
+    merged_vid: int | None
+
+    def build_edge(self, source: UUID, copied: bool = False) -> Edge:
+        return Edge("fact", self.uid, self.kind, source, self.branch_id, self.seq, copied)
+
+
 class Derivation:
     """The versions derived from what one quarantine hides."""
 
     def __init__(self, quarantine: Quarantine) -> None:
         self.quarantine = quarantine
         self.hidden = HiddenVersion.objects.filter(quarantine=quarantine.pk)
+        self.digests: dict[int, bytes] = {}  # of what merged versions and their parents hold
         self.fresh: dict[str, set[UUID]] = defaultdict(set)  # memories hidden since the last round
         branches = Branch.objects.filter(project=quarantine.project_id)
         self.ancestors: dict[int, Lineage] = dict(branches.values_list("pk", "ancestors"))
@@ -101,6 +119,7 @@ class Derivation:
         hidden = set(self.hidden.filter(uid__in=uids).values_list("vid", flat=True))
         before = set(hidden)
         by_vid = {one.vid: one for one in versions}
+        self.digests = digest_merged(model, by_vid.values())
         while fresh := [one for one in versions if self._follows(one, by_vid, hidden)]:
             hidden |= {one.vid for one in fresh}
         return [one for one in by_vid.values() if one.vid in hidden - before]
@@ -109,13 +128,22 @@ class Derivation:
         if one.vid in hidden or self._says_again(one, by_vid, hidden):
             return False
         is_derived = one.prev_vid in hidden or one.merged_vid in hidden
+        if is_derived and self._takes_other_side(one, hidden):
+            return False
         return is_derived or self._brings_back(one, by_vid, hidden)
+
+    def _takes_other_side(self, one: Version, hidden: set[int]) -> bool:
+        """Return whether a merge of a hidden version has taken the other one as it is, and nothing of it."""
+        own = self.digests.get(one.vid)
+        sides = [self.digests.get(vid) for vid in (one.prev_vid, one.merged_vid) if vid and vid not in hidden]
+        return own is not None and own in sides
 
     def _brings_back(self, one: Version, by_vid: Mapping[int, Version], hidden: set[int]) -> bool:
         """Return whether a revert of a revert says again what only hidden versions have said."""
         if not one.content or (one.branch_id, one.seq_from) not in self.reverts:
             return False
         others = [other for other in by_vid.values() if other.uid == one.uid and other.vid != one.vid]
+        others = [other for other in others if not other.deleted]  # a deletion says nothing
         same = [other.vid for other in others if other.content == one.content]
         return bool(same) and hidden.issuperset(same)
 
@@ -124,7 +152,7 @@ class Derivation:
         if not one.content or (one.branch_id, one.seq_from) not in self.reverts:
             return False
         earlier = by_vid.get(one.prev_vid or 0)
-        while earlier is not None and earlier.vid in hidden:
+        while earlier is not None and (earlier.vid in hidden or earlier.deleted):
             earlier = by_vid.get(earlier.prev_vid or 0)
         return earlier is not None and earlier.content == one.content
 
@@ -163,23 +191,46 @@ class Derivation:
 
     def _list_replacing(self, uids: Any) -> Iterator[Edge]:
         rows = self._select_unhidden(Fact).filter(parent_id__in=uids)
-        for uid, parent, branch, seq in rows.values_list("uid", "parent_id", "branch_id", "seq_from"):
-            yield Edge("fact", uid, "fact", parent, branch, seq)
+        for one in self.select_first(rows, "uid", "parent_id"):
+            yield one.build_edge(one.source)
 
     def _list_linked(self, kind: str, uids: Any) -> Iterator[Edge]:
         rows = self._select_unhidden(FactLink).filter(link_type__in=DERIVING, to_type=kind, to_id__in=uids)
-        for values in rows.values_list("from_id", "to_type", "to_id", "branch_id", "seq_from"):
-            yield Edge("fact", *values)
+        for one in self.select_first(rows, "from_id", "to_id", kind):
+            yield one.build_edge(one.source)
 
     def _list_copied(self) -> Iterator[Edge]:
         rows = self._select_unhidden(Fact).filter(source_type__in=COPIED).exclude(source_id="")
         found = [
-            Edge("fact", uid, "fact", source, branch, seq, copied=True)
-            for uid, text, branch, seq in rows.values_list("uid", "source_id", "branch_id", "seq_from")
-            if (source := as_uuid(text))
+            one.build_edge(source, copied=True)
+            for one in self.select_first(rows, "uid", "source_id")
+            if (source := as_uuid(one.source))
         ]
         known = self._find_hidden("uid", {edge.source for edge in found})
         yield from (edge for edge in found if edge.source in known)
+
+    def select_first(self, rows: Any, uid: str, column: str, kind: str = "fact") -> list[Statement]:
+        """Return the versions that were the first to name what a column holds, without copies by merges.
+
+        A source is judged where it was named: the branch that a merge brings the fact to may have another
+        version of it, of which nothing was made.
+        """
+        names = (column, "branch_id", "seq_from", "prev_vid", "merged_vid")
+        made = rows.filter(rid=F("vid")).values_list(uid, *names)
+        found = [Statement(uid, kind, *values) for uid, *values in made]
+        return self.drop_repeated(rows.model, column, found)
+
+    def drop_repeated(
+        self, model: type[BranchedModel], column: str, found: Sequence[Statement]
+    ) -> list[Statement]:
+        """Drop versions that say again what the one before them, or the other parent of a merge, has said."""
+        vids = {vid for one in found for vid in (one.prev_vid, one.merged_vid) if vid}
+        named: set[tuple[int, Any]] = set()
+        for batch in batched(sorted(vids), BATCH_SIZE):
+            rows = model._base_manager.filter(rid__in=batch, deleted=False).order_by()
+            named |= set(rows.values_list("vid", column))
+        fresh = [one for one in found if (one.branch_id, one.seq) not in self.reverts]
+        return [one for one in fresh if not {(v, one.source) for v in (one.prev_vid, one.merged_vid)} & named]
 
     # ---- what is hidden --------------------------------------------------------------------------
 
@@ -233,10 +284,23 @@ class Places:
 
 
 def load_versions(model: type[BranchedModel], uids: Sequence[UUID]) -> list[Version]:
-    names = ["uid", "vid", "prev_vid", "merged_vid", "branch_id", "seq_from"]
+    names = ["uid", "vid", "prev_vid", "merged_vid", "branch_id", "seq_from", "deleted"]
     names += ["judged_hash"] if model is Fact else []
     rows = model._base_manager.filter(uid__in=uids).order_by()
     return [Version(*values) for values in rows.values_list(*names)]
+
+
+def digest_merged(model: type[BranchedModel], versions: Iterable[Version]) -> dict[int, bytes]:
+    """Return a digest of all that a version holds, by vid, of those that merges made and of their parents."""
+    vids = {
+        vid for one in versions if one.merged_vid for vid in (one.vid, one.prev_vid, one.merged_vid) if vid
+    }
+    found: dict[int, bytes] = {}
+    for batch in batched(sorted(vids), BATCH_SIZE):
+        for row in model._base_manager.filter(rid__in=batch).order_by().iterator(BATCH_SIZE):
+            content = repr((row.deleted, sorted(row.content_values().items())))
+            found[row.vid] = blake2b(content.encode(), digest_size=16).digest()
+    return found
 
 
 def find_copied_vid(source: UUID, copy: Version) -> int | None:

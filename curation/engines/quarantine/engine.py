@@ -190,10 +190,11 @@ def list_examples(quarantine: Quarantine) -> list[Any]:
 
 
 def require_curator(actor: Actor) -> None:
-    """Refuse who may not curate every branch: a quarantine hides on all of them."""
+    """Refuse who may not curate every branch and for every agent: a quarantine hides on all of them."""
     actor.require_scope("curate")
     if actor.branch_patterns:
         raise BranchForbidden("A quarantine is of every branch, and this key may not use all of them.")
+    actor.require_every_agent()
 
 
 def build_quarantine(actor: Actor, source: str, target: str, reason: str) -> Quarantine:

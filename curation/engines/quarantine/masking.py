@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
-from curation.engines.quarantine.derivation import COPIED, Derivation, Edge
+from curation.engines.quarantine.derivation import COPIED, Derivation, Edge, Statement
 from curation.engines.quarantine.sources import is_own, list_active
 from curation.models import Quarantine
 from memory.engines.versions.erased import as_uuid
@@ -30,7 +31,7 @@ def mask_rows(quarantine: Quarantine, commit: Any, rows: Sequence[BranchedModel]
     hide_each(derivation, own, hidden)
     while fresh := list(find_following(derivation, rows, hidden)):
         hide_each(derivation, fresh, hidden)
-    links = [edge for row in rows if row.vid not in hidden for edge in list_edges(row)]
+    links = list_edges(derivation, [row for row in rows if row.vid not in hidden and row.rid == row.vid])
     if derivation.hide_edges(links):
         derivation.spread()  # what came of them may be on any branch
     return own
@@ -56,13 +57,21 @@ def find_following(
         yield from (row for row in own if row.vid in vids)
 
 
-def list_edges(row: BranchedModel) -> Iterator[Edge]:
-    """Yield what a row that is not hidden says of the sources of facts."""
-    where = (row.branch_id, row.seq_from)
-    if isinstance(row, Fact):
-        if row.parent_id:
-            yield Edge("fact", row.uid, "fact", row.parent_id, *where)
-        if row.source_type in COPIED and (source := as_uuid(row.source_id)):
-            yield Edge("fact", row.uid, "fact", source, *where, copied=True)
-    if isinstance(row, FactLink) and row.link_type in DERIVING and not row.deleted:
-        yield Edge("fact", row.from_id, row.to_type, row.to_id, *where)
+def list_edges(derivation: Derivation, rows: Sequence[BranchedModel]) -> list[Edge]:
+    """Return what rows that are not hidden are the first to say of the sources of facts."""
+    facts = [row for row in rows if isinstance(row, Fact)]
+    replacing = [state(row, row.uid, row.parent_id) for row in facts if row.parent_id]
+    copies = [state(row, row.uid, row.source_id) for row in facts if row.source_type in COPIED]
+    links = [
+        row for row in rows if isinstance(row, FactLink) and row.link_type in DERIVING and not row.deleted
+    ]
+    made = [state(row, row.from_id, row.to_id, row.to_type) for row in links]
+    named = derivation.drop_repeated(Fact, "parent_id", replacing)
+    named += derivation.drop_repeated(FactLink, "to_id", made)
+    copied = derivation.drop_repeated(Fact, "source_id", [one for one in copies if as_uuid(one.source)])
+    edges = [one.build_edge(one.source) for one in named]
+    return edges + [one.build_edge(UUID(str(as_uuid(one.source))), copied=True) for one in copied]
+
+
+def state(row: Any, uid: UUID, source: Any, kind: str = "fact") -> Statement:
+    return Statement(uid, kind, source, row.branch_id, row.seq_from, row.prev_vid, row.merged_vid)

@@ -64,7 +64,8 @@ class _Database:
                 if turns.turns:
                     agent = f"{AGENT}/{uid}" if parent else AGENT
                     name, root = "" if parent else str(title or ""), records.find_root(uid, parents)
-                    yield Dialogue(root, agent, turns.turns, title=name, path=str(folder or ""))
+                    names = {"title": name, "summary": "" if parent else turns.summary}
+                    yield Dialogue(root, agent, turns.turns, path=str(folder or ""), **names)
 
     def _read_messages(self, link: sqlite3.Connection, session: str, revert: Any) -> list[Record]:
         """Return the messages with their parts; without those that were taken back."""
@@ -106,6 +107,7 @@ class _Turns:
         self.report, self.is_nested = report, is_nested
         self.turns: list[Turn] = []
         self.calls: set[str] = set()
+        self.summary = ""  # of the last compaction
         self.answer: Turn | None = None
         self.is_open = False  # the agent's turn has not ended
 
@@ -128,11 +130,12 @@ class _Turns:
 
     def _take_answer(self, message: Record) -> None:
         self.turns += [turn for part in message["parts"] if (turn := self._read_call(part))]
+        texts = [part["text"] for part in message["parts"] if _is_text(part) and part["text"].strip()]
         if message.get("summary"):
+            self.summary = "\n\n".join(texts)
             return self.report.skip("summaries of a compaction")
         if self.answer and self.answer.content:
             self.report.skip("texts between the calls of a turn")
-        texts = [part["text"] for part in message["parts"] if _is_text(part) and part["text"].strip()]
         at = _moment(message, "completed") or _moment(message, "created")
         model = str(message.get("modelID") or "")
         self.answer = Turn(message["id"], "assistant", strip_injected("\n\n".join(texts)), at, model)

@@ -11,6 +11,7 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
@@ -147,7 +148,8 @@ def build_user(username: str, password: str) -> Any:
     """Return a new user that is not stored yet. Raises Invalid."""
     model = get_user_model()
     user = model(username=model.normalize_username(c.plain_text("username", username)))
-    if model.objects.filter(username=user.get_username()).exists():
+    known = model.objects.annotate(name=Lower("username"))  # Admin beside admin would pass for it
+    if known.filter(name=user.get_username().lower()).exists():
         raise name_taken(username)
     for field, check in (("username", lambda: user.clean_fields(exclude=["password"])), ("password", None)):
         try:

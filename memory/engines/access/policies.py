@@ -74,7 +74,7 @@ class PolicyEngine:
         """Set rules of a branch or of a pattern of names; return the entry, and whether it is new.
 
         What is not given stays as it is; a new entry begins with the defaults. Needs the scope admin. Raises
-        Invalid, UnknownField, TooLarge for too many entries, BranchForbidden.
+        Invalid, UnknownField, TooLarge for too many entries, BranchForbidden, AgentForbidden.
         """
         actor.require_scope("admin")
         pattern = check_pattern(pattern)
@@ -93,7 +93,6 @@ class PolicyEngine:
 
     def delete_policy(self, *, pattern: str, actor: Actor) -> None:
         """Delete an entry: the next wider pattern or the defaults are in force. Raises NotFound."""
-        actor.require_scope("admin")
         require_pattern(actor, pattern)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
@@ -108,9 +107,14 @@ def may_read(actor: Actor, pattern: str) -> bool:
 
 
 def require_pattern(actor: Actor, pattern: str) -> None:
-    """Require that the actor may use every branch of a pattern. Raises BranchForbidden."""
+    """Require admin rights for every branch of a pattern and for every agent.
+
+    Raises ScopeMissing, BranchForbidden, AgentForbidden.
+    """
+    actor.require_scope("admin")
     if not is_pattern_covered(pattern, actor.branch_patterns):
         raise BranchForbidden(name=pattern)
+    actor.require_every_agent()
 
 
 def check_pattern(pattern: str) -> str:

@@ -7,14 +7,13 @@ from django.db import transaction
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
-from memory.engines.access.keys import is_pattern_covered
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.projects import PROJECT
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
-from memory.exceptions import BranchForbidden, Invalid, NotFound
+from memory.exceptions import Invalid, NotFound
 from memory.models import Project
 from memory.models.nodes import next_rid
 from memory.models.projects import MAX_DAYS
@@ -22,7 +21,6 @@ from memory.models.projects import MAX_DAYS
 CHECKS = PROJECT.field_checks(Use.UPDATE)
 CHECK_DAYS = c.integer_check(1, MAX_DAYS)
 MAX_CATEGORIES = 50  # with days to live
-EVERY_BRANCH = "*"
 
 
 class SettingFields(TypedDict, total=False):
@@ -52,11 +50,10 @@ class ProjectSettingsEngine:
     def update_project(self, *, actor: Actor, slug: str = "", **settings: Unpack[SettingFields]) -> Project:
         """Change settings; what is not given stays as it is.
 
-        Needs the scope admin on every branch. Raises NotFound, Invalid, UnknownField, BranchForbidden.
+        Needs the scope admin on every branch and for every agent. Raises NotFound, Invalid, UnknownField,
+        BranchForbidden, AgentForbidden.
         """
-        actor.require_scope("admin")
-        if not is_pattern_covered(EVERY_BRANCH, actor.branch_patterns):
-            raise BranchForbidden(name=EVERY_BRANCH)
+        actor.require_admin_of_all()
         values = check_settings(actor, settings)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):

@@ -3,7 +3,7 @@
 A fact is made of the facts that its links CONSOLIDATED_FROM and DERIVED_FROM name: squashes, consolidation
 and whoever combines facts write them. A verdict of the judge or the heuristic on it counts no more than the
 weakest source's. A person who verifies the fact itself has read it with its sources: that verdict counts,
-until a source is found to be wrong later.
+until a source, or a source of a source, is found to be wrong later.
 """
 
 from collections import defaultdict
@@ -38,6 +38,7 @@ class Verdict(NamedTuple):
     reason: str
     by: str
     at: datetime
+    updated_at: datetime  # when it came to the branch: a merge brings it later than it was given
 
 
 class Source(NamedTuple):
@@ -118,6 +119,7 @@ class Trust:
             self.sources |= deeper
             fresh = {one.uid for every in deeper.values() for one in every}
         self.known = load_known(seen, lineage)
+        self.absorbed = load_superseded_times(self._list_superseded())
 
     def lower(self, uid: UUID, verdict: Verdict) -> Verdict:
         """Return a verdict as far as the sources of its fact bear it."""
@@ -139,21 +141,39 @@ class Trust:
         level = LEVELS[verdict.method]
         sources = [one for one in self.sources.get(uid, ()) if one.uid not in path | {uid}]
         if verdict.method == Method.HUMAN:
-            return 0 if any(self._fell_since(one.uid, verdict.at) for one in sources) else level
+            return 0 if self._has_fallen(uid, verdict.at, path | {uid}) else level
         made = [one for one in sources if not self._was_absorbed(uid, one)]
         return min([level, *(self.measure(one.uid, path | {uid}) for one in made)])
 
+    def _has_fallen(self, uid: UUID, at: datetime, path: frozenset[UUID]) -> bool:
+        """Return whether a source at any depth was found to be wrong after a person's verdict."""
+        fresh = [one.uid for one in self.sources.get(uid, ()) if one.uid not in path]
+        return any(self._fell_since(one, at) or self._bears_fall(one, at, path) for one in fresh)
+
     def _fell_since(self, uid: UUID, at: datetime) -> bool:
-        """Return whether a source was found to be wrong after a person's verdict."""
         verdict = self.verdicts.get(uid)
-        return verdict is not None and verdict.status == INVALIDATED and verdict.at > at
+        return verdict is not None and verdict.status == INVALIDATED and verdict.updated_at > at
+
+    def _bears_fall(self, uid: UUID, at: datetime, path: frozenset[UUID]) -> bool:
+        """Return whether a source of a source fell that no person has excused in between."""
+        verdict = self.verdicts.get(uid)
+        if verdict is not None and verdict.method == Method.HUMAN and self.measure(uid, path):
+            return False
+        return self._has_fallen(uid, at, path | {uid})
+
+    def _list_superseded(self) -> set[UUID]:
+        sources = {one.uid for every in self.sources.values() for one in every} & self.known.keys()
+        return {uid for uid in sources if self.known[uid].status == Fact.Status.SUPERSEDED}
 
     def _was_absorbed(self, uid: UUID, source: Source) -> bool:
-        """Return whether a fact only stands for a duplicate that it has superseded: it was there before."""
-        other, known = self.known.get(source.uid), self.known.get(uid)
-        if other is None or known is None:
-            return False
-        return other.status == Fact.Status.SUPERSEDED and source.at > known.created_at
+        """Return whether a fact only stands for a duplicate that it has superseded: it was there before.
+
+        The commit that supersedes a duplicate also links it. A link that came earlier or later is of a fact
+        that was made of another, whatever has taken that one's place.
+        """
+        known = self.known.get(uid)
+        is_older = known is not None and source.at > known.created_at
+        return is_older and (source.uid, source.at) in self.absorbed
 
 
 def load_known(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, Known]:
@@ -161,4 +181,13 @@ def load_known(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, Known]:
     for batch in batched(sorted(uids), BATCH_SIZE):
         for uid, *values in rows.select_by_key(("uid", *Known._fields), "uid", batch):
             found[uid] = Known(*values)
+    return found
+
+
+def load_superseded_times(uids: Collection[UUID]) -> set[tuple[UUID, datetime]]:
+    """Return when each fact was superseded, on any branch."""
+    found: set[tuple[UUID, datetime]] = set()
+    for batch in batched(sorted(uids), BATCH_SIZE):
+        rows = Fact._base_manager.filter(uid__in=batch, status=Fact.Status.SUPERSEDED).order_by()
+        found |= set(rows.values_list("uid", "updated_at"))
     return found

@@ -288,8 +288,8 @@ def required_scope(snapshot: Snapshot, scope: str) -> tuple:
 
 
 def forbid_patterns(actor: Actor) -> None:
-    """Refuse actors limited to some branches: a copy of the store includes every branch."""
-    actor.require_scope("admin", "*" if actor.branch_patterns else None)
+    """Refuse actors limited to some branches or to one agent: a copy of the store includes all."""
+    actor.require_admin_of_all()
 
 
 def build_snapshot(actor: Actor, name: str, description: str) -> Snapshot:

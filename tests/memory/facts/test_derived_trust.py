@@ -3,11 +3,13 @@
 import pytest
 
 from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.links import LinkEngine
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.versions.commits import open_commit
 from memory.models import Fact, FactAssessment
 
@@ -36,6 +38,15 @@ def rate(actor: Actor, fact: Fact, method: str = Method.JUDGE, status: str = "ve
 def show(actor: Actor, fact: Fact) -> tuple[str, str]:
     row = FACTS.get_fact(fact_id=fact.uid, actor=actor)
     return row.verification_status, row.verification_method
+
+
+def verify(actor: Actor, fact: Fact, reason: str = "") -> None:
+    FACTS.set_verification(fact_id=fact.uid, verdict="verified", reason=reason, actor=actor)
+
+
+def invalidate(actor: Actor, fact: Fact, branch: str = "main") -> None:
+    where = {"branch_name": branch, "actor": actor}
+    FACTS.set_verification(fact_id=fact.uid, verdict="invalidated", **where)
 
 
 def listed(actor: Actor, status: str) -> set[str]:
@@ -103,3 +114,37 @@ def test_links_to_messages_and_of_other_types_derive_no_trust(actor: Actor) -> N
     made = derive(actor, "Made.", source, kind="ASSOCIATED")
     rate(actor, made)
     assert show(actor, made) == ("verified", "judge")
+
+
+def test_a_source_of_a_source_that_is_wrong_is_felt_through_what_is_between(actor: Actor) -> None:
+    first = say(actor, "First.")
+    second = derive(actor, "Second.", first)
+    third = derive(actor, "Third.", second)
+    verify(actor, third)
+    invalidate(actor, first)
+    assert show(actor, third)[0] == "unverified"
+    assert listed(actor, "verified") == set()
+    verify(actor, second)  # by a person, who knew
+    assert [show(actor, fact)[0] for fact in (second, third)] == ["verified", "verified"]
+
+
+def test_an_invalidation_counts_from_when_it_came_to_the_branch(actor: Actor) -> None:
+    source = say(actor, "Source.")
+    made = derive(actor, "Made.", source)
+    BranchManager().create_branch(name="task/a", actor=actor)
+    invalidate(actor, source, "task/a")
+    verify(actor, made)
+    assert show(actor, made) == ("verified", "human")
+    MergeEngine().merge_branch(source="task/a", target="main", strategy="theirs", actor=actor)
+    assert (show(actor, source)[0], show(actor, made)[0]) == ("invalidated", "unverified")
+    verify(actor, made, "Seen.")
+    assert show(actor, made) == ("verified", "human")
+
+
+def test_a_source_that_another_fact_superseded_still_lowers(actor: Actor) -> None:
+    source = say(actor, "Source.")
+    made = derive(actor, "Made.", source)
+    rate(actor, made)
+    assert show(actor, made)[0] == "unverified"
+    FACTS.supersede_fact(old_fact_id=source.uid, new_fact_text="Another.", actor=actor)
+    assert show(actor, made)[0] == "unverified"
