@@ -49,6 +49,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
     "join": OPENED,
     **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),
+    **dict.fromkeys(("consolidation", "admin:consolidation"), OPENED),
     **dict.fromkeys(("quarantine-preview", "admin:quarantine-preview"), OPENED),
     **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),

@@ -2,12 +2,15 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from conversations.views.consolidation import ConsolidationPage, Consolidations
 from conversations.views.conversations import ConversationPage, Conversations, MessagePage
 from conversations.views.learning import Learning, SwitchRule
 from memory.views.frames import WEB, Page, build_patterns
 from memory.views.navigation import Section, add_section
 
 PAGES: list[Page] = [
+    ("consolidation", Consolidations, "consolidations"),
+    ("consolidation/<uuid:run_id>", ConsolidationPage, "consolidation"),
     ("conversations", Conversations, "conversations"),
     ("conversations/<uuid:conversation_id>", ConversationPage, "conversation"),
     ("learning", Learning, "learning"),
@@ -17,4 +20,5 @@ PAGES: list[Page] = [
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("conversations", _("Conversations"), "message", "c", order=34))
+add_section(Section("consolidations", _("Consolidation"), "merge", "i", order=84))
 add_section(Section("learning", _("Learning"), "gear", "n", scope="curate", order=85))

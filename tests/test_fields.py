@@ -5,7 +5,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from conversations.engines.fields import CONVERSATION, MESSAGE
+from conversations.engines.fields import CONSOLIDATION, CONVERSATION, MESSAGE
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
 from curation.engines.fields.quarantines import QUARANTINE
@@ -71,6 +71,7 @@ def test_the_command_line_has_the_fields_as_they_are_declared() -> None:
 
 
 NOUNS = (
+    CONSOLIDATION,
     FACT,
     LINK,
     OBSERVATION,

@@ -2,8 +2,13 @@
 
 import django_filters as df
 
-from conversations.engines.fields import CONVERSATION_FILTERS, MESSAGE_FILTERS, ROLE_FILTER
-from conversations.models import Conversation, Message
+from conversations.engines.fields import (
+    CONSOLIDATION_FILTERS,
+    CONVERSATION_FILTERS,
+    MESSAGE_FILTERS,
+    ROLE_FILTER,
+)
+from conversations.models import ConsolidationRun, Conversation, Message
 from memory.api.filters import declare_filters
 
 
@@ -25,4 +30,13 @@ class RoleFilterSet(df.FilterSet):
 class MessageFilterSet(df.FilterSet):
     class Meta:
         model = Message
+        fields: list[str] = []
+
+
+@declare_filters(CONSOLIDATION_FILTERS)
+class ConsolidationFilterSet(df.FilterSet):
+    branch = df.CharFilter(help_text="Runs on this branch; on every branch when it is not given.")
+
+    class Meta:
+        model = ConsolidationRun
         fields: list[str] = []

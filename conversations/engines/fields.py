@@ -1,6 +1,8 @@
-"""The fields of conversations and messages."""
+"""The fields of conversations, messages and runs of consolidation."""
 
-from conversations.models import Conversation, Message
+from django.utils.translation import gettext_lazy as _
+
+from conversations.models import ConsolidationRun, Conversation, Message
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
 from memory.engines.fields.common import (
     METADATA_OPTION,
@@ -15,9 +17,12 @@ from memory.engines.fields.types import (
     Flag,
     Identifier,
     JSONObject,
+    ListOf,
     LongText,
     Moment,
+    Number,
     ObjectList,
+    Reference,
     Text,
     Whole,
 )
@@ -132,4 +137,50 @@ MESSAGE_FILTERS = MESSAGE.filtered_by(
     one_of("conversation_id", Identifier(), "Messages of this conversation.", use=NO_USE),
     learned_in("Messages", use=NO_USE),
     *recorded("Messages", use=NO_USE),
+)
+
+LEVEL, STATE = Choice(ConsolidationRun.Level.choices), Choice(ConsolidationRun.State.choices)
+
+CONSOLIDATION = Noun(
+    "consolidation",
+    Field("id", Identifier(), use=READ),
+    Field("branch", Reference(200), use=READ, attribute="branch.name"),
+    Field("level", LEVEL, "What is consolidated.", CREATE, required=True, label=_("Level")),
+    Field(
+        "target",
+        Reference(200, 1),
+        "The session's id, the agent's, or the task's short name.",
+        CREATE,
+        required=True,
+        label=_("Target"),
+    ),
+    Field("state", STATE, use=READ),
+    Field("mode", Choice(ConsolidationRun.Mode.choices), use=READ),
+    Field("dry_run", Flag(), use=READ, answer_help="Whether nothing was written."),
+    Field("messages", Whole(), use=READ, answer_help="Messages that no run had read before."),
+    Field("observations", Whole(), use=READ, answer_help="Observations; of an agent or task, its facts."),
+    Field("created", Whole(), use=READ, answer_help="New facts."),
+    Field("updated", Whole(), use=READ, answer_help="Facts that another source confirmed."),
+    Field("deduplicated", Whole(), use=READ, answer_help="Statements of what a fact says already."),
+    Field("durable", Whole(), use=READ, answer_help="Of a task: facts that outlive it."),
+    Field(
+        "yield_rate",
+        Number(),
+        use=READ,
+        answer_null=True,
+        answer_help="New facts by messages and observations read.",
+    ),
+    Field("commits", ListOf(Identifier()), use=READ),
+    Field("note", Text(500), use=READ, answer_help="What fell short."),
+    answered_time("started_at"),
+    answered_time("finished_at", null=True),
+    Field("created_by", Reference(200), use=READ),
+    answered_time("undone_at", null=True),
+    Field("undone_by", Reference(200), use=READ),
+    commands=("consolidate", "make facts of sessions, merge duplicates, undo that"),
+)
+CONSOLIDATION_FILTERS = CONSOLIDATION.filtered_by(
+    one_of("level", LEVEL, "Of this level.", option=Option(checked=True)),
+    one_of("state", STATE, "In this state.", option=Option(checked=True)),
+    one_of("target", Reference(200), "Of this session, agent or task."),
 )

@@ -35,9 +35,9 @@ class ConsolidationRun(models.Model):
 
     # Set on the answer of a run that was rolled back.
     dry_run = False
-    # Set where it is shown, see conversations.engines.consolidation.report.
-    proposals: Any
-    sentence: Any
+    # Set where it is shown, see conversations.views.consolidation.
+    sentence: str
+    kind: Any
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")

@@ -198,6 +198,6 @@ def preview_shape(found: AgeingPreview) -> dict[str, Any]:
 
 
 def aged_shape(one: AgedFact) -> dict[str, Any]:
-    worth = {**one.worth._asdict(), "total": one.worth.total} if isinstance(one.worth, Worth) else None
+    worth = one.worth._asdict() if isinstance(one.worth, Worth) else None
     fact = shapes.fact(one.fact, branch=one.fact.branch.name)
     return {"reason": one.reason, "since": shapes.format_time(one.since), "worth": worth, "fact": fact}

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from curation.engines.bundles.engine import KnowledgeBundleEngine
@@ -26,6 +27,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.store.workspaces import WorkspaceEngine
@@ -46,6 +48,7 @@ def build_rows(project: Project) -> dict[str, Any]:
         "n": 1,
         "agent": "ada",
         **build_memory(project, actor),
+        **build_run(actor),
         **build_work(actor),
         **build_store(project, actor),
     }
@@ -96,6 +99,16 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
         "erasure": erasure.pk,
         "commit": project.branches.get(name="main").commits.order_by("seq")[0].pk,
     }
+
+
+def build_run(actor: Actor) -> dict[str, Any]:
+    """Build a run over a session that decided something."""
+    actor = actor.with_origin(session_id="s8")
+    talk = ConversationEngine().create_conversation(actor=actor)
+    said = [{"role": "user", "content": "We decided to rotate the keys monthly."}]
+    MessageEngine().write_messages(conversation_id=talk.uid, messages=said, actor=actor)
+    SessionManager().end_session(session_id="s8", actor=actor)
+    return {"run": ConsolidationEngine().consolidate_session(session_id="s8", actor=actor).run.pk}
 
 
 def build_work(actor: Actor) -> dict[str, Any]:

@@ -43,6 +43,7 @@ WORDS = {
     "bundle_id": "bundle",
     "commit_id": "commit",
     "quarantine_id": "quarantine",
+    "run_id": "run",
     "invitation_id": "invitation",
     "branch_name": "name",
     "uid": "conflict",

@@ -35,6 +35,9 @@ TEMPLATE = {"template"} | {
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
 QUARANTINES = {"quarantines"} | {f"quarantines {name}" for name in "create list show release".split()}
+CONSOLIDATE = {"consolidate"} | {
+    f"consolidate {action}" for action in "session agent task runs show undo".split()
+}
 BUNDLE = {"bundle"} | {
     f"bundle {action}"
     for action in "create list show export upload import key trust trusted distrust".split()
@@ -57,6 +60,7 @@ ADDED = {
     *QUARANTINES,
     *TEMPLATE,
     *BUNDLE,
+    *CONSOLIDATE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}

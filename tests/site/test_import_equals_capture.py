@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conversations.capture.engine import IngestEngine
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.sessions.manager import SessionManager
@@ -50,6 +50,7 @@ def stored(session: str) -> tuple[list[Any], list[Any], Any]:
     found = Session.objects.get(key=session)
     rows = Message.objects.on(found.branch).filter(session_id=session).fetch_all()
     seen = Observation.objects.on(found.branch).filter(session_id=session).fetch_all()
+    (talk,) = Conversation.objects.on(found.branch).filter(session_id=session).fetch_all()
     by_id = {row.uid: row for row in rows}
     assert sorted(rows, key=lambda row: row.uid) == sorted(rows, key=lambda row: row.sequence_num)
     return (
@@ -67,7 +68,7 @@ def stored(session: str) -> tuple[list[Any], list[Any], Any]:
             )
             for row in sorted(seen, key=lambda row: row.uid)
         ],
-        (found.project_path, found.status, found.summary),
+        (found.project_path, found.status, found.summary, talk.model),
     )
 
 
@@ -86,7 +87,7 @@ def claude_events() -> list[Event]:
         return {**one, **answer, "prompt_id": "p1"}
 
     return [
-        {"hook_event_name": "SessionStart", "source": "startup", "model": "claude-x"},
+        {"hook_event_name": "SessionStart", "source": "startup"},
         {"hook_event_name": "UserPromptSubmit", "prompt": "Write ledger.py and run it.", "prompt_id": "p1"},
         used("t1", "Bash", {"command": "mkdir -p data"}, SILENT),
         used("t2", "Bash", {"command": "python3 ledger.py"}, f"Exit code 1\n{ERROR}", "PostToolUseFailure"),
@@ -133,7 +134,7 @@ def test_claude_code(import_from: Import, actor: Actor, tmp_path: Path) -> None:
     import_from("claude-code", transcript.write(tmp_path))
     messages, observations, session = stored("live")
     assert (len(messages), len(observations)) == (9, 5)
-    assert session == (ROOT, "completed", "Asked: Write ledger.py and run it. Last answer: Noted.")
+    assert session == (ROOT, "completed", "Asked: Write ledger.py and run it. Last answer: Noted.", "")
     assert [entry[1:3] for entry in observations] == [
         ("tool_use", "success"),
         ("error", "error"),
@@ -175,7 +176,7 @@ def codex_events() -> list[Event]:
         return {**one, "tool_input": {"command": command}, "tool_response": response}
 
     return [
-        {"hook_event_name": "SessionStart", "source": "startup"},
+        {"hook_event_name": "SessionStart", "source": "startup", "model": "gpt-x"},
         {"hook_event_name": "UserPromptSubmit", "prompt": "Run the ledger.", "turn_id": "p1"},
         used("c1", "touch ledger.py", ""),
         used("c2", "python3 ledger.py", ERROR),
@@ -200,6 +201,7 @@ def codex_rollout(folder: Path) -> Path:
 
     lines = [
         item(0, "session_meta", id="recorded", session_id="recorded", cwd=ROOT, source="exec"),
+        item(0, "turn_context", model="gpt-x"),
         item(1, "response_item", **words("user", f"<environment_context>{ROOT}</environment_context>")),
         item(2, "response_item", **words("user", "Run the ledger.")),
         item(3, "response_item", **words("assistant", "I make the file.")),
@@ -219,7 +221,7 @@ def test_codex(import_from: Import, actor: Actor, tmp_path: Path) -> None:
     import_from("codex", codex_rollout(tmp_path))
     messages, observations, session = stored("live")
     assert (len(messages), len(observations)) == (5, 3)
-    assert session == (ROOT, "completed", "Asked: Run the ledger. Last answer: It prints 42.")
+    assert session == (ROOT, "completed", "Asked: Run the ledger. Last answer: It prints 42.", "gpt-x")
     assert [entry[2] for entry in observations] == ["success", "error", "success"]
     assert stored("recorded") == (messages, observations, session)
 

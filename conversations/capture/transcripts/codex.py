@@ -74,6 +74,7 @@ class _Reader:
     ) -> None:
         self.report, self.clean = report, clean
         self.thread, self.session, self.cwd, self.model = name, name, "", ""
+        self.first_model = ""
         self.parent, self.is_subagent = "", False
         self.prompt = ""  # the turn's id
         self.items: list[Turn] = []
@@ -98,7 +99,8 @@ class _Reader:
             self.report.skip("orders to subagents", len(orders))
             messages = [turn for turn in messages if turn.role != "user"]
         agent = f"{AGENT}/{self.thread}" if self.is_subagent else AGENT
-        return Dialogue(session, agent[:200], drop_interim(messages, self.report), path=self.cwd)
+        turns = drop_interim(messages, self.report)
+        return Dialogue(session, agent[:200], turns, path=self.cwd, model=self.first_model)
 
     def _take(self, number: int, record: dict[str, Any]) -> None:
         whole = record.get("payload")
@@ -108,6 +110,7 @@ class _Reader:
             self._begin(item)
         elif record.get("type") == "turn_context":
             self.model = str(item.get("model") or self.model)
+            self.first_model = self.first_model or self.model
             self.prompt = str(item.get("turn_id") or self.prompt)
         elif record.get("type") == "event_msg":
             self._event(number, kind, item, at)

@@ -56,6 +56,7 @@ class Dialogue:
     title: str = ""
     path: str = ""
     summary: str = ""
+    model: str = ""  # with which it began, where live capture has it too
 
     @property
     def last(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
@@ -90,6 +90,16 @@ class ConsolidationEngine:
             report.run.save(update_fields=["durable"])
         return replace(report, durable=durable)
 
+    def consolidate(
+        self, *, level: str, target: str, actor: Actor, branch_name: str = MAIN, dry_run: bool = False
+    ) -> ConsolidationReport:
+        """Start a run of a level; sessions and tasks have a branch of their own. Raises as their methods."""
+        if level == Level.SESSION:
+            return self.consolidate_session(session_id=target, actor=actor, dry_run=dry_run)
+        if level == Level.TASK:
+            return self.consolidate_task(task=target, actor=actor, dry_run=dry_run)
+        return self.consolidate_agent(agent_id=target, branch_name=branch_name, actor=actor, dry_run=dry_run)
+
     # ---- runs ----------------------------------------------------------------------------------
 
     def list_runs(
@@ -110,6 +120,12 @@ class ConsolidationEngine:
         requested["state"] = state and c.one_of(State.values)("state", state)
         rows = list_visible(actor).filter(**{name: value for name, value in requested.items() if value})
         return paginate(rows, key="-id", limit=limit, cursor=cursor)
+
+    def count_runs(self, *, actor: Actor) -> dict[str, int]:
+        """Return how many runs the actor may see, by state."""
+        actor.require_scope("read")
+        counted = list_visible(actor).order_by().values_list("state").annotate(n=Count("pk"))
+        return dict.fromkeys(State.values, 0) | dict(counted)
 
     def get_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationReport:
         """Return a run with what it did. Raises NotFound."""

@@ -119,7 +119,8 @@ class TranscriptWriter:
         path = clean(find_project(dialogue.path))[:1000]
         self.client.create_session(self.branch, {**who, "project_path": path})
         title = " ".join(clean(dialogue.title).split())[:300]
-        return str(self.client.create_conversation(self.branch, {**who, "title": title})["id"])
+        names = {"title": title, "model": clean(dialogue.model)[:200]}
+        return str(self.client.create_conversation(self.branch, {**who, **names})["id"])
 
 
 class Known:

@@ -20,7 +20,7 @@ FOR_PROGRAMS = [
     "day1site/demo/*",
     *(
         f"conversations/engines/{name}.py"
-        for name in "conversations fields learning messages prompt_recall sessions".split()
+        for name in "conversations learning messages prompt_recall sessions".split()
     ),
     *(
         f"memory/engines/{name}.py"

@@ -24,6 +24,7 @@ from memory.engines.support.pagination import (
     check_limit,
     mark_from,
     paginate,
+    parse_cursor_id,
     read_cursor,
     write_cursor,
 )
@@ -245,11 +246,11 @@ def list_page(
     return Page(load_aged(plan.branch, batch), following)
 
 
-def parse_place(position: Mapping[str, Any]) -> tuple[Any, ...]:
+def parse_place(position: Mapping[str, Any]) -> tuple[int, float, int]:
     """Return the place in a plan that a cursor names. Raises Invalid."""
     match position.get("place"):
-        case [int() as reason, int() | float() as worth]:
-            return (reason, worth, position["key"])
+        case [int() as rank, int() | float() as worth]:
+            return rank, worth, parse_cursor_id(position["key"]).int
     raise Invalid(NOT_OURS, field="cursor")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice, starmap
+from operator import attrgetter
 from uuid import UUID
 
 from django.db.models import Q
@@ -58,7 +59,7 @@ class AgeingPlan:
         excess = self.total - len(found) - self.rules.budget if self.rules.budget else 0
         if excess > 0:
             found += islice(self._rank_rows({one.uid for one in found}), excess)
-        return sorted(found, key=lambda one: one.sort_key)
+        return sorted(found, key=attrgetter("sort_key"))
 
     def list_next(self, count: int) -> list[Candidate]:
         """Return the facts that the budget would take next, beyond those that go now."""
@@ -66,9 +67,9 @@ class AgeingPlan:
 
     def _rank_rows(self, gone: set[UUID]) -> Iterator[Candidate]:
         """Yield the facts that neither go already nor are kept, those of the least worth first."""
-        rows = {row.uid: row for row in self._read_rows(Q()) if row.uid not in gone}
-        ranked = (self._build_candidate(row, Reason.OVER_BUDGET.value, None) for row in rows.values())
-        for one in sorted(ranked, key=lambda one: one.sort_key):
+        rows = {row.uid: row for row in self._all_rows if row.uid not in gone}
+        ranked = [self._build_candidate(row, Reason.OVER_BUDGET.value, None) for row in rows.values()]
+        for one in sorted(ranked, key=attrgetter("sort_key")):
             if self._is_free(rows[one.uid]):
                 yield one
 
@@ -89,6 +90,10 @@ class AgeingPlan:
     def _read_rows(self, condition: Q) -> Iterator[AgeingRow]:
         rows = self.own.filter(condition) if condition else self.own
         return starmap(AgeingRow, rows.gather_values(*AgeingRow._fields))
+
+    @cached_property
+    def _all_rows(self) -> list[AgeingRow]:
+        return list(self._read_rows(Q()))
 
     def _is_free(self, row: AgeingRow) -> bool:
         """Return whether nothing keeps a fact; remember what is kept."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from memory.models import AgedVersion, Fact, FactAssessment, Project
@@ -11,6 +11,7 @@ from memory.models import AgedVersion, Fact, FactAssessment, Project
 Reason, Priority, Verdict = AgedVersion.Reason, Fact.Priority, FactAssessment.Status
 
 REASONS = (Reason.EXPIRED, Reason.TIME_TO_LIVE, Reason.STALE, Reason.OVER_BUDGET)
+RANKS = {reason.value: rank for rank, reason in enumerate(REASONS)}
 STALE_PRIORITIES = (Priority.P3.value, Priority.P4.value)
 HALF_LIFE_DAYS = 30
 # The most that each part adds to the worth, and the shares of it.
@@ -60,16 +61,13 @@ class AgeingRow(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """What a fact is worth, by its parts."""
+    """What a fact is worth, by its parts and in total."""
 
     priority: float
     confidence: float
     belief: float
     recency: float
-
-    @property
-    def total(self) -> float:
-        return round(sum(self), 4)
+    total: float
 
 
 class Candidate(NamedTuple):
@@ -82,17 +80,16 @@ class Candidate(NamedTuple):
     worth: Worth
 
     @property
-    def sort_key(self) -> tuple[Any, ...]:
+    def sort_key(self) -> tuple[int, float, int]:
         """Return its place in a plan: by reason, then by what is worth least, then the older first."""
-        return (REASONS.index(Reason(self.reason)), self.worth.total, self.uid.hex)
+        return RANKS[self.reason], self.worth.total, self.uid.int
 
 
 def compute_worth(row: AgeingRow, verdict: str, used_at: datetime, now: datetime) -> Worth:
     """Return the worth of a fact that was recalled or changed last at ``used_at``."""
     days = max(0.0, (now - used_at).total_seconds() / DAY_SECONDS)
-    return Worth(
-        round(PRIORITY_WORTH * PRIORITY_SHARES[row.priority], 4),
-        round(CONFIDENCE_WORTH * row.confidence, 4),
-        round(BELIEF_WORTH * BELIEF_SHARES[verdict], 4),
-        round(RECENCY_WORTH * 0.5 ** (days / HALF_LIFE_DAYS), 4),
-    )
+    priority = round(PRIORITY_WORTH * PRIORITY_SHARES[row.priority], 4)
+    confidence = round(CONFIDENCE_WORTH * row.confidence, 4)
+    belief = round(BELIEF_WORTH * BELIEF_SHARES[verdict], 4)
+    recency = round(RECENCY_WORTH * 0.5 ** (days / HALF_LIFE_DAYS), 4)
+    return Worth(priority, confidence, belief, recency, round(priority + confidence + belief + recency, 4))

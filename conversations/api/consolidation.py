@@ -1,0 +1,148 @@
+"""/consolidation/runs: start, list, read, undo."""
+
+import sys
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.api.filters import ConsolidationFilterSet
+from conversations.engines.consolidation.engine import ConsolidationEngine
+from conversations.engines.consolidation.report import ConsolidationReport, Proposal
+from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
+from memory.api import declared_serializers as d
+from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.reading import Input, parse_id
+from memory.api.routes import serve_at
+from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.shapes import build_renderer, page_shape
+from memory.engines.fields.base import Use
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
+
+consolidation_engine = ConsolidationEngine()
+FILTERS = list_filter_parameters(ConsolidationFilterSet)
+CHECKS = CONSOLIDATION.field_checks(Use.CREATE)
+
+
+@d.declare_fields(CONSOLIDATION.select_fields(Use.CREATE))
+class ConsolidationInput(d.RequestShape):
+    """A run to start."""
+
+    branch = s.CharField(required=False, help_text="Of an agent's run; main by default.")
+    dry_run = s.BooleanField(required=False, help_text="Answer the same, and write nothing.")
+
+
+@d.declare_fields(CONSOLIDATION.select_fields(Use.ANSWER))
+class ConsolidationShape(d.AnswerShape):
+    """A run of consolidation."""
+
+
+class EvidenceShape(s.Serializer):
+    """A memory that a fact comes from."""
+
+    kind = s.ChoiceField(["message", "observation", "fact"])
+    id = s.UUIDField()
+    text = s.CharField(help_text="How it begins; empty where the branch shows it no more.")
+
+
+class ProposalShape(s.Serializer):
+    """A fact that a run made, confirmed, saw repeated or kept of several, as it was then."""
+
+    action = s.ChoiceField(["created", "confirmed", "repeated", "merged"])
+    fact_id = s.UUIDField()
+    fact_text = s.CharField()
+    category = s.CharField()
+    confidence = s.FloatField()
+    evidence = EvidenceShape(many=True)
+
+
+class ConsolidationDetailShape(ConsolidationShape):
+    """A run with the first 200 things that it did."""
+
+    proposals = ProposalShape(many=True)
+    durable_facts = s.ListField(child=s.UUIDField(), help_text="In the answer to a task's run.")
+
+
+render = build_renderer(ConsolidationShape)
+RUN = route("Read a run, with what it did", {200: ConsolidationDetailShape})
+ROUTES = {
+    "ConsolidationViewSet": {
+        "runs": route("List runs, newest first", {200: page(ConsolidationShape)}, None, [*FILTERS, *PAGING]),
+        "start_run": route(
+            "Consolidate a session, an agent's facts or a task",
+            {200: ConsolidationDetailShape, 201: ConsolidationDetailShape},
+            ConsolidationInput,
+        ),
+        "one_run": RUN,
+        "undo": route("Undo a run whole", {200: ConsolidationShape}),
+    }
+}
+
+
+@serve_at("consolidation", "consolidation")
+@document_routes(ROUTES, sys.modules[__name__])
+class ConsolidationViewSet(Resource):
+    filterset_class = ConsolidationFilterSet
+
+    @extend_schema(operation_id="consolidation_runs_list")  # else it is called as one run
+    @action(detail=False, methods=["get"])
+    def runs(self, request: Request) -> Response:
+        payload = Input(request)
+        paging, branch = payload.take_paging(), payload.take_value("branch", c.plain_text, "")
+        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in CONSOLIDATION_FILTERS}
+        payload.refuse_unknown()
+        found = consolidation_engine.list_runs(
+            actor=get_request_actor(request), branch_name=branch, **filters, **paging
+        )
+        return Response(page_shape(found, render))
+
+    @runs.mapping.post
+    def start_run(self, request: Request) -> Response:
+        payload = Input(request)
+        branch, dry_run = payload.take_branch(), payload.take_value("dry_run", c.check_boolean, False)
+        fields: Any = payload.take_fields(CONSOLIDATION.field_names(Use.CREATE))
+        for name in ("level", "target"):
+            if fields.get(name) is None:
+                raise Invalid("{field} is needed.", field=name)
+        values = c.validate(fields, CHECKS)
+        report = consolidation_engine.consolidate(
+            **values, branch_name=branch, dry_run=dry_run, actor=get_request_actor(request)
+        )
+        return build_row_response(render_report(report), 200 if dry_run else 201)
+
+    @action(detail=False, methods=["get"], url_path="runs/(?P<run_id>[^/]+)")
+    def one_run(self, request: Request, run_id: str) -> Response:
+        where: dict[str, Any] = {"run_id": parse_id(run_id), "actor": get_request_actor(request)}
+        Input(request).refuse_unknown()
+        return build_row_response(render_report(consolidation_engine.get_run(**where)))
+
+    @action(detail=False, methods=["post"], url_path="runs/(?P<run_id>[^/]+)/undo")
+    def undo(self, request: Request, run_id: str) -> Response:
+        where: dict[str, Any] = {"run_id": parse_id(run_id), "actor": get_request_actor(request)}
+        Input(request).refuse_unknown()
+        return build_row_response(render(consolidation_engine.undo_run(**where)))
+
+
+def render_report(report: ConsolidationReport) -> dict[str, Any]:
+    """Return a run with what it did."""
+    proposals = [render_proposal(one) for one in report.proposals]
+    return {
+        **render(report.run),
+        "proposals": proposals,
+        "durable_facts": [str(uid) for uid in report.durable],
+    }
+
+
+def render_proposal(one: Proposal) -> dict[str, Any]:
+    return {
+        "action": one.action,
+        "fact_id": str(one.fact.uid),
+        "fact_text": one.fact.fact_text,
+        "category": one.fact.category,
+        "confidence": one.fact.confidence,
+        "evidence": [{"kind": row.kind, "id": str(row.id), "text": row.text} for row in one.evidence],
+    }

@@ -1,0 +1,183 @@
+"""Runs of consolidation over REST, on the command line, and on their pages."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
+from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.manager import SessionManager
+from memory.models import Membership, Project
+from tests.conversations.test_consolidation_runs import ARGON, NEARLY, dump, run, shown
+from tests.memory.api.client import Api, api_for
+from tests.memory.views.conftest import browser, person
+from tests.memory.views.test_page_frame import text
+from tests.site.test_cli_handoffs import Day1, day1
+
+__all__ = ["day1"]
+pytestmark = pytest.mark.django_db(transaction=True)
+RUNS = "/consolidation/runs"
+Say = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def ended(settings: Any, actor: Actor, say: Say) -> None:
+    settings.DAY1 = {**settings.DAY1, "embedder": "off"}
+    say(ARGON)
+    SessionManager().end_session(session_id="s1", actor=actor)
+
+
+# ---- REST --------------------------------------------------------------------------------------------------
+
+
+def test_a_run_from_its_dry_run_to_its_undo(api: Api, actor: Actor) -> None:
+    body = {"level": "session", "target": "s1"}
+    before = dump()
+    dry = api.post(RUNS, {**body, "dry_run": True})
+    assert (dry.status_code, dry.json()["dry_run"], dry.json()["created"]) == (200, True, 1)
+    after = dump()
+    left_out = ("ApiKey", "KeyUse")  # that the key was used is no write of the run
+    assert [name for name, rows in after.items() if rows != before[name] and name not in left_out] == []
+    made = api.post(RUNS, body)
+    row = made.json()
+    assert made.status_code == 201
+    assert {name: row[name] for name in ("level", "target", "branch", "state", "mode", "note")} == {
+        "level": "session",
+        "target": "s1",
+        "branch": "main",
+        "state": "done",
+        "mode": "rules",
+        "note": "",
+    }
+    assert (row["messages"], row["created"], row["yield_rate"], len(row["commits"])) == (1, 1, 1.0, 1)
+    (proposal,) = row["proposals"]
+    assert (proposal["action"], proposal["fact_text"], proposal["evidence"][0]["kind"]) == (
+        "created",
+        ARGON,
+        "message",
+    )
+    assert api.get(f"{RUNS}/{row['id']}").json() == row
+    listed = api.get(f"{RUNS}?level=session&target=s1").json()["results"]
+    assert [one["id"] for one in listed] == [row["id"]]
+    assert api.get(f"{RUNS}?level=task").json()["results"] == []
+    undone = api.post(f"{RUNS}/{row['id']}/undo", {})
+    assert (undone.status_code, undone.json()["state"], shown(actor)) == (200, "undone", [])
+    again = api.post(f"{RUNS}/{row['id']}/undo", {})
+    assert (again.status_code, again.json()["code"]) == (409, "illegal_transition")
+
+
+def test_an_undo_names_what_was_built_on_it(api: Api, actor: Actor, say: Say) -> None:
+    say(NEARLY, session="s2")
+    first = run(actor).run
+    run(actor, "s2")
+    (fact,) = FactEngine().list_facts(actor=actor).results
+    refused = api.post(f"{RUNS}/{first.pk}/undo", {})
+    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+    assert refused.json()["data"] == {"count": 1, "changed": [str(fact.uid)]}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({}, 400, "invalid"),
+        ({"level": "session"}, 400, "invalid"),
+        ({"level": "dream", "target": "s1"}, 400, "invalid"),
+        ({"level": "session", "target": "s1", "more": 1}, 400, "unknown_field"),
+        ({"level": "session", "target": "s0"}, 404, "not_found"),
+        ({"level": "agent", "target": "nobody"}, 404, "not_found"),
+        ({"level": "task", "target": "nothing"}, 404, "not_found"),
+        ({"level": "session", "target": "active"}, 409, "conflict"),
+        ({"level": "agent", "target": "ada", "branch": "task/old"}, 409, "branch_archived"),
+    ],
+)
+def test_refusals(api: Api, actor: Actor, say: Say, body: dict[str, Any], status: int, code: str) -> None:
+    say(ARGON, session="active")
+    BranchManager().create_branch(name="task/old", actor=actor)
+    BranchManager().archive_branch(name="task/old", actor=actor)
+    answer = api.post(RUNS, body)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert shown(actor) == []
+
+
+def test_another_project_sees_no_run(api: Api, stranger: Api, actor: Actor) -> None:
+    found = run(actor).run
+    assert stranger.get(RUNS).json()["results"] == []
+    assert stranger.get(f"{RUNS}/{found.pk}").status_code == 404
+    assert stranger.post(f"{RUNS}/{found.pk}/undo", {}).status_code == 404
+
+
+def test_a_key_of_another_branch_sees_no_run(project: Project, actor: Actor) -> None:
+    found = run(actor).run
+    own = api_for(project, scopes=["curate"], branch_patterns=["task/*"])
+    assert own.get(RUNS).json()["results"] == []
+    assert own.post(f"{RUNS}/{found.pk}/undo", {}).status_code == 404
+
+
+# ---- the command line --------------------------------------------------------------------------------------
+
+
+def test_commands(day1: Day1, actor: Actor) -> None:
+    status, out, err = day1("consolidate", "session", "s1", "--dry-run")
+    assert (status, err, "created\t" + ARGON in out) == (0, "", True)
+    assert day1("consolidate")[1] == ""
+    assert day1("consolidate", "session", "s1")[0] == 0
+    status, out, _ = day1("consolidate", "runs", "--level", "session")
+    cells = out.splitlines()[1].split("\t")
+    assert cells[1:9] == ["session", "s1", "main", "done", "1", "1", "0", "0"]
+    assert ARGON in day1("consolidate", "show", cells[0])[1]
+    assert day1("consolidate", "undo", cells[0]) == (0, f"{cells[0]}\tundone\n", "")
+    status, _, err = day1("consolidate", "agent", "nobody")
+    assert (status, err) == (1, "not_found: nobody has no active facts on this branch.\n")
+    assert day1("consolidate", "session")[0] == 2
+
+
+# ---- pages -------------------------------------------------------------------------------------------------
+
+
+def test_the_pages_start_a_run_tell_of_it_and_undo_it(project: Project, actor: Actor) -> None:
+    curator = browser(person("cora", project, Membership.Role.CURATOR))
+    empty = text(curator.get("/p/test/consolidation"))
+    assert "Nothing was consolidated yet." in empty
+    started = curator.post("/p/test/consolidation", {"level": "session", "target": "s1"}, follow=True)
+    page = text(started)
+    assert "Read 1 message or observation: 1 new fact, 0 confirmed, 0 repeated." in page
+    assert ARGON in page
+    assert "Undo this run" in page
+    address = started.redirect_chain[-1][0]
+    assert re.search(r'href="/p/test/facts/[0-9a-f-]+"', page)
+    listed = text(curator.get("/p/test/consolidation"))
+    assert address in listed
+    undone = text(curator.post(address, follow=True))
+    assert "The run over s1 is undone." in undone
+    assert "Undo this run" not in undone
+    assert shown(actor) == []
+
+
+def test_a_refused_start_keeps_what_was_typed(project: Project) -> None:
+    curator = browser(person("cora", project, Membership.Role.CURATOR))
+    refused = curator.post("/p/test/consolidation", {"level": "session", "target": "nowhere"})
+    assert (refused.status_code, 'value="nowhere"' in text(refused)) == (404, True)
+
+
+def test_a_viewer_reads_and_does_nothing(project: Project, actor: Actor) -> None:
+    found = run(actor).run
+    viewer = browser(person("vera", project))
+    page = text(viewer.get(f"/p/test/consolidation/{found.pk}"))
+    assert (ARGON in page, "Undo this run" in page) == (True, False)
+    assert "Start a run" not in text(viewer.get("/p/test/consolidation"))
+    assert viewer.post(f"/p/test/consolidation/{found.pk}").status_code == 403
+    assert len(shown(actor)) == 1
+
+
+def test_texts_of_what_was_erased_or_hidden_are_in_no_report(api: Api, actor: Actor) -> None:
+    found = run(actor).run
+    quarantined = api.post("/quarantines", {"source": "session", "target": "s1"}).json()
+    assert api.get(f"{RUNS}/{found.pk}").json()["proposals"] == []
+    api.post(f"/quarantines/{quarantined['id']}/release", {})
+    assert len(api.get(f"{RUNS}/{found.pk}").json()["proposals"]) == 1
+    ErasureEngine().erase(scope="session", target="s1", confirm="s1", drop_copies=True, actor=actor)
+    assert ARGON not in str(api.get(f"{RUNS}/{found.pk}").json())
