@@ -26,8 +26,7 @@ def hide_confirmations(quarantine: Quarantine) -> None:
 
 def hide_given(quarantine: Quarantine, commit: Any) -> None:
     """Hide the confirmations of a commit that are the source's, or copies of its own."""
-    given = Confirmation.objects.filter(branch_id=commit.branch.pk, seq=commit.seq)
-    rows = list(given)
+    rows = list(Confirmation.objects.filter(branch_id=commit.branch.pk, seq=commit.seq))
     names, is_own = list_names(quarantine), is_by_source(quarantine, commit)
     pairs = list_hidden_pairs(quarantine, {row.uid for row in rows})
     hide_rows(quarantine, [r for r in rows if is_own or r.source in names or (r.uid, r.source) in pairs])
