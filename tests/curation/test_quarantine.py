@@ -199,6 +199,14 @@ def test_a_revert_of_the_source_is_not_hidden(project: Project, actor: Actor, ad
     assert shown(project) == {"Good."}
 
 
+def test_a_copy_of_a_revert_is_not_hidden(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
+    BranchManager().create_branch(name="task/copy", actor=ada)
+    say_and_take_back(project, actor, ada, eve)
+    MergeEngine().merge_branch(source="main", target="task/copy", strategy="theirs", actor=actor)
+    hide(actor)
+    assert shown(project) == shown(project, "task/copy") == {"Good."}
+
+
 def test_a_revert_of_that_revert_is_hidden(project: Project, actor: Actor, ada: Actor, eve: Actor) -> None:
     quarantine = hide(actor, "agent", say_and_take_back(project, actor, ada, eve))
     assert shown(project) == {"Good."}

@@ -29,6 +29,7 @@ COPIED = (Fact.SourceType.IMPORT, Fact.SourceType.BUNDLE_IMPORT, Fact.SourceType
 class Version(NamedTuple):
     """What derivation asks of a version."""
 
+    rid: int
     uid: UUID
     vid: int
     prev_vid: int | None
@@ -115,12 +116,13 @@ class Derivation:
 
     def follow_versions(self, model: type[BranchedModel], uids: Sequence[UUID]) -> list[Version]:
         """Return the versions of some memories that derive from hidden ones and are not hidden yet."""
-        versions = load_versions(model, uids)
+        # Whether a commit is a revert is asked of the row that it made, not of copies that merges brought.
+        versions = sorted(load_versions(model, uids), key=lambda one: one.rid == one.vid)
         hidden = set(self.hidden.filter(uid__in=uids).values_list("vid", flat=True))
         before = set(hidden)
         by_vid = {one.vid: one for one in versions}
         self.digests = digest_merged(model, by_vid.values())
-        while fresh := [one for one in versions if self._follows(one, by_vid, hidden)]:
+        while fresh := [one for one in by_vid.values() if self._follows(one, by_vid, hidden)]:
             hidden |= {one.vid for one in fresh}
         return [one for one in by_vid.values() if one.vid in hidden - before]
 
@@ -284,7 +286,7 @@ class Places:
 
 
 def load_versions(model: type[BranchedModel], uids: Sequence[UUID]) -> list[Version]:
-    names = ["uid", "vid", "prev_vid", "merged_vid", "branch_id", "seq_from", "deleted"]
+    names = ["rid", "uid", "vid", "prev_vid", "merged_vid", "branch_id", "seq_from", "deleted"]
     names += ["judged_hash"] if model is Fact else []
     rows = model._base_manager.filter(uid__in=uids).order_by()
     return [Version(*values) for values in rows.values_list(*names)]
