@@ -53,14 +53,23 @@ def list_sources(fact: Fact, lineage: Lineage) -> Iterator[Excerpt]:
     for kind in sorted({link.to_type for link in sources}):
         uids = [link.to_id for link in sources if link.to_type == kind]
         for row in target_model(kind).objects.in_lineage(lineage).filter(uid__in=uids).fetch_all():
-            yield Excerpt(f"its source: {kind} of {row.created_at:%Y-%m-%d}", read_source(row))
+            yield Excerpt(f"its source: {kind} of {row.created_at:%Y-%m-%d}", read_source(row, lineage))
 
 
-def read_source(row: BranchedModel) -> str:
+def read_source(row: BranchedModel, lineage: Lineage) -> str:
     if isinstance(row, Observation):
-        output = row.raw_output[:MAX_OUTPUT]
+        output = (row.raw_output or read_output(row, lineage))[:MAX_OUTPUT]
         return f"{row.summary}\noutcome: {row.outcome}" + (f"\n{output}" if output else "")
     return str(getattr(row, row.TEXT))
+
+
+def read_output(row: Observation, lineage: Lineage) -> str:
+    """Return what a captured call gave back, which its message holds; "" where there is none."""
+    if row.message_id is None:
+        return ""
+    messages = target_model(FactLink.Target.MESSAGE)
+    shown = messages.objects.in_lineage(lineage).filter(uid=row.message_id).fetch_all()
+    return next((str(getattr(message, messages.TEXT)) for message in shown), "")
 
 
 def list_versions(fact: Fact, lineage: Lineage) -> Iterator[Excerpt]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from werkzeug import Response
 
+from conversations.capture.engine import IngestEngine
 from curation.engines.prompts import FOLDER, MAX_FACT, VERIFY
 from curation.engines.ratings import DIMENSIONS
 from curation.engines.verification import VerificationEngine
@@ -16,7 +17,7 @@ from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.sessions.observations import ObservationEngine
-from memory.models import Fact, FactAssessment
+from memory.models import Fact, FactAssessment, Observation
 from tests.curation.fake_judge import KEY, MODEL, FakeJudge, completion, rating
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -320,6 +321,20 @@ def test_the_judge_sees_sources_and_history(judge: FakeJudge, fact: Fact, actor:
     assert "token_ttl = 900" in data
     assert "what it said before, version 1" in data
     assert fact.fact_text in data
+
+
+def test_the_judge_sees_what_a_captured_call_gave_back(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
+    call = {"tool_name": "Read", "tool_input": {"file_path": "gateway.toml"}, "tool_use_id": "t1"}
+    output = {"file": {"filePath": "gateway.toml", "content": "ttl = 900"}}
+    event = {"hook_event_name": "PostToolUse", "session_id": "s", "tool_response": output, **call}
+    IngestEngine().ingest(events=[event], actor=actor, client="claude-code")
+    seen = Observation.objects.all_versions().get()
+    LinkEngine().write_link(
+        from_id=fact.uid, to_id=seen.uid, to_type="observation", link_type="DERIVED_FROM", actor=actor
+    )
+    verify(fact, actor)
+    assert "ttl = 900" not in seen.summary + seen.raw_output
+    assert "ttl = 900" in judge.prompts[0][1]["content"]
 
 
 def test_verdicts_are_not_shown_to_the_judge(judge: FakeJudge, fact: Fact, actor: Actor) -> None:

@@ -53,7 +53,7 @@ PROMOTED = {
         "TaskObjective",
         "Vector",
     ),
-    "conversations": ("Conversation", "Message"),
+    "conversations": ("ConsolidationRun", "Conversation", "Message"),
     "curation": ("Bundle", "Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
