@@ -40,6 +40,7 @@ KINDS = {
     "conversation": gettext_lazy("Conversations"),
     "message": gettext_lazy("Messages"),
     "verdict": gettext_lazy("Verdicts"),
+    "confirmation": gettext_lazy("Confirmations"),
     "session": gettext_lazy("Sessions"),
     "handoff": gettext_lazy("Handoffs"),
     "bundle": gettext_lazy("Bundles"),

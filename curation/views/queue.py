@@ -176,8 +176,8 @@ class SaveView(NamedView):
 class ChangeView(NamedView):
     """Renames, shares or deletes a saved view."""
 
-    def change(self, request: HttpRequest, *, view_id: UUID, **kwargs: Any) -> HttpResponse:
-        where: dict[str, Any] = {"view_id": view_id, "actor": self.reader.actor}
+    def change(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        where: dict[str, Any] = {"view_id": kwargs["view_id"], "actor": self.reader.actor}
         match request.POST.get("action"):
             case "rename":
                 view_engine.rename_view(**where, name=request.POST.get("name", ""))

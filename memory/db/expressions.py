@@ -223,6 +223,22 @@ class NotHidden(Condition):
         return f"NOT EXISTS (SELECT 1 FROM {table} h WHERE h.vid = {self.alias}.vid)", ()
 
 
+class NotHiddenConfirmation(Condition):
+    """A condition: no quarantine hides the confirmation. It has no vid: it is known by its own id."""
+
+    looks_elsewhere = True  # in another table
+    KIND = "confirmation"
+
+    @property
+    def identity(self) -> tuple:
+        return (type(self), self.alias)
+
+    def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
+        table = connection.ops.quote_name(NotHidden.TABLE)
+        same = f"h.uid = {self.alias}.id AND h.kind = %s"
+        return f"NOT EXISTS (SELECT 1 FROM {table} h WHERE {same})", (self.KIND,)
+
+
 class HasVerdict(Condition):
     """A condition: a verdict on the present content of this row is visible along a lineage."""
 
@@ -256,21 +272,26 @@ class HasVerdict(Condition):
 
 
 class ActiveOnLineage(Condition):
-    """A condition: a row that is added once, and may be retracted, is active along a lineage."""
+    """A condition: a confirmation, which is added once and may be retracted, counts along a lineage."""
 
     def __init__(self, lineage: Sequence[tuple[int, int]], alias: str = "") -> None:
         super().__init__(alias)
         self.lineage = tuple(lineage)
+        self.looks_elsewhere = isinstance(lineage, MaskedLineage)
 
     @property
     def identity(self) -> tuple:
-        return (type(self), self.lineage, self.alias)
+        return (type(self), self.lineage, self.looks_elsewhere, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         me = self.alias
         arm = f"({me}.branch_id = %s AND {me}.seq <= %s AND {me}.seq_to > %s)"
-        values = [value for branch, limit in self.lineage for value in (branch, limit, limit)]
-        return f"({' OR '.join([arm] * len(self.lineage))})", values
+        values: list[Any] = [value for branch, limit in self.lineage for value in (branch, limit, limit)]
+        sql = f"({' OR '.join([arm] * len(self.lineage))})"
+        if self.looks_elsewhere:
+            mask, more = NotHiddenConfirmation(me).render(connection)
+            return f"({sql} AND {mask})", [*values, *more]
+        return sql, values
 
 
 class CompiledWhere(Condition):

@@ -459,3 +459,50 @@ def test_a_bundle_that_holds_some_of_it_is_hidden(actor: Actor, ada: Actor, eve:
             read(bundle_id=bad.pk, actor=actor)
     QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
     assert "Bad." in bundles.export_bundle(bundle_id=bad.pk, actor=actor)
+
+
+# ---- confirmations -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_hidden_first", [False, True], ids=["later", "as it is written"])
+@pytest.mark.parametrize("source", ["agent", "session"])
+def test_what_the_source_confirmed_counts_no_more(
+    actor: Actor, ada: Actor, eve: Actor, source: str, is_hidden_first: bool
+) -> None:
+    say(eve, "Hello.")
+    good = say(ada, "Good.")
+    BranchManager().create_branch(name="task/a", actor=ada)
+    target = {"agent": "eve", "session": "eve-1"}[source]
+    if is_hidden_first:
+        quarantine = hide(actor, source, target)
+    for who in (actor.with_origin(session_id="bob-1"), eve):
+        say(who, "Good.", "task/a")
+    MergeEngine().merge_branch(source="task/a", target="main", strategy="theirs", actor=actor)
+    if not is_hidden_first:
+        assert list(count(actor, good)) == [2, 2]
+        before = dump()["Confirmation"]
+        quarantine = hide(actor, source, target)
+        assert quarantine.counts["confirmation"] == 2
+    assert list(count(actor, good)) == [1, 1]
+    hits = SearchEngine().search_cross_branch(query="good", branch_names=["main"], actor=actor).hits
+    assert [hit.fact.confirmation_count for hit in hits] == [1]
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert list(count(actor, good)) == [2, 2]
+    assert is_hidden_first or dump()["Confirmation"] == before
+
+
+def count(actor: Actor, fact: Fact) -> Any:
+    for branch in ("main", "task/a"):
+        yield FACTS.get_fact(fact_id=fact.uid, branch_name=branch, actor=actor).confirmation_count
+
+
+def test_what_a_key_confirmed_counts_no_more(project: Project, actor: Actor, ada: Actor) -> None:
+    key, _secret = KeyEngine().create_key(label="leaked", scopes=["write"], actor=actor)
+    good = say(ada, "Good.")
+    say(get_actor(key, "rest").with_origin(session_id="s"), "Good.")
+    say(actor.with_origin(session_id="t"), "Good.")
+    assert FACTS.get_fact(fact_id=good.uid, actor=actor).confirmation_count == 2
+    hide(actor, "key", str(key.pk))
+    assert FACTS.get_fact(fact_id=good.uid, actor=actor).confirmation_count == 1
+    say(get_actor(key, "rest").with_origin(session_id="u"), "Good.")
+    assert FACTS.get_fact(fact_id=good.uid, actor=actor).confirmation_count == 1

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.quarantine import bundles, handoffs
+from curation.engines.quarantine.confirmations import hide_confirmations
 from curation.engines.quarantine.derivation import Derivation
 from curation.engines.quarantine.sources import find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
@@ -137,6 +138,7 @@ def hide_all(quarantine: Quarantine) -> None:
     Branch.objects.filter(project=project_id, masked=False).update(masked=True)
     hide_own(quarantine)
     Derivation(quarantine).spread()
+    hide_confirmations(quarantine)
     sessions = select_sessions(quarantine)
     count = sessions.count()
     Session.objects.filter(pk__in=list(sessions.values_list("pk", flat=True))).update(hidden=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
+from curation.engines.quarantine.confirmations import hide_given
 from curation.engines.quarantine.derivation import COPIED, Derivation, Edge, Statement
 from curation.engines.quarantine.sources import is_own, list_active
 from curation.models import Quarantine
@@ -18,6 +19,8 @@ class QuarantineMasker:
 
     def mask_commit(self, commit: Any, rows: Sequence[BranchedModel]) -> None:
         for quarantine in list_active(commit.branch.project_id):
+            if commit.side_rows:
+                hide_given(quarantine, commit)
             if own := mask_rows(quarantine, commit, rows):
                 keys = {commit.actor.session_id, *(row.session_id for row in own)} - {""}
                 Session.objects.filter(project=commit.branch.project_id, key__in=keys).update(hidden=True)

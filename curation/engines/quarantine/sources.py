@@ -140,11 +140,18 @@ def hide_rows(quarantine: Quarantine, kind: str, rows: QuerySet) -> int:
 
 def is_own(quarantine: Quarantine, commit: Any, row: BranchedModel) -> bool:
     """Return whether the source makes a row of a commit that is being written."""
+    column = COLUMNS.get(Source(quarantine.source))
+    is_named = column is not None and getattr(row, column) == quarantine.target
+    return is_named or is_by_source(quarantine, commit)
+
+
+def is_by_source(quarantine: Quarantine, commit: Any) -> bool:
+    """Return whether the source makes a commit that is being written."""
     actor = commit.actor
     if quarantine.source == Source.KEY:
         return bool(actor.kind == "key" and actor.id in list_keys(quarantine))
     column = COLUMNS.get(Source(quarantine.source))
-    return column is not None and quarantine.target in (getattr(row, column), getattr(actor, column))
+    return column is not None and bool(getattr(actor, column) == quarantine.target)
 
 
 def select_sessions(quarantine: Quarantine) -> QuerySet[Session]:

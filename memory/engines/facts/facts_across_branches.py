@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from memory.db.expressions import NotHiddenConfirmation
 from memory.db.lineage import MaskedLineage
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import (
@@ -77,8 +78,11 @@ class Confirmed:
 
     def __init__(self, lineages: Iterable[Lineage], uids: Collection[UUID]) -> None:
         self.rows = defaultdict[tuple[UUID, int], list[tuple[str, int, int]]](list)
+        lineages = list(lineages)
+        is_masked = any(isinstance(one, MaskedLineage) for one in lineages)
         for stood in open_versions(lineages, "seq"):
             rows = Confirmation.objects.filter(stood, uid__in=uids)
+            rows = rows.filter(NotHiddenConfirmation()) if is_masked else rows
             sources = rows.values_list("uid", "branch_id", "source", "seq", "seq_to")
             for uid, branch, source, seq, until in sources:
                 self.rows[uid, branch].append((source, seq, until))

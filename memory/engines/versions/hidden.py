@@ -11,10 +11,12 @@ from uuid import UUID
 from django.utils.module_loading import import_string
 
 from memory.conf import conf
+from memory.db.expressions import NotHiddenConfirmation
 from memory.engines.support.batches import batched
 from memory.models import Branch, BranchedModel, HiddenVersion
 
 BATCH_SIZE = 500
+CONFIRMATION = NotHiddenConfirmation.KIND
 
 
 class CommitMasker(Protocol):
