@@ -157,7 +157,8 @@ class Planted:
     texts: set[str] = field(default_factory=set)
 
     def says(self, text: str) -> bool:
-        return all(key.casefold() in text.casefold() for key in self.keys)
+        plain = " ".join(text.casefold().split())
+        return all(" ".join(key.casefold().split()) in plain for key in self.keys)
 
 
 @dataclass

@@ -47,6 +47,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(("template", "admin:template", "bundle", "admin:bundle"), OPENED),
     **dict.fromkeys(("bundle-document", "admin:bundle-document"), "is a file"),
     **dict.fromkeys(("save-question", "admin:save-question", "fact-judge", "admin:fact-judge"), FORM),
+    **dict.fromkeys(("save-view", "admin:save-view", "change-view", "admin:change-view"), FORM),
     "join": OPENED,
     **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),
     **dict.fromkeys(("consolidation", "admin:consolidation"), OPENED),

@@ -55,6 +55,7 @@ class Conf:
     judge_timeout: float = 60.0  # seconds for one answer
     judge_votes: int = 1  # answers on one fact, of which the median counts
     judge_budget: int = 50  # calls of the judge in a batch, and in an hour of verifying again
+    consolidation_budget: int = 10  # calls of that model in a session's consolidation; 0 = rules alone
     judge_days: int = 90  # after so many days a verdict of the judge is made again; 0 = never
     commit_node_seconds: int = 120  # seconds that a process owns its node number
 

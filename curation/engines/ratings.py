@@ -1,8 +1,7 @@
 """Ratings of a fact in three dimensions: the heuristic, the answers of a judge, and the thresholds."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -10,6 +9,7 @@ from typing import Any
 
 from memory.exceptions import ProviderNonsense
 from memory.models import Fact, FactAssessment
+from memory.providers.chat_json import iterate_objects
 from memory.redaction import redact_all
 from memory.texts import count_dense, make_storable
 
@@ -18,7 +18,6 @@ DIMENSIONS = ("accuracy", "relevance", "specificity")
 VERIFIED_FROM, INVALIDATED_BELOW = 0.6, 0.3  # averages
 MAX_REASON = 500  # characters of a judge's reason that are kept
 MAX_ANSWER = 100_000  # characters of an answer that are searched for a rating
-MAX_OBJECTS = 50  # places in an answer where an object may begin
 RELEVANT = frozenset({"bug_fix", "architecture"})
 SPECIFIC_WORDS = 20
 READ_CHARACTERS = 2000  # hold more words than count
@@ -90,23 +89,6 @@ def parse_rating(text: str) -> Rating:
     if len(found) != 1:
         raise ProviderNonsense(reason="it has several ratings" if found else "it has no whole rating")
     return found[0]
-
-
-def iterate_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a text that are not inside of one another."""
-    decoder, position, left = json.JSONDecoder(parse_constant=refuse_constant), 0, MAX_OBJECTS
-    while (position := text.find("{", position)) >= 0 and left:
-        left -= 1
-        try:
-            value, position = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            position += 1
-        else:
-            yield value
-
-
-def refuse_constant(name: str) -> float:
-    raise ValueError(name)  # NaN and Infinity are no JSON
 
 
 def build_rating(value: Mapping[str, Any]) -> Rating:

@@ -177,6 +177,7 @@ DAY1 = {
     "judge_timeout": env.seconds("DAY1_JUDGE_TIMEOUT", 60.0, low=1, high=600),
     "judge_votes": env.whole("DAY1_JUDGE_VOTES", 1, low=1, high=9),
     "judge_budget": env.whole("DAY1_JUDGE_BUDGET", 50, low=1, high=100_000),
+    "consolidation_budget": env.whole("DAY1_CONSOLIDATION_BUDGET", 10, low=0, high=1000),
     "judge_days": env.whole("DAY1_JUDGE_DAYS", 90, low=0, high=36500),
     # Classes of apps above memory, by name, so that memory imports nothing upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),

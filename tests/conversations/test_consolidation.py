@@ -95,6 +95,19 @@ def test_no_decision(text):
     assert list(rules.lessons(text, spoken_by_user=False)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If we ever use Kafka, the mailer has to change.",
+        "The docs say that Parquet suits the export.",
+        "We decided nothing about the login page today.",
+        "Tomás said on the phone that Selenium is slow.",
+    ],
+)
+def test_what_is_supposed_or_reported_is_no_decision_of_a_person(text):
+    assert list(rules.lessons(text, spoken_by_user=True)) == []
+
+
 def test_what_a_person_always_wants():
     text = "Never push to main without a review. Always run the linter first, please."
     assert [lesson.category for lesson in rules.lessons(text, spoken_by_user=True)] == ["preference"] * 2

@@ -44,6 +44,8 @@ class Finding:
     said_at: datetime | None = None
     is_persons: bool = False
     is_open: bool = False  # learned only where it changes a decision
+    is_models: bool = False  # noted by a language model
+    more: tuple[tuple[UUID, str], ...] = ()  # further sources, with their kinds
 
     @property
     def is_statement(self) -> bool:
@@ -52,31 +54,37 @@ class Finding:
 
     @property
     def rule(self) -> str:
-        return choose_rule(self.category, self.to_type)
+        return "" if self.is_models else choose_rule(self.category, self.to_type)
 
     def fact(self) -> dict[str, Any]:
         observed = self.to_type == FactLink.Target.OBSERVATION
         kind = Fact.SourceType.OBSERVATION if observed else Fact.SourceType.CONSOLIDATION
+        distilled = {"origin": Fact.Origin.DISTILLED_LLM.value} if self.is_models else {}
         return {
+            **distilled,
             "fact_text": self.text,
             "category": self.category,
             "confidence": CONFIDENCE,
-            "source_type": kind.value,
+            "source_type": (Fact.SourceType.EXTRACTION if self.is_models else kind).value,
             "source_id": str(self.source),
         }
 
-    def link(self, fact: Fact) -> FactLink:
-        observed = self.to_type == FactLink.Target.OBSERVATION
-        kind = Link.DERIVED_FROM if observed else Link.CONSOLIDATED_FROM
-        return FactLink(
-            from_id=fact.uid,
-            to_id=self.source,
-            to_type=self.to_type,
-            link_type=kind,
-            session_id=fact.session_id,
-            task_id=fact.task_id,
-            agent_id=fact.agent_id,
-        )
+    def list_links(self, fact: Fact) -> list[FactLink]:
+        """Return the links from a fact to the sources."""
+        return [build_link(fact, *one) for one in ((self.source, self.to_type), *self.more)]
+
+
+def build_link(fact: Fact, source: UUID, to_type: str) -> FactLink:
+    observed = to_type == FactLink.Target.OBSERVATION
+    return FactLink(
+        from_id=fact.uid,
+        to_id=source,
+        to_type=to_type,
+        link_type=Link.DERIVED_FROM if observed else Link.CONSOLIDATED_FROM,
+        session_id=fact.session_id,
+        task_id=fact.task_id,
+        agent_id=fact.agent_id,
+    )
 
 
 class SessionReader:
@@ -110,8 +118,19 @@ class SessionReader:
         consumed = self._find_consumed([finding.source for finding in observed])
         yield from (finding for finding in observed if finding.source not in consumed)
 
+    def list_unread(self) -> list[Message]:
+        """Return the messages that no run has read yet and no fact was made of."""
+        messages = Message.objects.on(self.session.branch).filter(session_id=self.session.key)
+        spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
+        fresh = [row for rows in _read_pages(spoken) for row in rows if self._is_new(row)]
+        consumed = self._find_consumed([row.uid for row in fresh])
+        return [row for row in fresh if row.uid not in consumed and row.content.strip()]
+
+    def _is_new(self, row: Any) -> bool:
+        return self._since is None or row.updated_at > self._since
+
     def _count_new(self, rows: Sequence[Any]) -> int:
-        return sum(self._since is None or row.updated_at > self._since for row in rows)
+        return sum(map(self._is_new, rows))
 
     def _find_consumed(self, sources: Sequence[UUID]) -> set[UUID]:
         """Return the sources that a visible link shows as consumed, or that an undone run consumed."""

@@ -69,6 +69,13 @@ PASSING = re.compile(
     r"|暂时|临时|这次先|先这样|回头再|上家|前公司|上一家"
 )
 
+# What is only supposed, and what says that nothing was decided.
+SUPPOSED = re.compile(
+    r"(?i)^\W*(?:(?:if|when|once) (?:we|i|you|they) ever|suppos(?:e|ing)|imagine|let(?:'|’)?s say)\b"
+    r"|\b(?:decided|agreed|settled)(?: on)? nothing\b|\bnothing (?:is|was) (?:decided|agreed|settled)\b"
+    r"|^\W*(?:假如|假设|要是哪天)"
+)
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -123,12 +130,19 @@ def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
 def choose_parts(parts: Sequence[str], question: str) -> list[int]:
     """Return the positions of the sentences of a prompt that lay something down."""
     whole = score_prompt(parts, question)
-    telling = [at for at, part in enumerate(parts) if not (ASKS.search(part) or PASSING.search(part))]
+    telling = [at for at, part in enumerate(parts) if not is_idle(part)]
     scores = {at: score_prompt([parts[at]], question) for at in telling}
     if whole < MIN_SCORE:
         return [at for at in telling if stands_out(parts, at, scores[at])]
     own = [at for at in telling if scores[at] >= MIN_OWN_SCORE or has_phrase(parts[at])]
     return [at for at in telling if at in own or belongs(at, parts, scores, own)]
+
+
+def is_idle(part: str) -> bool:
+    """Return whether a sentence asks, passes, supposes, or only tells what others say."""
+    if ASKS.search(part) or PASSING.search(part) or SUPPOSED.search(part):
+        return True
+    return bool(REPORTED.search(part)) and not OWN.search(part)
 
 
 def stands_out(parts: Sequence[str], at: int, score: float) -> bool:
@@ -186,7 +200,8 @@ def has_phrase(sentence: str) -> bool:
 
 def names_decision(sentence: str) -> bool:
     """Return whether a phrase names a decision that holds on."""
-    return not (NOT_DECIDED.search(sentence) or PASSING.search(sentence)) and bool(DECIDED.search(sentence))
+    idle = (NOT_DECIDED, PASSING, SUPPOSED)
+    return not any(one.search(sentence) for one in idle) and bool(DECIDED.search(sentence))
 
 
 def prefers(sentence: str) -> bool:

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.extraction import PROMPT, ModelCosts, find_extraction
 from conversations.engines.consolidation.findings import (
     Finding,
     SessionReader,
@@ -68,10 +69,8 @@ class SessionSource:
 
     session: Session
     pieces: Sequence[Piece]
-    messages: int
-    observations: int
     reader: SessionReader
-    spoken: rules.Spoken
+    costs: ModelCosts
     recalled: frozenset[UUID]
 
     @property
@@ -90,13 +89,14 @@ def read_session(session: Session) -> SessionSource:
     off = set(Project.objects.get(pk=session.project_id).rules_off)
     recalled = list_recalled_ids(session)
     spoken = rules.Spoken(list_known_texts(session, recalled))
-    reader = SessionReader(session)
+    reader, extraction = SessionReader(session), find_extraction()
+    findings = extraction.read_session(reader) if extraction else reader.find_new()
     pieces = []
-    for found in islice(_split_findings(reader.find_new()), MAX_PIECES + 1):
+    for found in islice(_split_findings(findings), MAX_PIECES + 1):
         fresh = [one for one in found if one.rule not in off and not spoken.says(one.text)]
         pieces.append(Piece(found, read_texts(session.project_id, [one.text for one in fresh])))
-    read = (reader.messages, reader.observations)
-    return SessionSource(session, pieces, *read, reader, spoken, frozenset(recalled))
+    costs = extraction.costs if extraction else ModelCosts()
+    return SessionSource(session, pieces, reader, costs, frozenset(recalled))
 
 
 def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Actor) -> None:
@@ -105,17 +105,26 @@ def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Act
     Sentences that are learned only where they change a decision are compared once, whatever comes of it.
     """
     session = source.session
+    set_costs(run, source.costs)
     for piece in source.pieces[:MAX_PIECES]:
         candidates = [one for one in piece.found if one.text in piece.texts.words]
         if news := drop_open(session, candidates):
             write_piece(source, run, news, piece.texts, actor)
         _mark_compared(session, piece.found)
     if source.is_whole:
-        run.messages, run.observations = source.messages, source.observations
+        run.messages, run.observations = source.reader.messages, source.reader.observations
         run.read_to = source.reader.read_to
+        run.note = source.costs.note
     else:
         run.note = REST_QUEUED
         enqueue("memory.consolidate", session.pk)
+
+
+def set_costs(run: ConsolidationRun, costs: ModelCosts) -> None:
+    """Set what a language model was asked, and which."""
+    run.calls, run.input_tokens, run.output_tokens = costs.calls, costs.input_tokens, costs.output_tokens
+    if costs.model:
+        run.mode, run.model, run.prompt = ConsolidationRun.Mode.LLM, costs.model, PROMPT
 
 
 def write_piece(

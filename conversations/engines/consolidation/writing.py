@@ -29,8 +29,8 @@ class FindingWriter:
         results = self._write_facts(fresh)
         facts = known | {one.text: result.fact for one, result in zip(fresh, results, strict=True)}
         stated = [(one, facts[leaders.get(one.text, one.text)]) for one in found]
-        links = {(fact.uid, one.source): one.link(fact) for one, fact in stated}
-        self.commit.add_rows(list(links.values()))
+        links = [link for one, fact in stated for link in one.list_links(fact)]
+        self.commit.add_rows(list({(link.from_id, link.to_id): link for link in links}.values()))
         own = get_source(Fact(**self.actor.origin_fields()))
         updated = confirm_facts(self.commit, [(fact, own) for fact in known.values()])
         self._link_revised(stated, comparison)

@@ -1,0 +1,186 @@
+"""Findings by a language model: what it notes of a session's record, with the pieces that say so."""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+
+from conversations.engines.consolidation.findings import Finding, SessionReader
+from conversations.models import Message
+from memory.conf import conf
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.models import FactLink
+from memory.providers import chat
+from memory.providers.chat_json import iterate_objects
+
+FOLDER = Path(__file__).parents[2] / "prompts"
+PROMPT = "extract-1"  # a changed prompt is a new file, since runs name it
+MAX_PIECE = 2_000  # characters of one message or observation
+MAX_RECORD = 16_000  # of all pieces of one prompt
+MAX_ANSWER = 64_000  # characters of an answer that are read
+MAX_NOTES = 20  # of one answer
+MIN_LENGTH, MAX_LENGTH = 10, 400  # characters of a note
+CATEGORIES = frozenset(
+    "decision preference bug_fix architecture pattern security performance configuration discovery"
+    " general".split()
+)
+SPENT = "The budget of {most} calls is spent: rules read the rest."
+DOWN = "The model did not answer ({reason}): rules read the rest."
+
+
+@dataclass
+class ModelCosts:
+    """What a model was asked in a run, and why it was asked no more."""
+
+    model: str = ""
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Pieces of a session that fit one prompt, by the ids under which the model sees them."""
+
+    pieces: Mapping[str, Message]
+
+
+@dataclass
+class Extraction:
+    """The model of the settings, asked about one record after another, as long as it answers."""
+
+    server: chat.ChatServer
+    costs: ModelCosts = field(default_factory=ModelCosts)
+
+    def read_session(self, reader: SessionReader) -> Iterator[Finding]:
+        """Yield what the model notes of messages that no run has read yet; of those that it was not asked
+        about, and of what tools did, what the rules find.
+        """
+        records = list(split_record(reader.list_unread()))
+        left: set[UUID] = set()
+        for at, record in enumerate(records):
+            found = self._ask(record)
+            if found is None:
+                left = {row.uid for rest in records[at:] for row in rest.pieces.values()}
+                break
+            yield from found
+        observed = FactLink.Target.OBSERVATION
+        yield from (one for one in reader.find_new() if one.to_type == observed or one.source in left)
+
+    def _ask(self, record: Record) -> list[Finding] | None:
+        """Return the notes on a record; None where the model is asked no more."""
+        if self.costs.calls >= conf().consolidation_budget:
+            self.costs.note = SPENT.format(most=conf().consolidation_budget)
+            return None
+        self.costs.calls += 1
+        try:
+            answer = self.server.complete(build_messages(record))
+        except ProviderUnavailable as error:  # half an answer is one too
+            self.costs.note = DOWN.format(reason=error.text)[:500]
+            return None
+        self.costs.model = self.server.model[:200]
+        self.costs.input_tokens += answer.input_tokens
+        self.costs.output_tokens += answer.output_tokens
+        try:
+            return list(parse_notes(answer.text, record))
+        except ProviderNonsense as error:
+            self.costs.note = DOWN.format(reason=error.text)[:500]
+            return None
+
+
+def find_extraction() -> Extraction | None:
+    """Return the model of the settings; None where there is none, or its settings cannot be used."""
+    try:
+        server = chat.get_judge()
+    except ImproperlyConfigured:
+        return None
+    return Extraction(server) if server and conf().consolidation_budget else None
+
+
+def split_record(rows: Sequence[Message]) -> Iterator[Record]:
+    """Yield records of at most MAX_RECORD characters."""
+    pieces: dict[str, Message] = {}
+    length = 0
+    for row in rows:
+        size = len(get_text(row))
+        if pieces and length + size > MAX_RECORD:
+            yield Record(pieces)
+            pieces, length = {}, 0
+        pieces[f"p{len(pieces) + 1}"] = row
+        length += size
+    if pieces:
+        yield Record(pieces)
+
+
+def get_text(row: Message) -> str:
+    return row.content[:MAX_PIECE]
+
+
+@cache
+def read_prompt(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+def build_messages(record: Record, prompt: str = PROMPT) -> list[chat.Message]:
+    """Return the rules with the fence of this prompt, and the record between it."""
+    fence = f"==={secrets.token_hex(12)}==="  # no stored text can know it
+    parts = [
+        f"{fence} {name}, {describe_speaker(row)}\n{get_text(row)}\n{fence} end"
+        for name, row in record.pieces.items()
+    ]
+    rules = read_prompt(prompt).replace("{fence}", fence)
+    return [chat.Message("system", rules), chat.Message("user", "\n\n".join(parts))]
+
+
+def describe_speaker(row: Message) -> str:
+    """Return who said a piece."""
+    return "the person" if row.role == Message.Role.USER else "the agent"
+
+
+def parse_notes(text: str, record: Record) -> Iterator[Finding]:
+    """Yield the notes of an answer whose evidence is in the record; others are dropped.
+
+    Raises ProviderNonsense for an answer without one list of facts.
+    """
+    found = (one.get("facts") for one in iterate_objects(text[:MAX_ANSWER]))
+    answers = [facts for facts in found if isinstance(facts, list)]
+    if len(answers) != 1:
+        raise ProviderNonsense(reason="it has no list of facts")
+    for note in answers[0][:MAX_NOTES]:
+        if isinstance(note, dict) and (finding := read_note(note, record)):
+            yield finding
+
+
+def read_note(note: Mapping[str, Any], record: Record) -> Finding | None:
+    """Return a note as a finding; None for one of another form, or without evidence in the record."""
+    text, names = note.get("text"), note.get("evidence")
+    if not isinstance(text, str) or not isinstance(names, list):
+        return None
+    text = " ".join(text.split())
+    rows = [record.pieces[name] for name in names if isinstance(name, str) and name in record.pieces]
+    if not rows or not MIN_LENGTH <= len(text) <= MAX_LENGTH:
+        return None
+    category = note.get("category")
+    return build_finding(text, category if category in CATEGORIES else "general", rows)
+
+
+def build_finding(text: str, category: str, rows: Sequence[Message]) -> Finding:
+    """Return a finding with the first piece as its source and the others beside it."""
+    first, *others = dict.fromkeys(rows)
+    kind = FactLink.Target.MESSAGE.value
+    return Finding(
+        text,
+        category,
+        first.uid,
+        kind,
+        first.said_at or first.created_at,
+        first.role == Message.Role.USER,
+        is_models=True,
+        more=tuple((row.uid, kind) for row in others),
+    )
