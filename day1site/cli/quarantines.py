@@ -20,7 +20,7 @@ quarantine_argument = argument("quarantine_id", "ID")
 @field_options("quarantine", "option", "create")
 @switch("--dry-run", help="only count what it would hide")
 def create(run: Invocation, **options: Any) -> None:
-    row = run.open_client().api.post("/quarantines", **drop_empty(options))
+    row = run.open_client().api.post("/quarantine", **drop_empty(options))
     state = "would hide" if options["dry_run"] else "hidden"
     run.show_line(row, f"{row['id']}\t{state}: {describe_counts(row)}")
 
@@ -32,7 +32,7 @@ def list_quarantines(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("quarantine", options)
     api = run.open_client().api
     run.show_list(
-        lambda paging: api.get("/quarantines", **filters, **paging),
+        lambda paging: api.get("/quarantine", **filters, **paging),
         options,
         ["id", "source", "name", "state", "hidden", "by", "begun", "reason"],
         list_cells,
@@ -53,7 +53,7 @@ def describe_counts(row: Answer) -> str:
 @command("show", "Show a quarantine and the newest facts that it hides.", "day1 quarantines show 0197…")
 @quarantine_argument
 def show(run: Invocation, quarantine_id: str) -> None:
-    row = run.open_client().api.get(f"/quarantines/{quote_id(quarantine_id)}")
+    row = run.open_client().api.get(f"/quarantine/{quote_id(quarantine_id)}")
     run.show(row, lambda out: print_quarantine(out, row))
 
 
@@ -71,7 +71,7 @@ def print_quarantine(out: Output, row: Answer) -> None:
 )
 @quarantine_argument
 def release(run: Invocation, quarantine_id: str) -> None:
-    row = run.open_client().api.post(f"/quarantines/{quote_id(quarantine_id)}/release")
+    row = run.open_client().api.post(f"/quarantine/{quote_id(quarantine_id)}/release")
     run.show_line(row, f"{row['id']}\t{row['state']}")
 
 

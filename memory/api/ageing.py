@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -166,6 +167,7 @@ class AgeingViewSet(Resource):
         plain = {"branch": branch, "facts": found.facts, "budget": found.budget, "share": found.share}
         return Response({**plain, "counts": found.counts, "next": list(map(aged_shape, found.next))})
 
+    @extend_schema(operation_id="ageing_runs_list")  # else it is called as one run
     @action(detail=False, methods=["get"], url_path="runs")
     def list_runs(self, request: Request) -> Response:
         payload = Input(request)

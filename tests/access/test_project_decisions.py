@@ -75,7 +75,7 @@ def test_a_bounded_admin_decides_nothing_for_the_project(
         refused(bounded.post("/workspaces", {"name": "copy"}), 403, code)
         erasure = {"scope": "session", "target": "s", "confirm": "s"}
         refused(bounded.post("/erasures", erasure), 403, code)
-        refused(bounded.post("/quarantines", {"source": "agent", "target": "eve"}), 403, code)
+        refused(bounded.post("/quarantine", {"source": "agent", "target": "eve"}), 403, code)
 
 
 def test_a_policy_of_its_own_branches_is_for_an_admin_of_some_branches(project: Project) -> None:

@@ -13,7 +13,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.models import Membership, Project
 from tests.conversations.test_consolidation_runs import ARGON, NEARLY, dump, run, shown
-from tests.memory.api.client import Api, api_for
+from tests.memory.api.client import Api, api_for, nothing_left, refused
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
 from tests.site.test_cli_handoffs import Day1, day1
@@ -68,6 +68,23 @@ def test_a_run_from_its_dry_run_to_its_undo(api: Api, actor: Actor) -> None:
     assert (undone.status_code, undone.json()["state"], shown(actor)) == (200, "undone", [])
     again = api.post(f"{RUNS}/{row['id']}/undo", {})
     assert (again.status_code, again.json()["code"]) == (409, "illegal_transition")
+
+
+def test_a_task_is_consolidated_at_its_own_address(api: Api) -> None:
+    task = api.post("/tasks", {"name": "Twice", "objectives": ["One."]}).json()
+    path = f"/tasks/{task['slug']}/consolidate"
+    for end in (".", "!"):
+        fact = {"fact_text": f"Argon2 hashes the passwords of every account{end}", "confidence": 0.9}
+        api.post("/facts", {**fact, "branch": task["branch"], "category": "decision"})
+    dry = api.post(path, {"dry_run": True})
+    assert (dry.status_code, dry.json()["dry_run"], dry.json()["deduplicated"]) == (200, True, 1)
+    made = api.post(path, {})
+    assert (made.status_code, made.json()["deduplicated"], len(made.json()["durable_facts"])) == (201, 1, 1)
+    assert api.post(path, {}).json()["deduplicated"] == 0
+    assert [one["target"] for one in api.get(f"{RUNS}?level=task").json()["results"]] == [task["slug"]] * 2
+    with nothing_left():
+        refused(api.post("/tasks/nothing/consolidate", {}), 404, "not_found")
+        refused(api.post(path, {"level": "task"}), 400, "unknown_field", "level")
 
 
 def test_an_undo_names_what_was_built_on_it(api: Api, actor: Actor, say: Say) -> None:
@@ -175,9 +192,9 @@ def test_a_viewer_reads_and_does_nothing(project: Project, actor: Actor) -> None
 
 def test_texts_of_what_was_erased_or_hidden_are_in_no_report(api: Api, actor: Actor) -> None:
     found = run(actor).run
-    quarantined = api.post("/quarantines", {"source": "session", "target": "s1"}).json()
+    quarantined = api.post("/quarantine", {"source": "session", "target": "s1"}).json()
     assert api.get(f"{RUNS}/{found.pk}").json()["proposals"] == []
-    api.post(f"/quarantines/{quarantined['id']}/release", {})
+    api.post(f"/quarantine/{quarantined['id']}/release", {})
     assert len(api.get(f"{RUNS}/{found.pk}").json()["proposals"]) == 1
     ErasureEngine().erase(scope="session", target="s1", confirm="s1", drop_copies=True, actor=actor)
     assert ARGON not in str(api.get(f"{RUNS}/{found.pk}").json())

@@ -274,6 +274,8 @@ class TestThresholds:
             ("The limit is 1.5 GB.", "The limit is 15 GB."),
             ("It went from 5 to 6.", "It went from 6 to 5."),
             ("It takes 30s.", "It takes 30m."),
+            ("The core is written in C.", "The core is written in C++."),
+            ("The core is written in C++.", "The core is written in C#."),
             ("It was -5 degrees.", "It was 5 degrees."),
             ("Two replicas run.", "Three replicas run."),
             ("It works.", "It does not work."),

@@ -21,9 +21,9 @@ def eve(actor: Actor, main: object) -> None:
 def test_a_quarantine_over_rest(api: Api) -> None:
     asked = {"source": "agent", "target": "eve", "reason": "It made things up."}
     with nothing_left():
-        found = api.post("/quarantines", {**asked, "dry_run": True})
+        found = api.post("/quarantine", {**asked, "dry_run": True})
     assert (found.status_code, found.json()["counts"]) == (200, {"fact": 1})
-    made = api.post("/quarantines", asked)
+    made = api.post("/quarantine", asked)
     row = made.json()
     assert made.status_code == 201
     assert (row["state"], row["label"], row["reason"], row["counts"]) == (
@@ -35,19 +35,19 @@ def test_a_quarantine_over_rest(api: Api) -> None:
     assert [one["branch"] for one in row["facts"]] == ["main"]
     assert api.get("/facts").json()["results"] == []
     assert api.get("/facts/search?q=portcullis").json()["results"] == []
-    assert [one["id"] for one in api.get("/quarantines?state=active").json()["results"]] == [row["id"]]
-    assert api.get(f"/quarantines/{row['id']}").json() == row
+    assert [one["id"] for one in api.get("/quarantine?state=active").json()["results"]] == [row["id"]]
+    assert api.get(f"/quarantine/{row['id']}").json() == row
     with nothing_left():
-        refused(api.post("/quarantines", asked), 409, "exists")
-        refused(api.post("/quarantines", {"source": "agent"}), 400, "invalid", "target")
-        refused(api.post("/quarantines", {**asked, "source": "moon"}), 400, "invalid", "source")
-        refused(api.post("/quarantines", {**asked, "who": "x"}), 400, "unknown_field", "who")
-        refused(api.get(f"/quarantines/{UNKNOWN}"), 404, "not_found")
-        refused(api.get("/quarantines?state=gone"), 400, "invalid", "state")
-    assert api.post(f"/quarantines/{row['id']}/release").json()["state"] == "released"
+        refused(api.post("/quarantine", asked), 409, "exists")
+        refused(api.post("/quarantine", {"source": "agent"}), 400, "invalid", "target")
+        refused(api.post("/quarantine", {**asked, "source": "moon"}), 400, "invalid", "source")
+        refused(api.post("/quarantine", {**asked, "who": "x"}), 400, "unknown_field", "who")
+        refused(api.get(f"/quarantine/{UNKNOWN}"), 404, "not_found")
+        refused(api.get("/quarantine?state=gone"), 400, "invalid", "state")
+    assert api.post(f"/quarantine/{row['id']}/release").json()["state"] == "released"
     assert len(api.get("/facts").json()["results"]) == 1
     with nothing_left():
-        refused(api.post(f"/quarantines/{row['id']}/release"), 409, "illegal_transition")
+        refused(api.post(f"/quarantine/{row['id']}/release"), 409, "illegal_transition")
 
 
 def test_a_curator_previews_begins_and_releases(curator: Client, project: Project) -> None:
@@ -88,9 +88,9 @@ def test_a_viewer_sees_none_of_it(viewer: Client) -> None:
 
 def test_a_source_in_quarantine_has_no_preview(api: Api, curator: Client) -> None:
     asked = {"source": "agent", "target": "eve"}
-    assert api.post("/quarantines", asked).status_code == 201
+    assert api.post("/quarantine", asked).status_code == 201
     with nothing_left():
-        refused(api.post("/quarantines", {**asked, "dry_run": True}), 409, "exists")
+        refused(api.post("/quarantine", {**asked, "dry_run": True}), 409, "exists")
         assert curator.get("/p/test/quarantines/preview?source=agent&target=eve").status_code == 409
         assert curator.post("/p/test/quarantines", asked).status_code == 409
 
@@ -107,7 +107,7 @@ def test_no_page_of_a_plan_shows_text_of_it(api: Api, actor: Actor, curator: Cli
         text = f"The tower of {branch} drawbridge leans."
         FactEngine().update_fact(fact_id=both.uid, updates={"fact_text": text}, branch_name=branch, actor=who)
     numbers = [api.post("/merge-requests", {"source": f"task/{x}"}).json()["number"] for x in "ac"]
-    assert api.post("/quarantines", {"source": "agent", "target": "eve"}).status_code == 201
+    assert api.post("/quarantine", {"source": "agent", "target": "eve"}).status_code == 201
     shown = ""
     for number in numbers:
         shown += api.get(f"/merge-requests/{number}/plan").content.decode()

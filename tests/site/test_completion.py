@@ -30,6 +30,8 @@ VERBS = (
     "related",
     "accept",
     "refuse",
+    "pin",
+    "unpin",
 )
 INTERACTIVE = {
     "bash": (["bash", "--noprofile", "--norc", "-i"], "bind 'set show-all-if-ambiguous on'"),

@@ -44,7 +44,7 @@ def is_same(model: str, cosine: float, a: str, b: str) -> bool:
 # "30 s" and "30 m" have the same number, "30s" and "30m" do not: an attached unit counts.
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?[$€£]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*[+#]*")  # C, C++ and C# are three names
 _SENTENCE = re.compile(r"(?:^|[.!?:;\n•*-]\s+|\n)[\s\"'“‘(*•-]*")
 
 

@@ -1,4 +1,4 @@
-"""/quarantines: preview, begin, list, read, release."""
+"""/quarantine: preview, begin, list, read, release."""
 
 import sys
 from typing import Any
@@ -68,7 +68,7 @@ ROUTES = {
 }
 
 
-@serve_at("quarantines", "quarantine")
+@serve_at("quarantine", "quarantine")
 @document_routes(ROUTES, sys.modules[__name__])
 class QuarantineViewSet(Resource):
     filterset_class = QuarantineFilterSet
