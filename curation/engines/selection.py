@@ -86,8 +86,14 @@ def find_edited(cursor: VerificationCursor, left: int) -> list[UUID]:
                 cursor.seq = seq - 1
                 return list(found)
             found[uid] = None
-    cursor.seq = rows[-1][0] if len(rows) == MAX_EDITS else branch.head
+    cursor.seq = find_whole(rows) if len(rows) == MAX_EDITS else branch.head
     return list(found)
+
+
+def find_whole(rows: Sequence[tuple[int, UUID, str]]) -> int:
+    """Return the seq of the last whole commit among rows that were cut, or of the only one."""
+    first, last = rows[0][0], rows[-1][0]
+    return last - 1 if first < last else last
 
 
 def find_judged_hashes(branch: Branch, uids: Sequence[UUID]) -> dict[UUID, str]:

@@ -14,7 +14,14 @@ from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
-from memory.exceptions import BranchArchived, BranchForbidden, BranchNotFound, NotFound, ScopeMissing
+from memory.exceptions import (
+    BranchArchived,
+    BranchForbidden,
+    BranchNotFound,
+    DirectWritesRefused,
+    NotFound,
+    ScopeMissing,
+)
 from memory.models import Commit, Fact, Project
 from tests.conversations.test_consolidation_runs import ARGON, NEARLY, counts, dump
 from tests.memory.test_agent_tasks import key_actor
@@ -104,6 +111,39 @@ def test_what_holds_otherwise_is_left_alone(actor: Actor, fields: dict[str, str]
     write(actor, ONCE_MORE, "s2", **fields)
     assert consolidate(actor).run.deduplicated == 0
     assert {state[0] for state in states(actor).values()} == {"active"}
+
+
+def test_a_summary_holds_nothing_private(actor: Actor) -> None:
+    for text in ("The ledger counts in cents.", "Anna reviews it.", "Retries end after five tries."):
+        write(actor, text, "s1")
+    write(actor, "The vault's word is heron.", "s1", visibility="private")
+    consolidate(actor)
+    (summary,) = [one for one in states(actor) if one.startswith("ada knows")]
+    assert ("ada knows 3 facts" in summary, "heron" in summary) == (True, False)
+
+
+def test_a_summary_is_of_the_facts_as_the_run_leaves_them(actor: Actor) -> None:
+    for text, session in (
+        ("Cents are counted.", "s1"),
+        ("Anna reviews it.", "s1"),
+        ("Refunds are booked.", "s1"),
+    ):
+        write(actor, text, session)
+    write(actor, "Refunds are booked!", "s2")
+    assert consolidate(actor).run.deduplicated == 1
+    head = Commit.objects.count()
+    assert (counts(consolidate(actor).run)[1:], Commit.objects.count()) == ((3, 0, 0, 0), head)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_branch_that_refuses_direct_writes_refuses_a_run(
+    actor: Actor, project: Project, dry_run: bool
+) -> None:
+    write(actor, "Cents are counted.", "s1"), write(actor, "Cents are counted!", "s2")
+    PolicyEngine().set_policy(pattern="main", direct_writes="refuse", actor=actor)
+    with pytest.raises(DirectWritesRefused):
+        consolidate(key_actor(project, scopes=["curate"]), dry_run=dry_run)
+    assert [one[0] for one in states(actor).values()] == ["active", "active"]
 
 
 def test_one_summary_of_an_agent_that_follows_its_facts(actor: Actor) -> None:

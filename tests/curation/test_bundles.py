@@ -452,6 +452,24 @@ def test_what_was_erased_does_not_come_back(bundle: Bundle, other: Actor, knowle
     assert rows(Message, other, "main") == []
 
 
+def test_what_an_upload_holds_besides_stops_no_erasure(bundle: Bundle, other: Actor) -> None:
+    data = document(bundle)
+    fact = next(one for one in data["content"]["facts"] if one["fact_text"] == CAUSE)
+    fact |= {"id": fact["id"].upper()}
+    del data["description"]
+    data["content"]["conversations"] += [{"id": "x", "messages": 3}, {"id": "y", "messages": [3]}]
+    bring(other, reseal(data))
+    mine = next(one for one in rows(Fact, other) if one.fact_text == CAUSE)
+    (said,) = rows(Message, other)
+    where = {"branch_name": TARGET, "actor": other}
+    FactEngine().update_fact(fact_id=mine.uid, updates={"fact_text": "Edited."}, **where)
+    erase(other, "fact", mine.uid)
+    erase(other, "match", said.content)
+    kept = json.loads(Bundle.objects.get(project=other.project_id).bundle_data)["content"]
+    assert [one["fact_text"] for one in kept["facts"]] == [CLOCK]
+    assert [talk["messages"] for talk in kept["conversations"]] == [[], 3, [3]]
+
+
 def test_the_maker_gets_nothing_back_either(actor: Actor, bundle: Bundle, knowledge: Any) -> None:
     data = document(bundle)
     erase(actor, "fact", knowledge["cause"].uid)

@@ -211,6 +211,16 @@ def test_what_is_in_quarantine_waits_until_its_release(
     assert list_texts(actor) == before
 
 
+def test_the_newer_one_waits_for_its_other_reasons_while_the_older_is_in_quarantine(
+    actor: Actor, write: Callable[..., Fact], ask: Callable[..., ReviewItem]
+) -> None:
+    one = write("one", agent_id="liar")
+    ask(write("two"), one)
+    assert ("two", ["near_duplicate", "unverified"]) in list_texts(actor)
+    QuarantineEngine().create_quarantine(source="agent", target="liar", actor=actor)
+    assert list_texts(actor) == [("two", ["unverified"])]
+
+
 def test_refusals(actor: Actor, main: Branch) -> None:
     writer = Actor(actor.project_id, "key", scopes=VIEWER)
     with pytest.raises(ScopeMissing):

@@ -72,13 +72,13 @@ def consolidate_facts(source: FactSource, run: ConsolidationRun, actor: Actor) -
     run.observations = len(source.facts)
     if len(source.facts) >= MAX_FACTS:
         run.note = TOO_MANY.format(most=MAX_FACTS)
-    gone: set[object] = set()
     for groups in split_groups(source.groups):
         _apply(run, _commit_groups(source.branch, groups, run, actor))
-        gone |= {fact.uid for group in groups for fact in group[1:]}
-    left = [fact for fact in source.own if fact.uid not in gone]
-    if source.agent_id and len(left) >= MIN_SUMMARISED:
-        _apply(run, _commit_summary(source, left, run, actor))
+    if source.agent_id:
+        now = read_facts(source.branch, source.agent_id) if source.groups else source
+        told = [fact for fact in now.own if fact.visibility != Fact.Visibility.PRIVATE]
+        if len(told) >= MIN_SUMMARISED:
+            _apply(run, _commit_summary(source, told, run, actor))
 
 
 def split_groups(groups: Iterable[Sequence[Fact]]) -> Iterator[list[list[Fact]]]:

@@ -51,7 +51,8 @@ def open_run(branch: Branch, level: str, target: str, actor: Actor) -> Iterator[
     try:
         yield run
     except Exception as error:
-        end_run(run, State.FAILED, f"{type(error).__name__}"[:500])
+        if not transaction.get_connection().needs_rollback:  # a dry run, whose row goes anyway
+            end_run(run, State.FAILED, f"{type(error).__name__}"[:500])
         raise
     end_run(run, State.PARTIAL if run.note else State.DONE, run.note)
     if run.commits:

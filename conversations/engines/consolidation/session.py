@@ -154,9 +154,11 @@ def _commit_findings(
     with transaction.atomic(savepoint=False):
         with open_commit(actor, session.branch.name, KIND, write=Write.EXTRACT) as commit:
             sources = [one.source for one in news]
-            gone = erased_uids(session.project_id, {*sources, *comparison.uids})
+            further = {uid for one in news for uid, _kind in one.more}
+            gone = erased_uids(session.project_id, {*sources, *further, *comparison.uids})
             skipped = gone | find_consumed(commit.visible_rows(FactLink), sources)
             left = [one for one in news if one.source not in skipped]
+            left = [one for one in left if gone.isdisjoint(uid for uid, _kind in one.more)]
             counts = FindingWriter(commit, texts, same, actor).write(left, comparison.without(gone))
         return store_commit(run, commit.commit, counts)
 

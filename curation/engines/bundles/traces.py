@@ -29,11 +29,11 @@ def redact_bundle(traces: Traces, row: Bundle) -> list[Any]:
     """Return the values of the columns without what is erased."""
     data = json.loads(row.bundle_data)
     content = redact_content(traces, data["content"])
-    description = traces.redact_text(data["description"])
-    if content == data["content"] and description == data["description"]:
+    about = {name: redact_value(traces, data[name]) for name in ("description",) if name in data}
+    if content == data["content"] and about.items() <= data.items():
         return [getattr(row, name) for name in COLUMNS]
     data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
-    data |= {"content": content, "description": description}
+    data |= {"content": content, **about}
     sealed = Bundle()
     seal_bundle(sealed, data, sign_again(traces.project_id, row, data))
     return [getattr(sealed, name) for name in COLUMNS]
@@ -52,29 +52,45 @@ def sign_again(project_id: UUID, row: Bundle, data: dict[str, Any]) -> dict[str,
 def redact_content(traces: Traces, content: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """Return the content without erased memories, and without the texts of them in others."""
     gone = find_gone(traces.project_id, content)
-    kept = {kind: [item for item in items if not is_gone(item, gone)] for kind, items in content.items()}
-    for talk in kept.get("conversations", []):
-        talk["messages"] = [item for item in talk.get("messages", []) if not is_gone(item, gone)]
+    kept = {
+        kind: [drop_messages(item, gone) for item in items if not is_gone(item, gone)]
+        for kind, items in content.items()
+    }
     redacted: dict[str, list[Any]] = redact_value(traces, kept)
     return redacted
 
 
-def find_gone(project_id: UUID, content: Mapping[str, list[Any]]) -> set[str]:
+def drop_messages(item: Any, gone: set[UUID]) -> Any:
+    """Return an item without those of its messages that are erased."""
+    if not list_messages(item):
+        return item
+    return {**item, "messages": [one for one in item["messages"] if not is_gone(one, gone)]}
+
+
+def find_gone(project_id: UUID, content: Mapping[str, list[Any]]) -> set[UUID]:
     """Return the ids of a document that were erased, in it or where they were imported."""
     uids = {uid for items in content.values() for item in items for uid in list_ids(item)}
     copies = {derive_uid(project_id, uid): uid for uid in uids}
     erased = erased_uids(project_id, [*uids, *copies], sources=True)
-    return {str(copies.get(uid, uid)) for uid in erased}
+    return {copies.get(uid, uid) for uid in erased}
 
 
-def list_ids(item: Mapping[str, Any]) -> list[UUID]:
+def list_ids(item: Any) -> list[UUID]:
     """Return the ids of an item and of its messages."""
-    parts = [item, *item.get("messages", [])]
-    return [uid for part in parts if (uid := as_uuid(part.get("id")))]
+    parts = [one for one in (item, *list_messages(item)) if isinstance(one, Mapping)]
+    return [uid for part in parts if (uid := as_uuid(str(part.get("id"))))]
 
 
-def is_gone(item: Mapping[str, Any], gone: set[str]) -> bool:
-    return any(str(item.get(name, "")) in gone for name in ("id", "from_id", "to_id"))
+def list_messages(item: Any) -> list[Any]:
+    """Return the messages of a conversation; nobody has checked those of an upload before its import."""
+    found = item.get("messages") if isinstance(item, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+def is_gone(item: Any, gone: set[UUID]) -> bool:
+    """Return whether an item is erased, or an edge with an erased end, however its ids are spelled."""
+    names = ("id", "from_id", "to_id") if isinstance(item, Mapping) else ()
+    return any(as_uuid(str(item.get(name))) in gone for name in names)
 
 
 def redact_value(traces: Traces, value: Any) -> Any:

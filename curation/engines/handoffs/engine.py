@@ -256,8 +256,8 @@ def require_receiver(handoff: Handoff, actor: Actor) -> None:
 
 def may_receive(actor: Actor, handoff: Handoff) -> bool:
     """Return whether the actor is a possible receiver: somebody else who may write on the target branch."""
-    is_other = get_owner_name(actor) != handoff.owner
-    return is_other and actor.has_scope("write") and actor.may_use(handoff.target.name)
+    is_meant = get_owner_name(actor) != handoff.owner and is_for(handoff, actor.agent_id)
+    return is_meant and actor.has_scope("write") and actor.may_use(handoff.target.name)
 
 
 def write_reads(values: Mapping[UUID, datetime]) -> None:

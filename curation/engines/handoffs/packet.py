@@ -62,12 +62,13 @@ def build_packet(
     packet, left_out, size = Packet(), Counter[str](), 0
     for fact in found if ids else sorted(found, key=rank_fact, reverse=True):
         reason = find_exclusion(fact, include_unverified)
-        size += 0 if reason else len(fact.fact_text.encode())
-        if not reason and (size > MAX_BYTES or (not ids and len(packet.facts) >= MAX_BEST)):
+        own = len(fact.fact_text.encode())
+        if not reason and (size + own > MAX_BYTES or (not ids and len(packet.facts) >= MAX_BEST)):
             reason = "over_limit"
         if reason:
             left_out[reason] += 1
         else:
+            size += own
             packet.facts.append(freeze_fact(fact))
     packet.left_out = dict(sorted(left_out.items()))
     packet.conversations = freeze_conversations(actor, session) if session else []

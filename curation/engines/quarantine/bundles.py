@@ -25,7 +25,7 @@ from memory.engines.versions.hidden import is_masked
 from memory.exceptions import Conflict
 from memory.models import HiddenVersion
 
-UUID_TEXT = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+UUID_TEXT = re.compile(r"\b[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\b", re.IGNORECASE)
 IN_QUARANTINE = _("The bundle holds memories that are in quarantine here.")
 Content = Mapping[str, Sequence[Any]]
 

@@ -13,7 +13,7 @@ from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.quarantine import bundles, handoffs
 from curation.engines.quarantine.confirmations import hide_confirmations
 from curation.engines.quarantine.derivation import Derivation
-from curation.engines.quarantine.sources import find_label, hide_own, list_active, select_sessions
+from curation.engines.quarantine.sources import Source, find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -201,6 +201,7 @@ def require_curator(actor: Actor) -> None:
 
 def build_quarantine(actor: Actor, source: str, target: str, reason: str) -> Quarantine:
     label = find_label(actor.project_id, source, target)
+    target = str(UUID(target)) if source in (Source.KEY, Source.IMPORT) else target  # however it was spelled
     return Quarantine(
         project_id=actor.project_id,
         source=source,
