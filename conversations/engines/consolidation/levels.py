@@ -76,9 +76,9 @@ def consolidate_facts(source: FactSource, run: ConsolidationRun, actor: Actor) -
         _apply(run, _commit_groups(source.branch, groups, run, actor))
     if source.agent_id:
         now = read_facts(source.branch, source.agent_id) if source.groups else source
-        told = [fact for fact in now.own if fact.visibility != Fact.Visibility.PRIVATE]
-        if len(told) >= MIN_SUMMARISED:
-            _apply(run, _commit_summary(source, told, run, actor))
+        shared = [fact for fact in now.own if fact.visibility != Fact.Visibility.PRIVATE]
+        if len(shared) >= MIN_SUMMARISED:
+            _apply(run, _commit_summary(source, shared, run, actor))
 
 
 def split_groups(groups: Iterable[Sequence[Fact]]) -> Iterator[list[list[Fact]]]:
