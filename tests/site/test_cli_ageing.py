@@ -1,30 +1,17 @@
 """Ageing on the command line: the dry run, the run, its undo, the runs and the pressure; pins."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
-from memory.models import Branch, Fact, Project
+from memory.models import Branch, Fact
+from tests.site.test_cli_handoffs import Day1, day1
 
+__all__ = ["day1"]
 pytestmark = pytest.mark.django_db(transaction=True)
-Day1 = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def write(actor: Actor, text: str, **fields: Any) -> str:

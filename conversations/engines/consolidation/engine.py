@@ -24,6 +24,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import require_curator
+from memory.engines.versions.reverted import find_reverted
 from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, NotFound
 from memory.models import Branch, Commit, Session
 from memory.models.nodes import next_rid
@@ -221,8 +222,6 @@ def require_undoable(run: ConsolidationRun) -> None:
 def list_standing(run: ConsolidationRun) -> Sequence[Commit]:
     """Return the commits of a run that nobody has reverted, the last one first."""
     ids = [UUID(uid) for uid in run.commits]
-    reverts = Commit.objects.filter(branch=run.branch, reverts__in=ids)
-    again = set(Commit.objects.filter(reverts__in=reverts.values("pk")).values_list("reverts", flat=True))
-    undone = {revert.reverts for revert in reverts if revert.pk not in again}
+    undone = find_reverted(ids)
     commits = Commit.objects.filter(pk__in=ids).order_by("-seq")
     return [commit for commit in commits if commit.pk not in undone]

@@ -9,6 +9,7 @@ from uuid import UUID
 from memory.db.querysets import Lineage
 from memory.engines.branches.diff import count_commits, find_common_ancestor
 from memory.engines.support.batches import batched
+from memory.engines.versions.reverted import find_reverted
 from memory.models import Branch, Commit
 
 BATCH_SIZE = 500
@@ -127,15 +128,5 @@ def _read_merges(**where: Any) -> dict[UUID, Merge]:
 
 
 def _without_reverted(found: Mapping[UUID, Merge]) -> Merges:
-    reverted = _find_reverted(list(found))
+    reverted = find_reverted(list(found))
     return Merges(merge for pk, merge in found.items() if pk not in reverted)
-
-
-def _find_reverted(commit_ids: Sequence[UUID]) -> set[UUID]:
-    """Return which commits were reverted, and stayed so."""
-    found: dict[UUID, UUID] = {}
-    for batch in batched(commit_ids, BATCH_SIZE):
-        rows = Commit.objects.filter(reverts__in=batch).order_by()
-        found |= {pk: target for pk, target in rows.values_list("id", "reverts") if target}
-    brought_back = _find_reverted(list(found)) if found else set()
-    return {target for revert, target in found.items() if revert not in brought_back}

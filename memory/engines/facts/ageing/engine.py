@@ -31,6 +31,7 @@ from memory.engines.support.pagination import (
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import MAX_COMMIT_ROWS, open_commit
 from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.reverted import find_reverted
 from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import AgedVersion, Branch, Commit, Fact, Project
 
@@ -278,18 +279,11 @@ def describe_runs(commits: list[Any]) -> None:
     counts: dict[int, dict[str, int]] = {}
     for seq, reason, number in rows.values_list("seq", "reason").annotate(n=Count("vid")):
         counts.setdefault(seq, {})[reason] = number
-    undone = find_undone([one.pk for one in commits])
+    undone = find_reverted([one.pk for one in commits])
     for one in commits:
         found = counts.get(one.seq, {})
         one.reasons = {reason.value: found[reason.value] for reason in REASONS if reason.value in found}
         one.undone = one.pk in undone
-
-
-def find_undone(commit_ids: Sequence[UUID]) -> set[UUID]:
-    """Return the commits that a revert took back which was not reverted itself."""
-    reverts = dict(Commit.objects.filter(reverts__in=commit_ids).values_list("pk", "reverts"))
-    again = set(Commit.objects.filter(reverts__in=list(reverts)).values_list("reverts", flat=True))
-    return {undone for pk, undone in reverts.items() if undone and pk not in again}
 
 
 def find_reasons(facts: Sequence[Fact]) -> dict[UUID, AgedVersion]:
