@@ -29,7 +29,7 @@ def redact_bundle(traces: Traces, row: Bundle) -> list[Any]:
     """Return the values of the columns without what is erased."""
     data = json.loads(row.bundle_data)
     content = redact_content(traces, data["content"])
-    about = {name: redact_value(traces, data[name]) for name in ("description",) if name in data}
+    about = {name: traces.redact_value(data[name]) for name in ("description",) if name in data}
     if content == data["content"] and about.items() <= data.items():
         return [getattr(row, name) for name in COLUMNS]
     data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
@@ -56,7 +56,7 @@ def redact_content(traces: Traces, content: Mapping[str, list[Any]]) -> dict[str
         kind: [drop_messages(item, gone) for item in items if not is_gone(item, gone)]
         for kind, items in content.items()
     }
-    redacted: dict[str, list[Any]] = redact_value(traces, kept)
+    redacted: dict[str, list[Any]] = traces.redact_value(kept)
     return redacted
 
 
@@ -91,11 +91,3 @@ def is_gone(item: Any, gone: set[UUID]) -> bool:
     """Return whether an item is erased, or an edge with an erased end, however its ids are spelled."""
     names = ("id", "from_id", "to_id") if isinstance(item, Mapping) else ()
     return any(as_uuid(str(item.get(name))) in gone for name in names)
-
-
-def redact_value(traces: Traces, value: Any) -> Any:
-    if isinstance(value, str):
-        return traces.redact_text(value) if value else value
-    if isinstance(value, Mapping):
-        return {name: redact_value(traces, one) for name, one in value.items()}
-    return [redact_value(traces, one) for one in value] if isinstance(value, list) else value

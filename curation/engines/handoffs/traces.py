@@ -1,6 +1,6 @@
 """Erasure in handoffs: packets are rewritten without what was erased, and hashed anew."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from curation.engines.handoffs.packet import compute_sha256, find_verification
@@ -28,10 +28,10 @@ def redact_handoff(traces: Traces, row: Handoff) -> list[Any]:
     is_own = is_written_by(traces, row)
     redacted = Handoff(pk=row.pk, handoff_type=row.handoff_type, to_agent=row.to_agent)
     summary = traces.redact_lines(row.context_summary)
-    redacted.context_summary = "" if is_own else redact_value(traces, summary)
-    redacted.instructions = "" if is_own else redact_value(traces, row.instructions)
-    redacted.blockers = [] if is_own else redact_value(traces, row.blockers)
-    redacted.reason = redact_value(traces, row.reason)
+    redacted.context_summary = "" if is_own else traces.redact_value(summary)
+    redacted.instructions = "" if is_own else traces.redact_value(row.instructions)
+    redacted.blockers = [] if is_own else traces.redact_value(row.blockers)
+    redacted.reason = traces.redact_value(row.reason)
     redacted.facts = [redact_fact(traces, fact) for fact in row.facts]
     redacted.conversations = [redact_conversation(traces, one) for one in row.conversations]
     redacted.verification_status = row.verification_status
@@ -55,30 +55,19 @@ def is_written_by(traces: Traces, row: Handoff) -> bool:
 
 
 def redact_fact(traces: Traces, fact: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = redact_value(traces, dict(fact))
+    found: dict[str, Any] = traces.redact_value(dict(fact))
     return found | FACT if fact["id"] in traces.ids else found
 
 
 def redact_conversation(traces: Traces, one: Mapping[str, Any]) -> dict[str, Any]:
     messages = [redact_message(traces, row) for row in one["messages"]]
-    title = ERASED_MARK if one["id"] in traces.ids else redact_value(traces, one["title"])
+    title = ERASED_MARK if one["id"] in traces.ids else traces.redact_value(one["title"])
     return {"id": one["id"], "title": title, "messages": messages}
 
 
 def redact_message(traces: Traces, row: Mapping[str, Any]) -> dict[str, Any]:
-    content = ERASED_MARK if row["id"] in traces.ids else redact_value(traces, row["content"])
+    content = ERASED_MARK if row["id"] in traces.ids else traces.redact_value(row["content"])
     return {**row, "content": content}
-
-
-def redact_value(traces: Traces, value: Any) -> Any:
-    """Return a text, or the texts of a list or object, without what is erased."""
-    if isinstance(value, str):
-        return traces.redact_text(value) if value else value
-    if isinstance(value, Mapping):
-        return {name: redact_value(traces, one) for name, one in value.items()}
-    if isinstance(value, Sequence):
-        return [redact_value(traces, one) for one in value]
-    return value
 
 
 def forget_briefings(row: Handoff) -> None:

@@ -130,6 +130,16 @@ class Traces:
         """Return a text in which the mark stands for what is looked for."""
         return ERASED_MARK if self._has_match(value) else self.finder.redact(value, ERASED_MARK)
 
+    def redact_value(self, value: Any) -> Any:
+        """Return a text, or the texts of a list or object, without what is erased."""
+        if isinstance(value, str):
+            return self.redact_text(value) if value else value
+        if isinstance(value, Mapping):
+            return {name: self.redact_value(one) for name, one in value.items()}
+        if isinstance(value, Sequence):
+            return [self.redact_value(one) for one in value]
+        return value
+
     def _has_match(self, value: str) -> bool:
         return bool(self.targets.match) and self.targets.match.casefold() in value.casefold()
 
