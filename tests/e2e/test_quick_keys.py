@@ -141,7 +141,7 @@ def test_an_answer_that_is_refused_leaves_the_question_open(visit: Callable[...,
         "**/review/*", lambda route: route.abort() if route.request.method == "POST" else late(route)
     )
     page.keyboard.press("i")
-    expect(page.get_by_text("The server did not take this answer").first).to_be_visible()
+    expect(page.get_by_text("The server did not take this answer").first).to_be_visible(timeout=15000)
     expect(page.locator(WAITING)).to_have_count(3)
     page.keyboard.press("u")
     page.wait_for_timeout(500)
