@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Self
 
-from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
+
+from tests.http_doubles import DoubleServer
 
 KEY = "sk-judge-not-to-be-told"
 MODEL = "fake-judge"
@@ -32,7 +33,7 @@ class FakeJudge:
     """The server. It answers with ``text``, or as a test demands; ``prompts`` has what it was sent."""
 
     def __init__(self) -> None:
-        self._server = HTTPServer(threaded=True)
+        self._server = DoubleServer(threaded=True)
         self.prompts: list[list[dict[str, str]]] = []
         self.keys: list[str] = []
         self.text = rating(0.9)

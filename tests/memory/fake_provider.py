@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from socketserver import StreamRequestHandler, ThreadingTCPServer
-from threading import Event, Thread
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
 from django.db import connection
-from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from memory.models import Vector
 from memory.models.hashes import content_hash
+from tests.http_doubles import DoubleServer, start_serving
 
 DIMENSIONS = 16
 KEY = "sk-not-to-be-told"
@@ -41,7 +41,7 @@ class FakeProvider:
     """
 
     def __init__(self) -> None:
-        self._server = HTTPServer(threaded=True)
+        self._server = DoubleServer(threaded=True)
         self.calls: list[list[str]] = []
         self.vectors: dict[str, np.ndarray] = {}
         self.poison: set[str] = set()  # a batch with one of these gets NaN
@@ -151,7 +151,7 @@ def dripping(start: bytes) -> Iterator[str]:
 
     over = Event()
     with ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        start_serving(server)
         yield f"http://127.0.0.1:{server.server_address[1]}/v1"
         over.set()
         server.shutdown()

@@ -13,6 +13,7 @@ import pytest
 
 from day1site.cli import main
 from day1site.hooks.client import capture, delivery, hook, transcripts
+from tests.http_doubles import start_serving
 from tests.site.hook_events import event
 from tests.up_process import ROOT, TIMEOUT_SECONDS, environment
 
@@ -262,8 +263,7 @@ def failing():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
     server.down, server.taken, server.awake = False, [], threading.Event()
     server.awake.set()
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
+    thread = start_serving(server)
     yield server
     server.shutdown()
     thread.join()

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tests.http_doubles import start_serving
 from tests.site.hook_events import event
 from tests.site.test_hook_client import NOBODY, Client
 
@@ -38,8 +39,7 @@ def server():
     answering = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
     answering.go_on, answering.taken = threading.Event(), []
     answering.go_on.set()
-    thread = threading.Thread(target=answering.serve_forever)
-    thread.start()
+    thread = start_serving(answering)
     yield answering
     answering.go_on.set()
     answering.shutdown()

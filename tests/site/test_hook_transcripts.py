@@ -2,7 +2,6 @@
 
 import json
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from day1site.hooks.client import capture, transcripts
+from tests.http_doubles import start_serving
 from tests.site.test_hook_client import Client, as_list
 from tests.site.test_import_claude_code import Transcript as TranscriptOfDay
 from tests.site.test_import_claude_code import call, result, text
@@ -45,7 +45,7 @@ class Server:
                 """Suppress the log."""
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.http.serve_forever).start()
+        start_serving(self.http)
 
     def parts(self) -> list[list[str]]:
         """Return the ids of the records of each part, and forget what came."""
