@@ -20,7 +20,7 @@ from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
-from tests import databases, up_process
+from tests import databases, timings, up_process
 
 hypothesis.settings.register_profile("thorough", max_examples=800)
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
@@ -57,8 +57,10 @@ LONG_FILES = (
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, None, None]:
+    measured = timings.load_slow_tests()
     for item in items:
-        if item.nodeid.startswith("tests/e2e/") or item.get_closest_marker("browser"):
+        by_place = item.nodeid.startswith("tests/e2e/") or item.get_closest_marker("browser")
+        if by_place or timings.name_function(item.nodeid) in measured:
             item.add_marker(pytest.mark.slow)
     if not connection.features.uses_savepoints:
         commit_in_each(items)

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.apps import apps
+from django.db import connection
+from django.db.models import Model
 from django.http import HttpResponse
 from django.test import Client
 
@@ -78,8 +80,19 @@ def state() -> dict[str, Any]:
     """Return the row counts of every table, and the heads of the branches."""
     own = [model for app in APPS for model in apps.get_app_config(app).get_models()]
     models = [model for model in own if model.__name__ not in BESIDE]
-    rows = {model.__name__: model._base_manager.count() for model in models}
-    return rows | {"heads": sorted(Branch.objects.values_list("project", "name", "head", "archived_at"))}
+    return count_rows(models) | {
+        "heads": sorted(Branch.objects.values_list("project", "name", "head", "archived_at"))
+    }
+
+
+def count_rows(models: list[type[Model]]) -> dict[str, int]:
+    """Return the number of rows of each table, in one statement."""
+    counts = ", ".join(
+        f"(SELECT COUNT(*) FROM {connection.ops.quote_name(one._meta.db_table)})" for one in models
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {counts}")
+        return dict(zip((one.__name__ for one in models), cursor.fetchone(), strict=True))
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from memory.exceptions import (
 )
 from memory.models import Branch, Fact
 from tests.databases import ON_SQLITE
+from tests.memory.api.client import count_rows
 
 fact_engine, search_engine, branch_manager = FactEngine(), SearchEngine(), BranchManager()
 SOON = timedelta(hours=1)
@@ -38,7 +39,7 @@ def refused(error: type[Day1Error]) -> Iterator[Any]:
 def everything() -> dict[str, Any]:
     """Count the rows of everything that a write can leave, with the state of every branch."""
     models = [model for model in apps.get_app_config("memory").get_models() if model.__name__ != "Node"]
-    found: dict[str, Any] = {model.__name__: model._base_manager.count() for model in models}
+    found: dict[str, Any] = count_rows(models)
     found["branches"] = list(
         Branch.objects.order_by("pk").values_list("name", "head", "head_at", "archived_at")
     )
