@@ -1,4 +1,4 @@
-"""/conversations: create, append, read, complete."""
+"""/conversations: create, fork, append, read, complete."""
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -9,10 +9,13 @@ from conversations.api.filters import ConversationFilterSet
 from conversations.api.schema import documented
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
+from conversations.engines.statistics import count_thread
 from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_names, parse_point
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
@@ -62,6 +65,32 @@ class ConversationViewSet(Resource):
         payload.refuse_unknown()
         row = conversation_engine.close_conversation(conversation_id=uid, actor=actor, branch_name=branch)
         return build_row_response(shapes.conversation(row, branch=branch))
+
+    @action(detail=True, methods=["post"])
+    def fork(self, request: Request, pk: str) -> Response:
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.take_branch(), get_request_actor(request)
+        message_id = payload.take_value("message_id", c.parse_uuid)
+        memory_branch = payload.take_value("memory_branch", c.text_check(200), "")
+        if message_id is None:
+            raise Invalid("{field} is needed.", field="message_id")
+        row = conversation_engine.fork_conversation(
+            conversation_id=uid,
+            message_id=message_id,
+            actor=actor,
+            branch_name=branch,
+            memory_branch=memory_branch,
+            **payload.take_fields(FIELDS),
+        )
+        return build_row_response(shapes.conversation(row, branch=memory_branch or branch), 201)
+
+    @action(detail=True, methods=["get"])
+    def stats(self, request: Request, pk: str) -> Response:
+        uid, payload = parse_id(pk), Input(request)
+        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        payload.refuse_unknown()
+        found = count_thread(conversation_id=uid, actor=get_request_actor(request), branch_name=branch, at=at)
+        return Response(shapes.ThreadStatsShape(found).data)
 
     # ---- messages ------------------------------------------------------------------------------
 

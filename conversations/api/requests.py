@@ -14,6 +14,16 @@ class ConversationInput(OnBranch, Stated):
     """A conversation to create."""
 
 
+@declare_fields(CONVERSATION.select_fields(Use.CREATE))
+class ForkInput(OnBranch, Stated):
+    """Where a conversation is forked; title and model are the source's by default."""
+
+    message_id = s.UUIDField(help_text="The last message that both share.")
+    memory_branch = s.CharField(
+        required=False, max_length=200, help_text="A branch to create as of that message, for the fork."
+    )
+
+
 @declare_fields(MESSAGE.select_fields(Use.CREATE))
 class MessageItemInput(Stated):
     """One message of many."""

@@ -32,6 +32,17 @@ documented = document_routes(
                 None,
                 [BRANCH, AT, IF_NONE_MATCH],
             ),
+            "fork": route(
+                "Fork a conversation at a message: both share what came before",
+                {201: shapes.ConversationShape},
+                r.ForkInput,
+            ),
+            "stats": route(
+                "Statistics of a conversation, with what it shares as a fork",
+                {200: shapes.ThreadStatsShape},
+                None,
+                [BRANCH, AT],
+            ),
             "complete": route("End a conversation", {200: shapes.ConversationShape}, r.CompleteInput),
             "messages": route(
                 "The messages of a conversation, in order",

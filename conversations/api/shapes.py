@@ -27,6 +27,20 @@ class MessageShape(AnswerShape):
     """A message, as it is read."""
 
 
+class ThreadStatsShape(s.Serializer):
+    """What a conversation has, with what it shares as a fork."""
+
+    messages = s.IntegerField()
+    tokens = s.IntegerField()
+    shared_messages = s.IntegerField(help_text="Of these, how many it shares with its sources.")
+    shared_tokens = s.IntegerField()
+    roles = s.DictField(child=s.IntegerField(), help_text="Messages by role.")
+    began_at = s.DateTimeField(allow_null=True)
+    ended_at = s.DateTimeField(allow_null=True)
+    depth = s.IntegerField(help_text="How many forks lie between it and the first conversation.")
+    forks = s.IntegerField(help_text="Forks at its own messages.")
+
+
 class MessagesShape(s.Serializer):
     """The messages that were written, in the order of the request."""
 

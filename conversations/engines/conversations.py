@@ -1,4 +1,4 @@
-"""Engine of conversations: create, list, close. MessageEngine handles their messages."""
+"""Engine of conversations: create, fork, list, close. MessageEngine handles their messages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Count, Sum
 
 from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS
+from conversations.engines.forks import branch_at_point, find_point
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
@@ -66,6 +67,62 @@ class ConversationEngine:
             conversation = self.begin(commit, actor, **payload)
         return attach_counts([conversation], commit.lineage)[0]
 
+    def fork_conversation(
+        self,
+        *,
+        conversation_id: UUID,
+        message_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        memory_branch: str = "",
+        title: str = "",
+        model: str = "",
+        session_id: str = "",
+        task_id: str = "",
+        agent_id: str = "",
+    ) -> Conversation:
+        """Fork a conversation at a message of it: both share what was said until then, and no row is copied.
+
+        With ``memory_branch`` a branch of this name begins at that moment, and the fork on it. Title, model
+        and task are the source's by default. Raises NotFound, Invalid for a message of another conversation
+        and for a depth over 32, branch errors.
+        """
+        actor.require_scope("read", branch_name)
+        actor.require_scope("write", memory_branch or branch_name)
+        stated = c.validate(
+            {"session_id": session_id, "task_id": task_id, "agent_id": agent_id}, STATED_CHECKS
+        )
+        actor = actor.with_origin(**stated)
+        payload = c.validate({"title": title, "model": model}, CHECKS)
+        if memory_branch:
+            source = self.get_conversation(
+                conversation_id=conversation_id, actor=actor, branch_name=branch_name
+            )
+            point = find_point(find_branch(actor, branch_name).lineage(), source, message_id)
+            branch_name = branch_at_point(actor, branch_name, point, memory_branch).name
+        with open_commit(actor, branch_name, "conversation.fork", write=Write.ADD) as commit:
+            conversation = self._begin_fork(commit, actor, conversation_id, message_id, payload)
+        return attach_counts([conversation], commit.lineage)[0]
+
+    def _begin_fork(
+        self,
+        commit: CommitWriter,
+        actor: Actor,
+        conversation_id: UUID,
+        message_id: UUID,
+        payload: dict[str, Any],
+    ) -> Conversation:
+        source = get_visible(commit.branch.lineage(), conversation_id)
+        point = find_point(commit.branch.lineage(), source, message_id)
+        return self.begin(
+            commit,
+            actor.with_origin(task_id=actor.task_id or source.task_id),
+            title=payload["title"] or source.title,
+            model=payload["model"] or source.model,
+            parent_conversation_id=point.conversation_id,
+            fork_point_message_id=point.uid,
+        )
+
     def begin(self, commit: CommitWriter, actor: Actor, **fields: Any) -> Conversation:
         """Create a conversation in the caller's commit."""
         (conversation,) = commit.add_rows([Conversation(**actor.origin_fields(), **fields)])
@@ -95,10 +152,7 @@ class ConversationEngine:
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         lineage = branch.lineage(resolve_point(branch, at))
-        found = Conversation.objects.in_lineage(lineage).filter(uid=conversation_id).fetch_all()
-        if not found:
-            raise NotFound("No conversation with this id is visible here.")
-        return attach_counts(found, lineage)[0]
+        return attach_counts([get_visible(lineage, conversation_id)], lineage)[0]
 
     def get_conversation_by_session(
         self, *, session_id: str, actor: Actor, branch_name: str = MAIN
@@ -130,6 +184,13 @@ class ConversationEngine:
         return page
 
 
+def get_visible(lineage: Lineage, conversation_id: UUID) -> Conversation:
+    """Return a conversation that a lineage shows. Raises NotFound."""
+    for conversation in Conversation.objects.in_lineage(lineage).filter(uid=conversation_id).fetch_all():
+        return conversation
+    raise NotFound("No conversation with this id is visible here.")
+
+
 def open_conversation(commit: CommitWriter, conversation_id: UUID) -> Conversation:
     """Return an active conversation. Raises NotFound, Conflict when it is closed."""
     for conversation in commit.visible_rows(Conversation).filter(uid=conversation_id).fetch_all():
@@ -142,7 +203,7 @@ def open_conversation(commit: CommitWriter, conversation_id: UUID) -> Conversati
 
 
 def attach_counts(conversations: Sequence[Conversation], lineage: Lineage) -> Sequence[Conversation]:
-    """Set the number of messages and tokens of each conversation, with one query."""
+    """Set the number of own messages and tokens of each conversation, with one query."""
     messages = Message.objects.in_lineage(lineage).filter(
         conversation_id__in=[row.uid for row in conversations]
     )

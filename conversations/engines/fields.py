@@ -52,8 +52,8 @@ CONVERSATION = Noun(
         use=OFFERED,
         option=Option("the model that answers in it", metavar="NAME"),
     ),
-    Field("message_count", Whole(), use=READ),
-    Field("total_tokens", Whole(), use=READ),
+    Field("message_count", Whole(), use=READ, answer_help="Without those that a fork shares."),
+    Field("total_tokens", Whole(), use=READ, answer_help="Of these messages."),
     Field(
         "parent_conversation_id",
         Identifier(),
@@ -82,6 +82,12 @@ CONVERSATION_FILTERS = CONVERSATION.filtered_by(
         CONVERSATION["status"],
         "Conversations in one of these states.",
         option=Option(metavar="STATUS", checked=True),
+    ),
+    any_of(
+        CONVERSATION["parent_conversation_id"],
+        "Forks of one of these conversations.",
+        Identifier(),
+        option=Option("forks of this conversation", "--parent", "ID"),
     ),
     learned_in("Conversations"),
 )

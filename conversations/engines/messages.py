@@ -10,7 +10,9 @@ import numpy as np
 
 from conversations.engines.conversations import ConversationEngine, open_conversation
 from conversations.engines.fields import MESSAGE, MESSAGE_FILTERS
+from conversations.engines.forks import find_shared_number
 from conversations.engines.neighbours import neighbours
+from conversations.engines.threads import Position, Thread, load_thread
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
@@ -131,13 +133,18 @@ class MessageEngine:
     def make_room(self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Neighbour]) -> None:
         """Assign numbers to rows that belong between others of a conversation; those that follow move on.
 
-        Where very many would move, they are left without a number and follow the last one.
+        Where very many would move, or a fork shares the place, they are left without a number and follow the
+        last one.
         """
         messages = commit.visible_rows(Message).filter(conversation_id=conversation.uid)
         known = dict(sorted(messages.gather_values("sequence_num", "uid")))
-        numbers, moved = _renumber(known, rows)
+        start = load_thread(commit.lineage, conversation).shared_to
+        numbers, moved = _renumber(known, rows, start)
         if len(moved) > MAX_MESSAGES:
             return
+        shared = find_shared_number(commit, conversation)
+        if min(numbers.values(), default=shared + 1) <= shared:
+            return  # a fork shares their place, which stays as it is
         for neighbour in rows:
             neighbour.row.sequence_num = numbers[neighbour.row.uid]
         old = messages.filter(uid__in=list(moved)).fetch_all() if moved else []
@@ -192,26 +199,28 @@ class MessageEngine:
         limit: int = 50,
         cursor: str = "",
     ) -> Page[Message]:
-        """Return a page of a conversation's messages in their order. Raises NotFound for the conversation."""
+        """Return a page of a conversation's messages in their order, with those that a fork shares.
+
+        Raises NotFound for the conversation.
+        """
         check_limit(limit)
         branch = find_branch(actor, branch_name) if actor.has_scope("read") else None
         point = at if branch is None else point_in_list(branch, cursor, at)
-        ConversationEngine().get_conversation(
+        conversation = ConversationEngine().get_conversation(
             conversation_id=conversation_id, actor=actor, branch_name=branch_name, at=point
         )
         assert branch is not None
         seq = resolve_point(branch, point)
-        rows = Message.objects.on(branch, seq).filter(conversation_id=conversation_id)
+        rows = Message.objects.on(branch, seq)
         if roles:
             rows = rows.filter(role__in=[c.one_of(Role.values)("role", role) for role in roles])
-        mark = list_fingerprint(rows)
+        mark = list_fingerprint(rows.filter(conversation_id=conversation_id))
         position = read_cursor(cursor, mark)
-        back, key = position.get("back", False), _parse_number(position)
-        batch = take_within(
-            rows.stream(limit + 1, "sequence_num", down=back, beyond=key), limit + 1, PAGE_BYTES
-        )
+        thread = load_thread(branch.lineage(seq), conversation)
+        back, key = position.get("back", False), _parse_position(position, thread)
+        batch = take_within(thread.stream(rows, limit + 1, down=back, beyond=key), limit + 1, PAGE_BYTES)
         pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
-        return build_page(batch, limit, back, bool(cursor), lambda row: {"key": str(row.sequence_num), **pin})
+        return build_page(batch, limit, back, bool(cursor), lambda row: {"key": _format(thread, row), **pin})
 
 
 def may_read_thinking(actor: Actor) -> bool:
@@ -246,8 +255,13 @@ def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Mes
     """Assign each row its requested number if that is free, else the next. Raises Exists."""
     messages = commit.visible_rows(Message).filter(conversation_id=conversation.uid)
     last = messages.highest(1, "sequence_num")
-    following = last[0].sequence_num + 1 if last else 1
+    shared = load_thread(commit.lineage, conversation).shared_to
+    following = max(last[0].sequence_num if last else 0, shared) + 1
     requested = [row.sequence_num for row in rows if row.sequence_num is not None]
+    if requested and min(requested) < following:
+        shared = max(shared, find_shared_number(commit, conversation))
+        if min(requested) <= shared:
+            raise Exists("A fork shares the messages up to {number}: none can be added.", number=shared)
     taken = (
         {row.sequence_num for row in messages.filter(sequence_num__in=requested).fetch_all()}
         if requested
@@ -263,15 +277,18 @@ def _number(commit: CommitWriter, conversation: Conversation, rows: Sequence[Mes
 
 
 def _renumber(
-    known: Mapping[int, UUID], rows: Sequence[Neighbour]
+    known: Mapping[int, UUID], rows: Sequence[Neighbour], start: int = 0
 ) -> tuple[dict[UUID, int], dict[UUID, int]]:
-    """Return the numbers of new rows beside known ones, and the new numbers of those that must move."""
+    """Return the numbers of new rows beside known ones, and the new numbers of those that must move.
+
+    ``start`` is the number before the first.
+    """
     numbers: dict[UUID, int] = {}
     moved: dict[UUID, int] = {}
     groups: dict[tuple[UUID, bool], list[UUID]] = defaultdict(list)
     for one in rows:
         groups[one.other, one.is_behind].append(one.row.uid)
-    last = 0
+    last = start
     for number, uid in known.items():
         before, behind = groups.get((uid, False), []), groups.get((uid, True), [])
         numbers |= {row: last + place for place, row in enumerate(before, 1)}
@@ -283,10 +300,18 @@ def _renumber(
     return numbers, moved
 
 
-def _parse_number(position: Mapping[str, Any]) -> int | None:
-    if "key" not in position:
+def _format(thread: Thread, row: Message) -> str:
+    """Return a position for a cursor: the segment, and the number in it."""
+    return ".".join(map(str, thread.position(row)))
+
+
+def _parse_position(cursor: Mapping[str, Any], thread: Thread) -> Position | None:
+    if "key" not in cursor:
         return None
     try:
-        return int(position["key"])
+        segment, number = map(int, cursor["key"].split("."))
     except ValueError:
-        raise Invalid("This cursor is not one that Day1 gave.", field="cursor") from None
+        segment, number = -1, 0
+    if not 0 <= segment <= thread.depth:
+        raise Invalid("This cursor is not one that Day1 gave.", field="cursor")
+    return segment, number

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from conversations.models import Message
+from conversations.engines.threads import load_threads
+from conversations.models import Conversation, Message
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.search.text_search import Adjacent
 
@@ -28,6 +29,43 @@ def _list_around(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID
     requested: dict[UUID, set[int]] = defaultdict(set)
     for _, conversation, number, _ in keys:
         requested[conversation].update(range(max(1, number - MAX_DISTANCE), number + MAX_DISTANCE + 1))
+    around = _read_numbers(rows, requested)
+    begun = {
+        conversation for conversation, batch in around.items() if min(batch)[0] > min(requested[conversation])
+    }
+    for uid, batch in _list_shared(rows, {uid: requested[uid] for uid in begun}).items():
+        around[uid] += batch
+    return defaultdict(list, {conversation: sorted(batch) for conversation, batch in around.items()})
+
+
+def _list_shared(
+    rows: VersionedQuerySet, requested: Mapping[UUID, set[int]]
+) -> Mapping[UUID, list[NumberedMessage]]:
+    """Return those of the requested messages that forks share with their sources."""
+    if not requested:
+        return {}
+    found = Conversation.objects.in_lineage(rows.named_lineage).filter(uid__in=list(requested))
+    forks = [row for row in found.fetch_all() if row.parent_conversation_id]
+    threads = load_threads(rows.named_lineage, forks)
+    wanted: dict[UUID, set[int]] = defaultdict(set)
+    for uid, thread in threads.items():
+        for segment in thread.segments[:-1]:
+            wanted[segment.conversation_id] |= requested[uid]
+    shared = _read_numbers(rows, wanted) if wanted else {}
+    return {
+        uid: [
+            message
+            for segment in thread.segments[:-1]
+            for message in shared.get(segment.conversation_id, ())
+            if message[0] in requested[uid] and message[0] <= (segment.last or 0)
+        ]
+        for uid, thread in threads.items()
+    }
+
+
+def _read_numbers(
+    rows: VersionedQuerySet, requested: Mapping[UUID, set[int]]
+) -> dict[UUID, list[NumberedMessage]]:
     numbers = set().union(*requested.values())
     found = rows.rows().filter(conversation_id__in=list(requested), sequence_num__in=numbers)
     around: dict[UUID, list[NumberedMessage]] = defaultdict(list)
@@ -36,7 +74,7 @@ def _list_around(rows: VersionedQuerySet, keys: Sequence[tuple]) -> Mapping[UUID
     ):
         if number in requested[conversation]:
             around[conversation].append((number, rid, role))
-    return defaultdict(list, {conversation: sorted(batch) for conversation, batch in around.items()})
+    return around
 
 
 def _find_adjacent(around: Sequence[NumberedMessage], number: int, rid: int) -> Adjacent:

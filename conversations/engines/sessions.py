@@ -9,6 +9,7 @@ from django.db.models import Max
 from django.db.models.functions import Coalesce
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.threads import Thread, load_threads
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage
@@ -38,10 +39,12 @@ class SessionConversations:
             branch_name=session.branch.name,
             filters=ConversationFilter.from_values({"session_id": session.key}),
         )
-        left, found = limits["messages"], []
+        left, found, seen = limits["messages"], [], set[int]()
+        threads = load_threads(session.branch.lineage(), page.results)
         for conversation in page.results:
-            messages = _last_messages(session, conversation, left) if left else []
+            messages = _last_messages(session, threads[conversation.uid], left, seen) if left else []
             left -= len(messages)
+            seen |= {row.rid for row in messages}
             shown = [_brief(row) for row in messages]
             found.append({"id": str(conversation.uid), "title": conversation.title, "messages": shown})
         return {"conversations": found}
@@ -62,10 +65,10 @@ class SessionConversations:
         }
 
 
-def _last_messages(session: Session, conversation: Conversation, limit: int) -> list[Message]:
-    """Return the last messages of a conversation in their order, long texts cut."""
-    rows = Message.objects.on(session.branch).filter(conversation_id=conversation.uid)
-    last = rows.highest_keys(limit, "sequence_num")[::-1]
+def _last_messages(session: Session, thread: Thread, limit: int, seen: set[int]) -> list[Message]:
+    """Return the last messages of a thread in their order, long texts cut, without those seen before."""
+    keys = thread.last_keys(Message.objects.on(session.branch), limit)
+    last = [key for key in keys if key not in seen]
     found = {row.rid: row for row in read_cut(Message, "rid", last, MAX_FOUND_CHARACTERS)}
     return [found[rid] for rid in last if rid in found]
 

@@ -43,6 +43,7 @@ class Conversation(BranchedModel):
         indexes = [
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "session_id", "uid"], name="conversation_bsession"),
+            models.Index(fields=["branch", "parent_conversation_id"], name="conversation_bparent"),
         ]
 
     def __str__(self) -> str:

@@ -252,6 +252,9 @@ class Client:
     def list_conversations(self, branch: str, filters: Fields, paging: Fields) -> Answer:
         return self.api.get("/conversations", branch=branch, **filters, **with_point(paging))
 
+    def fork_conversation(self, uid: str, branch: str, fields: Fields) -> Answer:
+        return self.api.post(f"/conversations/{quote_id(uid)}/fork", branch=branch, **fields)
+
     def close_conversation(self, uid: str, branch: str) -> Answer:
         return self.api.post(f"/conversations/{quote_id(uid)}/complete", branch=branch)
 

@@ -272,11 +272,12 @@ TABLE: dict[str, Entry] = {
     ),
     "conversations": group(
         "conversations",
-        "list, begin, read and close conversations",
+        "list, begin, fork, read and close conversations",
         "day1 conversations --all",
         "list",
         list=lazy_command("conversations:list_conversations", "List conversations, the newest first"),
         start=lazy_command("conversations:start", "Begin a conversation"),
+        fork=lazy_command("conversations:fork", "Fork a conversation at a message"),
         show=lazy_command("conversations:show", "Show a conversation"),
         close=lazy_command("conversations:close", "Close a conversation"),
     ),

@@ -11,6 +11,7 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
+    option,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -47,6 +48,23 @@ def conversation_cells(row: Answer) -> list[Any]:
 def start(run: Invocation, branch: str, **options: Any) -> None:
     row = run.open_client(makes_store=True).create_conversation(branch, drop_empty(options))
     run.show_line(row, f"{row['id']}\tbegun on {branch}")
+
+
+@command(
+    "fork",
+    "Fork a conversation at a message: both share what was said until then.",
+    "day1 conversations fork 0197… 0198… --title 'Without the cache'",
+)
+@conversation_id_argument
+@argument("message_id", "MESSAGE_ID")
+@option("--memory-branch", metavar="NAME", help="a branch to create as of that message, for the fork")
+@field_options("conversation")
+@branch_option
+@state_options("conversation")
+def fork(run: Invocation, id: str, message_id: str, branch: str, **options: Any) -> None:
+    fields = {"message_id": message_id, **drop_empty(options)}
+    row = run.open_client().fork_conversation(id, branch, fields)
+    run.show_line(row, f"{row['id']}\tforked on {row['branch']}")
 
 
 @command("show", "Show a conversation.", "day1 conversations show 0197…")

@@ -166,6 +166,7 @@ ACTION_LABELS: dict[str, Any] = {
     "observation.write": _("observed"),
     "message.write": _("wrote messages"),
     "conversation.create": _("began a conversation"),
+    "conversation.fork": _("forked a conversation"),
     "conversation.close": _("ended a conversation"),
     "relation.write": _("related two things"),
     "relation.close": _("ended a relation"),

@@ -92,3 +92,34 @@ def test_a_foreign_project_sees_nothing(api: Api, stranger: Api, talk: str) -> N
         refused(stranger.post(f"{talk}/messages", {"role": "user", "content": "x"}), 404, "not_found")
         refused(stranger.post(f"{talk}/complete"), 404, "not_found")
     assert stranger.get("/conversations").json()["results"] == []
+
+
+def test_a_fork(api: Api, talk: str, project) -> None:
+    said = [{"role": "user", "content": text} for text in ("one", "two")]
+    rows = api.post(f"{talk}/messages/batch", {"messages": said}).json()["results"]
+    body = {"message_id": rows[0]["id"], "title": "Again", "session_id": "s2"}
+    answer = api.post(f"{talk}/fork", body)
+    made = answer.json()
+    assert (answer.status_code, made["title"], made["session_id"], made["model"]) == (201, "Again", "s2", "m")
+    assert talk.endswith(made["parent_conversation_id"])
+    assert made["fork_point_message_id"] == rows[0]["id"]
+    api.post(f"/conversations/{made['id']}/messages", {"role": "user", "content": "else"})
+    thread = api.get(f"/conversations/{made['id']}/messages").json()["results"]
+    assert [(row["sequence_num"], row["content"]) for row in thread] == [(1, "one"), (2, "else")]
+    stats = api.get(f"/conversations/{made['id']}/stats").json()
+    assert (stats["messages"], stats["shared_messages"], stats["roles"]) == (2, 1, {"user": 2})
+    forks = api.get(f"/conversations?parent_conversation_id={made['parent_conversation_id']}").json()
+    assert [row["id"] for row in forks["results"]] == [made["id"]]
+    on_branch = api.post(f"{talk}/fork", {"message_id": rows[0]["id"], "memory_branch": "task/again"}).json()
+    assert (on_branch["branch"], on_branch["fork_point_message_id"]) == ("task/again", rows[0]["id"])
+
+
+def test_forks_that_are_refused(api: Api, talk: str, project) -> None:
+    row = api.post(f"{talk}/messages", {"role": "user", "content": "one"}).json()
+    refused(api.post(f"{talk}/fork", {}), 400, "invalid", "message_id")
+    refused(api.post(f"{talk}/fork", {"message_id": UNKNOWN}), 404, "not_found")
+    refused(api.post(f"{talk}/fork", {"message_id": row["id"], "at": 1}), 400, "unknown_field", "at")
+    bound = api_for(project, scopes=["write"], branch_patterns=["task/*"])
+    body = {"message_id": row["id"], "memory_branch": "task/again"}
+    refused(bound.post(f"{talk}/fork", body), 403, "branch_forbidden")
+    assert api.get("/branches/task/again").status_code == 404

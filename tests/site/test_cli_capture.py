@@ -142,6 +142,9 @@ def test_a_conversation_takes_messages_until_it_is_closed(day1: Day1) -> None:
     assert [cells[4] for cells in rows(day1("messages", "list", uid, "--role", "user")[1])] == ["How long?"]
     assert "content: 15 minutes." in day1("messages", "show", said[1][1])[1]
     assert [cells[3] for cells in rows(day1("conversations", "--session", "s1")[1])] == ["2"]
+    message = said[0][1]
+    status, out, _ = day1("conversations", "fork", uid, message, "--memory-branch", "task/again")
+    assert (status, out[36:]) == (0, "\tforked on task/again\n")
     assert day1("conversations", "close", uid) == (0, f"{uid}\tcompleted on main\n", "")
     status, _, err = day1("messages", "write", uid, "user", "More?")
     assert (status, err) == (1, "conflict: This conversation is completed and takes no more messages.\n")

@@ -42,6 +42,7 @@ BUNDLE = {"bundle"} | {
     f"bundle {action}"
     for action in "create list show export upload import key trust trusted distrust".split()
 }
+CONVERSATIONS = {"conversations fork"}
 AGEING = {"age"} | {f"age {name}" for name in "run runs undo pressure".split()}
 ADDED = {
     *VERIFICATION,
@@ -51,6 +52,7 @@ ADDED = {
     "facts pin",
     "facts unpin",
     *AGEING,
+    *CONVERSATIONS,
     *POLICY,
     *PROJECT,
     *ERASURE,
