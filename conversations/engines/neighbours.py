@@ -47,11 +47,11 @@ def _list_shared(
     found = Conversation.objects.in_lineage(rows.named_lineage).filter(uid__in=list(requested))
     forks = [row for row in found.fetch_all() if row.parent_conversation_id]
     threads = load_threads(rows.named_lineage, forks)
-    wanted: dict[UUID, set[int]] = defaultdict(set)
+    numbers: dict[UUID, set[int]] = defaultdict(set)
     for uid, thread in threads.items():
         for segment in thread.segments[:-1]:
-            wanted[segment.conversation_id] |= requested[uid]
-    shared = _read_numbers(rows, wanted) if wanted else {}
+            numbers[segment.conversation_id] |= requested[uid]
+    shared = _read_numbers(rows, numbers) if numbers else {}
     return {
         uid: [
             message

@@ -50,13 +50,13 @@ def count_thread(
     branch = find_branch(actor, branch_name)
     lineage = branch.lineage(resolve_point(branch, at))
     thread = load_thread(lineage, get_visible(lineage, conversation_id))
-    said = Coalesce("said_at", "created_at")
+    when = Coalesce("said_at", "created_at")
     forks = Conversation.objects.in_lineage(lineage).filter(parent_conversation_id=conversation_id)
     stats = ThreadStats(depth=thread.depth, forks=forks.count())
     for index, rows in thread.split(Message.objects.in_lineage(lineage)):
         by_role = rows.order_by().values("role")
         for counted in by_role.annotate(
-            count=Count("rid"), tokens=Sum("token_count"), began=Min(said), ended=Max(said)
+            count=Count("rid"), tokens=Sum("token_count"), began=Min(when), ended=Max(when)
         ):
             stats.add(counted, is_shared=index < thread.depth)
     return stats
