@@ -136,6 +136,20 @@ class CodedVectors:
         self.size = 0
         self._blocks: list[Codes] = []
 
+    @classmethod
+    def wrap_blocks(cls, blocks: list[Codes], size: int) -> "CodedVectors":
+        """Return vectors that begin with these blocks, all of them full but the last."""
+        vectors = cls()
+        vectors._blocks, vectors.size = list(blocks), size
+        return vectors
+
+    def list_blocks(self) -> list[Codes]:
+        return list(self._blocks)
+
+    def replace_blocks(self, blocks: list[Codes]) -> None:
+        """Take the same blocks from elsewhere; the last one may have grown, and stays."""
+        self._blocks[: len(blocks) - 1] = blocks[:-1]
+
     @property
     def dimensions(self) -> int:
         return int(self._blocks[0].coarse.shape[1]) if self._blocks else 0

@@ -14,6 +14,7 @@ from typing import Any
 from django.db import OperationalError, transaction
 
 from memory.db.sqlite.schema import index_tables
+from memory.db.sqlite.vector_files import remove_vector_files
 from memory.db.sqlite.write_lock import get_file_lock
 
 MERGED_PAGES = 500  # of a full-text table in one transaction
@@ -25,6 +26,7 @@ TIMEOUT_SECONDS = 60.0  # for other writers, and for readers of an old state
 def overwrite_deleted(connection: Any) -> str:
     """Leave no byte of deleted rows in a connection's files; return why not, or ""."""
     path = Path(str(connection.settings_dict["NAME"]))
+    remove_vector_files(str(path))
     if (free := shutil.disk_usage(path.parent).free) < (needed := path.stat().st_size * DISK_MARGIN):
         return f"The disk has {free / 1e6:.0f} MB free, and {needed / 1e6:.0f} MB are needed."
     try:

@@ -16,7 +16,7 @@ from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.segmentation import search_phrases, space_characters
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
 from memory.db.sqlite.keyword_cache import begin_epoch, find_visible, get_keyword_cache
-from memory.db.sqlite.vector_cache import get_vector_cache
+from memory.db.sqlite.vector_caches import get_vector_cache
 
 MAX_PHRASES = 200
 FEW = 3000  # versions written by a past point, up to which reading them is faster than the index

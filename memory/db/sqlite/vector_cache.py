@@ -5,10 +5,9 @@ vector clock. Row ids and times are never used to find new rows: transactions co
 they begin.
 """
 
-import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,14 +18,15 @@ from django.db.models import Q
 
 from memory.conf import conf
 from memory.db.backend import get_backend
-from memory.db.index_tokens import value_code, vector_slots
+from memory.db.index_tokens import value_code
 from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.raw_select import select_by_key
-from memory.db.sqlite.coded_vectors import CodedVectors, Codes, inner_products
-from memory.db.sqlite.growable_arrays import Columns
+from memory.db.sqlite.coded_vectors import CodedVectors
+from memory.db.sqlite.growable_arrays import Columns, HashPositions
+from memory.db.sqlite.stored_vectors import StoredVectors
+from memory.db.sqlite.vector_files import CacheState, VectorFiles, find_newest_commit
 from memory.db.sqlite.vector_loader import build_matrix, find_changes, load_vectors, load_versions
-from memory.db.sqlite.vector_match import BestRows
 from memory.db.sqlite.vector_scan import Scan, VisibleMask, sort_hits
 
 BATCH_SIZE = 500
@@ -35,11 +35,12 @@ MASKS = 32
 _code = lru_cache(maxsize=50_000)(value_code)
 
 
-class VectorCache:
+class VectorCache(StoredVectors):
     """One project's rows of one model, with their vectors by one embedding model."""
 
-    def __init__(self, model: type[models.Model], project_id: Any, embedder: str) -> None:
-        self.model, self.project_id, self.embedder = model, project_id, embedder
+    def __init__(self, database: str, model: type[models.Model], project_id: Any, embedder: str) -> None:
+        super().__init__(model, project_id, embedder)
+        self.files = VectorFiles(database, model._meta.label, project_id, embedder)
         index = full_text_index(model)
         self.token_fields = index.tokens if index else ()
         self._lock = threading.RLock()
@@ -60,11 +61,12 @@ class VectorCache:
             **codes,
         )
         self.vectors = CodedVectors()
-        self._known: dict[int, int] = {}  # hash -> position of its vector
+        self._known = HashPositions()
         self._loaded: dict[int, tuple[int, int]] = {}  # branch -> (lowest, highest) seq that is complete
         self._masks: OrderedDict[tuple[Lineage, bool, int], VisibleMask] = OrderedDict()
         self._sorted: tuple[int, np.ndarray] = (0, np.empty(0, dtype="i8"))
         self._n, self._epoch, self._dead = 0, epoch, 0
+        self._filed = 0  # rows that the files have
 
     # ---- queries -------------------------------------------------------------------------------
 
@@ -165,8 +167,13 @@ class VectorCache:
         n, epoch = self._load_clock()
         if epoch < self._epoch:
             return False
-        if epoch > self._epoch or self._dead > max(20_000, self.rows.size // 2):
+        if self._dead > max(20_000, self.rows.size // 2):
+            self.files.remove_files()
             self._reset_epoch(epoch)
+        if epoch > self._epoch:
+            self._reset_epoch(epoch)
+        if not self._loaded:
+            self._map_files(n)
         before = self.rows.size
         if not all(self._load_branch(branch, limit) for branch, limit in lineage):
             return False
@@ -177,6 +184,7 @@ class VectorCache:
         elif self.rows.size > before:
             # An older snapshot has added rows without the vectors that it could not see: read again.
             self._n = n
+        self._file_rows()
         return True
 
     def _load_clock(self) -> tuple[int, int]:
@@ -242,8 +250,8 @@ class VectorCache:
         codes = {f"code{i}": [_code(i, v) if v else 0 for v in values] for i, values in enumerate(tokens)}
         keys = [hash_key(value) for value in hashes]
         new = {key: value for key, value in zip(keys, hashes, strict=True) if key not in self._known}
-        self._load_vectors(self._hash_slots(new.values()))
-        vec = [self._known.get(key, -1) for key in keys]
+        self._load_vectors(self.hash_slots(new.values()))
+        vec = [self._known.get(key) for key in keys]
         self.rows.append(
             rid=rid,
             seq_from=seq_from,
@@ -284,14 +292,49 @@ class VectorCache:
         self._known.update(zip(keys, positions.tolist(), strict=True))
         waiting = np.flatnonzero(self.rows["vec"] < 0)
         rows = waiting[np.isin(self.rows["key"][waiting], keys)]
-        self.rows["vec"][rows] = [self._known[key] for key in self.rows["key"][rows].tolist()]
+        self.rows["vec"][rows] = [self._known.get(key) for key in self.rows["key"][rows].tolist()]
 
     def _ready_vectors(self) -> models.QuerySet:
         ready = apps.get_model("memory", "Vector").objects
         return ready.filter(project=self.project_id, model=self.embedder, state="ready")
 
-    def _hash_slots(self, hashes: Iterable[str]) -> list[str]:
-        return list(map(vector_slots(self.project_id, self.embedder), hashes))
+    # ---- files ---------------------------------------------------------------------------------
+
+    def _map_files(self, n: int) -> None:
+        """Begin with what another process has left in files, if the database bears it out."""
+        if not conf().vector_file_rows:
+            return
+        if not (found := self.files.load_state(self._epoch, n, list(self.token_fields))):
+            return
+        self.rows = Columns.wrap_arrays(found.rows)
+        self.vectors = CodedVectors.wrap_blocks(found.blocks, found.size)
+        self._known = HashPositions(found.keys, found.positions)
+        self._loaded, self._n, self._dead = found.loaded, found.n, found.dead
+        self._filed = self.rows.size
+
+    def _file_rows(self) -> None:
+        """Leave files for the next process, once there are so many rows more that it is worth it."""
+        least, more = conf().vector_file_rows, self.rows.size - self._filed
+        if not least or not self.vectors.size or more < max(least, self._filed // 4):
+            return
+        self._filed = self.rows.size
+        self.files.save_later(self._copy_state(), self.vectors.replace_blocks)
+
+    def _copy_state(self) -> CacheState:
+        keys, positions = self._known.to_arrays()
+        return CacheState(
+            epoch=self._epoch,
+            n=self._n,
+            dead=self._dead,
+            commit=find_newest_commit(),
+            loaded=dict(self._loaded),
+            size=self.vectors.size,
+            tokens=list(self.token_fields),
+            rows={name: column.copy() for name, column in self.rows.list_columns()},
+            keys=keys,
+            positions=positions,
+            blocks=self.vectors.list_blocks(),
+        )
 
     # ---- past points -----------------------------------------------------------------------------
 
@@ -326,43 +369,6 @@ class VectorCache:
         closed = rows.filter(branch_id=branch, seq_to__gt=seq, seq_to__lte=complete)
         return scan, None if complete <= seq else closed
 
-    def nearest_read(self, rows: VersionedQuerySet, vector: np.ndarray, k: int) -> Ranked:
-        """Search with rows and vectors read from the database."""
-        return self._score_rows(rows.prefer_start_index().order_by(), vector)[:k]
-
-    def cosines_past(self, rids: Sequence[int], rows: VersionedQuerySet, vector: np.ndarray) -> Ranked:
-        """Return the cosines of the rows, read from the database."""
-        return self._score_rows(self.model._base_manager.filter(pk__in=rids), vector)
-
-    def match_read(self, rows: VersionedQuerySet, vectors: np.ndarray, floor: float, k: int) -> list[Ranked]:
-        """Search by several vectors, with rows and vectors read from the database."""
-        best = BestRows(vectors, floor, k)
-        for matrix, rids in self._read_vectors(rows.prefer_start_index().order_by(), vectors.shape[-1]):
-            at = np.repeat(np.arange(len(rids)), [len(same) for same in rids])
-            best.compare(
-                Codes.encode(matrix), at, np.array([rid for same in rids for rid in same], dtype="i8")
-            )
-        return best.rank()
-
-    def _score_rows(self, rows: models.QuerySet, vector: np.ndarray) -> Ranked:
-        hits: Ranked = []
-        for matrix, rids in self._read_vectors(rows, len(vector)):
-            scores = inner_products(matrix, vector).tolist()
-            hits += [(rid, score) for same, score in zip(rids, scores, strict=True) for rid in same]
-        return sort_hits(hits)
-
-    def _read_vectors(
-        self, rows: models.QuerySet, dimensions: int
-    ) -> Iterator[tuple[np.ndarray, list[list[int]]]]:
-        """Yield vectors of the rows in parts, each as a matrix with the row ids of each vector."""
-        by_hash: dict[str, list[int]] = {}
-        for rid, value in rows.values_list("pk", "content_hash").iterator(5000):
-            by_hash.setdefault(value, []).append(rid)
-        for part in load_vectors(self._hash_slots(by_hash)):
-            fitting = {value: data for value, data in part if len(data) == 4 * dimensions}
-            values, matrix = build_matrix(fitting, dimensions)
-            yield matrix, [by_hash[value] for value in values]
-
 
 def hash_key(content_hash: str) -> int:
     return int(content_hash[:15], 16)
@@ -372,29 +378,3 @@ def uid_low_bits(uid: str) -> int:
     """Return the random half of a UUID, given as hex digits, as a signed 64-bit number."""
     low = int(uid[16:], 16)
     return low - 2**64 if low >= 2**63 else low
-
-
-_residents: OrderedDict[tuple, VectorCache] = OrderedDict()
-_registry = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _registry
-    _registry = threading.Lock()
-    _residents.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
-def get_vector_cache(
-    connection: Any, model: type[models.Model], project_id: Any, embedder: str
-) -> VectorCache:
-    """Return the cache of a model's rows; the least recently used ones are dropped beyond the limit."""
-    key = (str(connection.settings_dict["NAME"]), model._meta.label, str(project_id), embedder)
-    with _registry:
-        found = _residents.get(key) or _residents.setdefault(key, VectorCache(model, project_id, embedder))
-        _residents.move_to_end(key)
-        while len(_residents) > conf().resident_projects:
-            _residents.popitem(last=False)
-    return found

@@ -1,0 +1,38 @@
+"""The vector caches of a process, one for each project and model."""
+
+import os
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from django.db import models
+
+from memory.conf import conf
+from memory.db.sqlite.vector_cache import VectorCache
+
+_residents: OrderedDict[tuple, VectorCache] = OrderedDict()
+_registry = threading.Lock()
+
+
+def forget_vector_caches() -> None:
+    """Begin as a new process does: with nothing in memory."""
+    global _registry
+    _registry = threading.Lock()
+    _residents.clear()
+
+
+os.register_at_fork(after_in_child=forget_vector_caches)
+
+
+def get_vector_cache(
+    connection: Any, model: type[models.Model], project_id: Any, embedder: str
+) -> VectorCache:
+    """Return the cache of a model's rows; the least recently used ones are dropped beyond the limit."""
+    key = (str(connection.settings_dict["NAME"]), model._meta.label, str(project_id), embedder)
+    with _registry:
+        if not (found := _residents.get(key)):
+            found = _residents[key] = VectorCache(key[0], model, project_id, embedder)
+        _residents.move_to_end(key)
+        while len(_residents) > conf().resident_projects:
+            _residents.popitem(last=False)
+    return found
