@@ -7,17 +7,19 @@ from rest_framework.response import Response
 from conversations.api import shapes
 from conversations.api.filters import ConversationFilterSet
 from conversations.api.schema import documented
+from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
 from conversations.engines.statistics import count_thread
 from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id, parse_names, parse_point
+from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_point
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
+picker = ConversationCherryPick()
 FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 
@@ -83,6 +85,23 @@ class ConversationViewSet(Resource):
             **payload.take_fields(FIELDS),
         )
         return build_row_response(shapes.conversation(row, branch=memory_branch or branch), 201)
+
+    @action(detail=True, methods=["post"], url_path="cherry-pick")
+    def cherry_pick(self, request: Request, pk: str) -> Response:
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
+        pick = picker.pick(
+            conversation_id=uid,
+            message_ids=payload.take_value("message_ids", parse_ids, ()),
+            actor=actor,
+            branch_name=branch,
+            target_branch=payload.take_value("target_branch", c.text_check(200), ""),
+            target_conversation_id=payload.take_value("target_conversation_id", c.parse_uuid),
+            title=payload.take_value("title", c.text_check(300), ""),
+            with_facts=payload.take_value("with_facts", c.check_boolean, False),
+            **payload.take_fields(("",)),
+        )
+        return Response(shapes.pick(pick, actor), status=201)
 
     @action(detail=True, methods=["get"])
     def stats(self, request: Request, pk: str) -> Response:

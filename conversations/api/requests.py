@@ -24,6 +24,18 @@ class ForkInput(OnBranch, Stated):
     )
 
 
+class CherryPickInput(OnBranch, Stated):
+    """Messages to copy, in this order, to the end of another conversation or of a new one."""
+
+    message_ids = s.ListField(child=s.UUIDField(), min_length=1, max_length=MAX_MESSAGES)
+    target_branch = s.CharField(required=False, max_length=200, help_text="The same branch by default.")
+    target_conversation_id = s.UUIDField(required=False, help_text="A new one by default.")
+    title = s.CharField(required=False, max_length=300, help_text="Of a new one; else the source's.")
+    with_facts = s.BooleanField(
+        default=False, help_text="Take the facts that came of them along; needs the scope merge."
+    )
+
+
 @declare_fields(MESSAGE.select_fields(Use.CREATE))
 class MessageItemInput(Stated):
     """One message of many."""

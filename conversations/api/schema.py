@@ -37,6 +37,11 @@ documented = document_routes(
                 {201: shapes.ConversationShape},
                 r.ForkInput,
             ),
+            "cherry_pick": route(
+                "Copy messages to another conversation; again, it adds nothing",
+                {201: shapes.PickShape},
+                r.CherryPickInput,
+            ),
             "stats": route(
                 "Statistics of a conversation, with what it shares as a fork",
                 {200: shapes.ThreadStatsShape},

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
+from conversations.engines.cherry_pick import Pick
 from conversations.engines.fields import CONVERSATION, MESSAGE
 from conversations.engines.messages import may_read_thinking
 from conversations.models import Message
@@ -47,6 +48,15 @@ class MessagesShape(s.Serializer):
     results = MessageShape(many=True)
 
 
+class PickShape(s.Serializer):
+    """What a cherry-pick has made, or had made before."""
+
+    conversation = ConversationShape()
+    messages = MessageShape(many=True)
+    added = s.IntegerField(help_text="How many messages are new.")
+    fact_ids = s.ListField(child=s.UUIDField(), help_text="Facts that are linked to the copies.")
+
+
 class FoundMessageShape(MessageShape):
     """A message among the results of a search: no field has more than 8,000 characters."""
 
@@ -78,6 +88,15 @@ _found_message = shapes.build_renderer(FoundMessageShape, "branch", "thinking", 
 def message(row: Message, branch: str, actor: Actor, render: shapes.Render = _message) -> dict[str, Any]:
     thinking = row.thinking if may_read_thinking(actor) else None
     return render(row, branch=branch, thinking=thinking, has_thinking=bool(row.thinking))
+
+
+def pick(picked: Pick, actor: Actor) -> dict[str, Any]:
+    return {
+        "conversation": conversation(picked.conversation, branch=picked.branch),
+        "messages": [message(row, picked.branch, actor) for row in picked.messages],
+        "added": picked.added,
+        "fact_ids": [str(uid) for uid in picked.fact_ids],
+    }
 
 
 def messages_found(found: TextSearchResult, branch: str, actor: Actor) -> dict[str, Any]:

@@ -119,6 +119,13 @@ MESSAGE = Noun(
     Field("token_count", Whole(0, MAX_NUMBER), use=CREATE),
     Field("model", Text(200), use=OFFERED, option=Option("that said it", metavar="NAME")),
     Field("metadata", JSONObject(), use=OFFERED, option=METADATA_OPTION),
+    Field(
+        "picked_from",
+        Identifier(),
+        use=READ,
+        answer_null=True,
+        answer_help="Of a copy: the message that was picked.",
+    ),
     Field("embed", Flag(), "Users and assistants by default.", Use.CREATE),
     *origin_fields(),
     Field(

@@ -35,6 +35,7 @@ from memory.engines.support.pagination import (
     read_cursor,
 )
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.copies import add_copies
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
@@ -129,6 +130,13 @@ class MessageEngine:
         commit.targets += [str(row.uid) for row in rows]
         commit.turns += sum(row.role == Role.USER for row in rows)
         return rows
+
+    def add_copies(self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Message]) -> None:
+        """Add copies of messages at the end of a conversation; they keep the sessions of their originals."""
+        _number(commit, conversation, rows)
+        add_copies(commit, rows)
+        enqueue_embedding(commit, rows)
+        commit.targets += [str(row.uid) for row in rows]
 
     def make_room(self, commit: CommitWriter, conversation: Conversation, rows: Sequence[Neighbour]) -> None:
         """Assign numbers to rows that belong between others of a conversation; those that follow move on.

@@ -34,6 +34,7 @@ class Message(BranchedModel):
     )
     TEXT: ClassVar[str] = "content"
     OWNERS: ClassVar[dict[str, str]] = {"conversation_id": "conversation"}
+    COPIED_FROM: ClassVar[str] = "picked_from"
     ERASED: ClassVar[dict[str, Any]] = {
         "content": ERASED_MARK,
         "thinking": "",
@@ -56,6 +57,7 @@ class Message(BranchedModel):
     model = models.CharField(max_length=200, blank=True, default="")
     said_at = models.DateTimeField(null=True, blank=True, help_text="When it was said, if that was before.")
     metadata = JSONTextField(default=dict)
+    picked_from = models.UUIDField(null=True, blank=True, help_text="Of a copy: the message that it repeats.")
     embed = models.BooleanField(default=False, help_text="Whether it gets a vector.")
     content_hash = FixedCharField(max_length=64, help_text="SHA-256 of the content: the key of its vector.")
 
@@ -63,6 +65,7 @@ class Message(BranchedModel):
         indexes = [
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "conversation_id", "sequence_num"], name="message_bconversation"),
+            models.Index(fields=["picked_from"], name="message_picked"),
             FullTextIndex(
                 fields=["content"],
                 tokens=["role", "session_id", "agent_id"],

@@ -255,6 +255,9 @@ class Client:
     def fork_conversation(self, uid: str, branch: str, fields: Fields) -> Answer:
         return self.api.post(f"/conversations/{quote_id(uid)}/fork", branch=branch, **fields)
 
+    def cherry_pick(self, uid: str, branch: str, fields: Fields) -> Answer:
+        return self.api.post(f"/conversations/{quote_id(uid)}/cherry-pick", branch=branch, **fields)
+
     def close_conversation(self, uid: str, branch: str) -> Answer:
         return self.api.post(f"/conversations/{quote_id(uid)}/complete", branch=branch)
 

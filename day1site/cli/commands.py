@@ -281,6 +281,7 @@ TABLE: dict[str, Entry] = {
         show=lazy_command("conversations:show", "Show a conversation"),
         close=lazy_command("conversations:close", "Close a conversation"),
     ),
+    "cherry-pick": lazy_command("conversations:cherry_pick", "Copy messages to the end of another"),
     "messages": group(
         "messages",
         "write and read messages",

@@ -13,6 +13,7 @@ from day1site.cli.parameters import (
     drop_empty,
     option,
     paging_options,
+    switch,
 )
 from day1site.cli.rest import Answer
 
@@ -65,6 +66,25 @@ def fork(run: Invocation, id: str, message_id: str, branch: str, **options: Any)
     fields = {"message_id": message_id, **drop_empty(options)}
     row = run.open_client().fork_conversation(id, branch, fields)
     run.show_line(row, f"{row['id']}\tforked on {row['branch']}")
+
+
+@command(
+    "cherry-pick",
+    "Copy messages to the end of another conversation, or of a new one.",
+    "day1 cherry-pick 0197… 0198… 0199… --to-branch main",
+)
+@conversation_id_argument
+@argument("message_ids", "MESSAGE_ID...", nargs=-1, required=True)
+@option("--to", "target_conversation_id", metavar="ID", help="the conversation that takes them")
+@option("--to-branch", "target_branch", metavar="NAME", help="the branch of that conversation")
+@option("--title", metavar="TEXT", help="of a new conversation")
+@switch("--with-facts", help="take the facts that came of them along")
+@branch_option
+def cherry_pick(run: Invocation, id: str, branch: str, **options: Any) -> None:
+    fields = {**drop_empty(options), "message_ids": list(options["message_ids"])}
+    pick = run.open_client().cherry_pick(id, branch, fields)
+    row = pick["conversation"]
+    run.show_line(pick, f"{row['id']}\t{pick['added']} added on {row['branch']}")
 
 
 @command("show", "Show a conversation.", "day1 conversations show 0197…")

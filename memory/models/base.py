@@ -60,6 +60,8 @@ class BranchedModel(models.Model):
     DERIVES_FROM_PREVIOUS: ClassVar[bool] = True
     # Columns with the uid of a memory that this one is a part of or a statement on -> that memory's model.
     OWNERS: ClassVar[dict[str, str]] = {}
+    # The column with the uid of the memory that this one is a copy of; an erasure takes the copies too.
+    COPIED_FROM: ClassVar[str] = ""
 
     # Columns with content -> what an erasure leaves in them. Empty for a model without content.
     ERASED: ClassVar[dict[str, Any]] = {}

@@ -167,6 +167,7 @@ ACTION_LABELS: dict[str, Any] = {
     "message.write": _("wrote messages"),
     "conversation.create": _("began a conversation"),
     "conversation.fork": _("forked a conversation"),
+    "conversation.cherry-pick": _("picked messages"),
     "conversation.close": _("ended a conversation"),
     "relation.write": _("related two things"),
     "relation.close": _("ended a relation"),

@@ -153,6 +153,7 @@ REST = (
         "/conversations/{conversation}/messages/batch",
         {"messages": [{"role": "user", "content": "And now?"}]},
     ),
+    Rest("write", "POST", "/conversations/{conversation}/cherry-pick", {"message_ids": ["{message}"]}),
     Rest("write", "POST", "/conversations/{conversation}/fork", {"message_id": "{message}"}),
     Rest("write", "POST", "/conversations/{conversation}/complete", {}),
     Rest("write", "POST", "/evals", {}),

@@ -123,3 +123,26 @@ def test_forks_that_are_refused(api: Api, talk: str, project) -> None:
     body = {"message_id": row["id"], "memory_branch": "task/again"}
     refused(bound.post(f"{talk}/fork", body), 403, "branch_forbidden")
     assert api.get("/branches/task/again").status_code == 404
+
+
+def test_a_cherry_pick(api: Api, talk: str) -> None:
+    said = [{"role": "user", "content": text} for text in ("one", "two", "three")]
+    rows = api.post(f"{talk}/messages/batch", {"messages": said}).json()["results"]
+    body = {"message_ids": [rows[2]["id"], rows[0]["id"]], "title": "Best of"}
+    answer = api.post(f"{talk}/cherry-pick", body)
+    made = answer.json()
+    assert (answer.status_code, made["added"], made["fact_ids"]) == (201, 2, [])
+    assert [row["picked_from"] for row in made["messages"]] == body["message_ids"]
+    assert (made["conversation"]["title"], made["conversation"]["message_count"]) == ("Best of", 2)
+    again = api.post(f"{talk}/cherry-pick", body).json()
+    assert (again["added"], again["conversation"]["id"]) == (0, made["conversation"]["id"])
+
+
+def test_cherry_picks_that_are_refused(api: Api, talk: str) -> None:
+    row = api.post(f"{talk}/messages", {"role": "user", "content": "one"}).json()
+    refused(api.post(f"{talk}/cherry-pick", {}), 400, "invalid", "message_ids")
+    refused(api.post(f"{talk}/cherry-pick", {"message_ids": ["x"]}), 400, "invalid", "message_ids")
+    refused(api.post(f"{talk}/cherry-pick", {"message_ids": [UNKNOWN]}), 404, "not_found")
+    body = {"message_ids": [row["id"]]}
+    refused(api.post(f"{talk}/cherry-pick", {**body, "to": "x"}), 400, "unknown_field", "to")
+    refused(api.post(f"{talk}/cherry-pick", {**body, "target_branch": "nope"}), 404, "not_found")

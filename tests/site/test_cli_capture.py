@@ -145,6 +145,12 @@ def test_a_conversation_takes_messages_until_it_is_closed(day1: Day1) -> None:
     message = said[0][1]
     status, out, _ = day1("conversations", "fork", uid, message, "--memory-branch", "task/again")
     assert (status, out[36:]) == (0, "\tforked on task/again\n")
+    status, out, _ = day1("cherry-pick", uid, said[1][1], message, "--title", "Best of")
+    other = out.split("\t")[0]
+    assert (status, out) == (0, f"{other}\t2 added on main\n")
+    copies = rows(day1("messages", "list", other)[1])
+    assert [cells[4] for cells in copies] == ["15 minutes.", "How long?"]
+    assert day1("cherry-pick", uid, message, "--to", other)[1] == f"{other}\t0 added on main\n"
     assert day1("conversations", "close", uid) == (0, f"{uid}\tcompleted on main\n", "")
     status, _, err = day1("messages", "write", uid, "user", "More?")
     assert (status, err) == (1, "conflict: This conversation is completed and takes no more messages.\n")

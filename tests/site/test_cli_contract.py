@@ -42,7 +42,7 @@ BUNDLE = {"bundle"} | {
     f"bundle {action}"
     for action in "create list show export upload import key trust trusted distrust".split()
 }
-CONVERSATIONS = {"conversations fork"}
+CONVERSATIONS = {"conversations fork", "cherry-pick"}
 AGEING = {"age"} | {f"age {name}" for name in "run runs undo pressure".split()}
 ADDED = {
     *VERIFICATION,

@@ -100,7 +100,7 @@ class SessionReader:
     def find_new(self) -> Iterator[Finding]:
         """Yield findings of sources that no run has consumed, message by message."""
         session = self.session
-        messages = Message.objects.on(session.branch).filter(session_id=session.key)
+        messages = Message.objects.on(session.branch).filter(session_id=session.key, picked_from=None)
         spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
         previous: dict[UUID, str] = {}  # what the agent answered last in each conversation
         for rows in _read_pages(spoken):
@@ -120,7 +120,9 @@ class SessionReader:
 
     def list_unread(self) -> list[Message]:
         """Return the messages that no run has read yet and no fact was made of."""
-        messages = Message.objects.on(self.session.branch).filter(session_id=self.session.key)
+        messages = Message.objects.on(self.session.branch).filter(
+            session_id=self.session.key, picked_from=None
+        )
         spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
         fresh = [row for rows in _read_pages(spoken) for row in rows if self._is_new(row)]
         consumed = self._find_consumed([row.uid for row in fresh])

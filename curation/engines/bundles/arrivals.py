@@ -15,7 +15,6 @@ from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.erased import as_uuid
-from memory.engines.versions.lookup import nearest_versions
 from memory.exceptions import Day1Error
 from memory.models import Fact, FactAssessment, FactLink
 
@@ -290,17 +289,3 @@ def load_edges(view: Any, ids: set[UUID]) -> set[tuple]:
         for batch in batched(sorted(ids), BATCH_SIZE)
         for row in stored.filter(from_id__in=batch).fetch_all()
     }
-
-
-def add_copies(commit: CommitWriter, rows: Sequence[Any]) -> None:
-    """Add rows whose ids derive from those of a bundle: one that was removed here follows its tombstone."""
-    if not rows:
-        return
-    former: dict[UUID, Any] = {}
-    for batch in batched([row.uid for row in rows], BATCH_SIZE):
-        former |= nearest_versions(commit.lineage, type(rows[0]), batch)
-    for row in rows:
-        old = former.get(row.uid)
-        row.prev_vid, row.version = (old.vid, old.version + 1) if old else (None, 1)
-        row.vid = None  # it is a version of its own
-    commit.merge_versions([(former.get(row.uid), row) for row in rows])

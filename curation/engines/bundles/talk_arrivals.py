@@ -22,7 +22,6 @@ from curation.engines.bundles.arrivals import (
     Arrival,
     Arriving,
     ItemOutcome,
-    add_copies,
 )
 from curation.engines.bundles.reading import MESSAGE_FIELDS, Item
 from memory.engines.embedding.enqueue import enqueue_embedding
@@ -33,6 +32,7 @@ from memory.engines.graph.engine import clean_name, find_triple, state_relation
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter
+from memory.engines.versions.copies import add_copies
 from memory.engines.versions.erased import erased_uids
 from memory.exceptions import Day1Error, Invalid
 from memory.models.relations import build_relation_uid, name_key

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 
+from conversations.models import Message
 from curation.models import Quarantine
 from memory.db.querysets import Lineage
 from memory.engines.support.batches import batched
@@ -97,7 +98,7 @@ class Derivation:
         return count
 
     def _spread_from(self, frontier: Frontier) -> int:
-        return self._spread_versions(frontier) + self._spread_edges(frontier)
+        return self._spread_versions(frontier) + self._spread_edges(frontier) + self._spread_copies(frontier)
 
     def _all(self, kind: str) -> Any:
         return self.hidden.filter(kind=kind).values("uid")
@@ -169,6 +170,18 @@ class Derivation:
             for uids in frontier.get(kind, ()):
                 edges += self._list_linked(kind, uids)
         return self.hide_edges(edges + list(self._list_copied() if frontier.get("fact") else ()))
+
+    def _spread_copies(self, frontier: Frontier) -> int:
+        """Hide the copies that were picked of hidden messages."""
+        count = 0
+        for uids in frontier.get("message", ()):
+            rows = self._select_unhidden(Message).filter(picked_from__in=uids)
+            picked = sorted(set(rows.values_list("uid", flat=True)))
+            for batch in batched(picked, BATCH_SIZE):
+                hidden = self._find_hidden("vid", batch)
+                versions = load_versions(Message, batch)
+                count += self.hide("message", [one for one in versions if one.vid not in hidden])
+        return count
 
     def hide_edges(self, edges: Sequence[Edge]) -> int:
         """Hide the version of each fact whose source was hidden where the fact was derived from it."""

@@ -197,11 +197,25 @@ def add_learned(project_id: UUID, found: Targets) -> None:
     for batch in batched(sorted(found.get_uids("message")), BATCH_SIZE):
         halves = project_rows(Observation, project_id).filter(message_id__in=batch)
         found.add_memories("observation", select_uids(halves))
+    add_copies(project_id, found)
     sources = found.get_uids("message") | found.get_uids("observation")
     for batch in batched(sorted(sources), BATCH_SIZE):
         links = project_rows(FactLink, project_id).filter(to_id__in=batch).exclude(to_type="fact")
         facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))
         found.add_memories("fact", select_uids(facts.filter(source_type__in=LEARNED)))
+
+
+def add_copies(project_id: UUID, found: Targets) -> None:
+    """Add the copies of erased memories, and copies of copies."""
+    for model in memory_models():
+        fresh = found.get_uids(kind_name(model)) if model.COPIED_FROM else set[UUID]()
+        while fresh:
+            copies = set[UUID]()
+            for batch in batched(sorted(fresh), BATCH_SIZE):
+                rows = project_rows(model, project_id).filter(**{f"{model.COPIED_FROM}__in": batch})
+                copies |= select_uids(rows)
+            fresh = copies - found.get_uids(kind_name(model))
+            found.add_memories(kind_name(model), fresh)
 
 
 def memory_models() -> list[type[BranchedModel]]:
