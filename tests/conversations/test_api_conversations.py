@@ -141,7 +141,7 @@ def test_a_cherry_pick(api: Api, talk: str) -> None:
 def test_cherry_picks_that_are_refused(api: Api, talk: str) -> None:
     row = api.post(f"{talk}/messages", {"role": "user", "content": "one"}).json()
     refused(api.post(f"{talk}/cherry-pick", {}), 400, "invalid", "message_ids")
-    refused(api.post(f"{talk}/cherry-pick", {"message_ids": ["x"]}), 400, "invalid", "message_ids")
+    refused(api.post(f"{talk}/cherry-pick", {"message_ids": ["x"]}), 400, "invalid", "message_ids[0]")
     refused(api.post(f"{talk}/cherry-pick", {"message_ids": [UNKNOWN]}), 404, "not_found")
     body = {"message_ids": [row["id"]]}
     refused(api.post(f"{talk}/cherry-pick", {**body, "to": "x"}), 400, "unknown_field", "to")
