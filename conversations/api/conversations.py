@@ -5,13 +5,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api import shapes
+from conversations.api.comparisons import ComparisonRoutes
 from conversations.api.filters import ConversationFilterSet
 from conversations.api.schema import documented
 from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
 from conversations.engines.statistics import count_thread
-from memory.api.base import Resource, build_cached_response, build_row_response, get_request_actor
+from memory.api.base import build_cached_response, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_point
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
@@ -25,7 +26,7 @@ FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 @serve_at("conversations", "conversation")
 @documented
-class ConversationViewSet(Resource):
+class ConversationViewSet(ComparisonRoutes):
     lookup_value_regex = "[^/]+"
     filterset_class = ConversationFilterSet
 

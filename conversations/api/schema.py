@@ -1,7 +1,7 @@
 """OpenAPI descriptions of the routes of conversations and messages."""
 
+from conversations.api import comparison_shapes, shapes
 from conversations.api import requests as r
-from conversations.api import shapes
 from conversations.api.filters import ConversationFilterSet, MessageFilterSet, RoleFilterSet
 from memory.api.capture_schema import LOOKING
 from memory.api.schema import (
@@ -9,12 +9,17 @@ from memory.api.schema import (
     BRANCH,
     IF_NONE_MATCH,
     LISTING,
+    PAGING,
     SAME,
+    TEXT,
     document_routes,
     list_filter_parameters,
     page,
+    query,
     route,
 )
+
+OTHER_BRANCH = query("other_branch", TEXT, "The branch of the second conversation; the first's by default.")
 
 documented = document_routes(
     {
@@ -41,6 +46,18 @@ documented = document_routes(
                 "Copy messages to another conversation; again, it adds nothing",
                 {201: shapes.PickShape},
                 r.CherryPickInput,
+            ),
+            "diff": route(
+                "The differences of two conversations, message by message",
+                {200: comparison_shapes.RowDiffShape},
+                None,
+                [BRANCH, OTHER_BRANCH, *PAGING],
+            ),
+            "semantic_diff": route(
+                "How two conversations differ in actions, reasoning and outcome",
+                {200: comparison_shapes.SemanticDiffShape},
+                None,
+                [BRANCH, OTHER_BRANCH],
             ),
             "stats": route(
                 "Statistics of a conversation, with what it shares as a fork",

@@ -99,6 +99,10 @@ def pick(picked: Pick, actor: Actor) -> dict[str, Any]:
     }
 
 
+def found_message(row: Message, branch: str, actor: Actor) -> dict[str, Any]:
+    return message(row, branch, actor, _found_message)
+
+
 def messages_found(found: TextSearchResult, branch: str, actor: Actor) -> dict[str, Any]:
     render = partial(message, branch=branch, actor=actor, render=_found_message)
     hits = [

@@ -71,6 +71,8 @@ REST = (
     Rest("read", "GET", "/conversations/{conversation}"),
     Rest("read", "GET", "/conversations/{conversation}/messages"),
     Rest("read", "GET", "/conversations/{conversation}/stats"),
+    Rest("read", "GET", "/conversations/{conversation}/diff/{conversation}"),
+    Rest("read", "GET", "/conversations/{conversation}/semantic-diff/{conversation}"),
     Rest("read", "GET", "/evals"),
     Rest("read", "GET", "/evals/{eval}"),
     Rest("read", "GET", "/events"),

@@ -1,0 +1,1 @@
+"""Comparison of two conversations: row by row, and by what was done, thought and reached."""

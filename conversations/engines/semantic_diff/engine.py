@@ -1,0 +1,236 @@
+"""Comparison of two conversations by what they did, thought and reached. No model is called."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from conversations.engines.semantic_diff.alignment import (
+    align_equal,
+    align_similar,
+    count_bigrams,
+    measure_overlap,
+)
+from conversations.engines.semantic_diff.loading import Comparison, Side, load_comparison
+from conversations.engines.semantic_diff.row_diff import RowDiffPage, list_diff_rows
+from conversations.engines.semantic_diff.similarity import WORDS, compare_texts
+from conversations.engines.semantic_diff.tool_steps import ToolStep, encode_arguments, list_tool_steps
+from conversations.models import Message
+from memory.actors import Actor
+from memory.engines.versions.lookup import MAIN
+
+EQUIVALENT, SIMILAR, DIVERGENT, MIXED = "equivalent", "similar", "divergent", "mixed"
+DIVERGED_BELOW = 0.7  # of two aligned segments of reasoning
+MAX_DETAILS = 100  # differences that are listed
+EXCERPT_LENGTH = 500
+SEQUENCE_WEIGHT, SET_WEIGHT, ORDER_WEIGHT = 0.5, 0.25, 0.25
+
+
+@dataclass(frozen=True)
+class ActionLayer:
+    """The calls of tools: their sequence, which ones, in what order, with what arguments."""
+
+    similarity: float
+    sequence: float
+    tools: float
+    order: float
+    aligned: int
+    only_first: dict[str, int]
+    only_second: dict[str, int]
+    argument_changes: list[dict[str, Any]]
+    failures: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ReasoningLayer:
+    """What the assistant said, segment by segment."""
+
+    similarity: float
+    method: str
+    aligned: int
+    diverged: int
+    segments: tuple[int, int]
+    pairs: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class OutcomeLayer:
+    """What it took, and what came of it."""
+
+    messages: tuple[int, int]
+    tokens: tuple[int, int]
+    failures: tuple[int, int]
+    tool_calls: tuple[int, int]
+    results: tuple[str, str]
+    result_similarity: float
+
+
+@dataclass(frozen=True)
+class SemanticDiff:
+    comparison: Comparison
+    verdict: str
+    actions: ActionLayer
+    reasoning: ReasoningLayer
+    outcome: OutcomeLayer
+    notes: list[str] = field(default_factory=list)
+
+
+class SemanticDiffEngine:
+    def diff_rows(self, *, first: UUID, second: UUID, actor: Actor, **options: Any) -> RowDiffPage:
+        """Return a page of the differences of two conversations message by message.
+
+        ``branch_name`` is of the first, ``other_branch`` of the second. Raises NotFound, TooLarge.
+        """
+        return list_diff_rows(first=first, second=second, actor=actor, **options)
+
+    def semantic_diff(
+        self,
+        *,
+        first: UUID,
+        second: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        other_branch: str = "",
+    ) -> SemanticDiff:
+        """Compare actions, reasoning and outcome of what two conversations do not share.
+
+        Raises as ``diff_rows``.
+        """
+        comparison = load_comparison(
+            first=first, second=second, actor=actor, branch_name=branch_name, other_branch=other_branch
+        )
+        return compare_layers(comparison)
+
+
+def compare_layers(comparison: Comparison) -> SemanticDiff:
+    first, second = comparison.first, comparison.second
+    steps = list_tool_steps(first.messages), list_tool_steps(second.messages)
+    actions = compare_actions(*steps)
+    reasoning = compare_reasoning(comparison)
+    outcome = compare_outcome(comparison, *steps)
+    notes = []
+    if reasoning.method == WORDS:
+        notes.append("Texts were compared by their words: not all of them have a vector.")
+    verdict = choose_verdict(actions.similarity, reasoning.similarity)
+    return SemanticDiff(comparison, verdict, actions, reasoning, outcome, notes)
+
+
+def choose_verdict(actions: float, reasoning: float) -> str:
+    """Return the verdict of two similarities, by fixed thresholds."""
+    if min(actions, reasoning) > 0.8:
+        return EQUIVALENT
+    if min(actions, reasoning) > 0.5:
+        return SIMILAR
+    return DIVERGENT if actions < 0.3 else MIXED
+
+
+# ---- actions ---------------------------------------------------------------------------------------
+
+
+def compare_actions(first: Sequence[ToolStep], second: Sequence[ToolStep]) -> ActionLayer:
+    names, others = [step.name for step in first], [step.name for step in second]
+    pairs = align_equal(names, others)
+    aligned = [(first[i], second[j]) for i, j in pairs if i is not None and j is not None]
+    total = len(first) + len(second)
+    sequence = 2 * len(aligned) / total if total else 1.0
+    tools = measure_overlap(frozenset(names), frozenset(others))
+    order = measure_overlap(count_bigrams(names), count_bigrams(others))
+    similarity = SEQUENCE_WEIGHT * sequence + SET_WEIGHT * tools + ORDER_WEIGHT * order
+    return ActionLayer(
+        round(similarity, 4),
+        round(sequence, 4),
+        round(tools, 4),
+        round(order, 4),
+        len(aligned),
+        _count_names(names[i] for i, j in pairs if j is None and i is not None),
+        _count_names(others[j] for i, j in pairs if i is None and j is not None),
+        list_argument_changes(aligned),
+        (_count_failed(first), _count_failed(second)),
+    )
+
+
+def _count_names(names: Any) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name in names:
+        found[name] = found.get(name, 0) + 1
+    return found
+
+
+def _count_failed(steps: Sequence[ToolStep]) -> int:
+    return sum(step.failed for step in steps)
+
+
+def list_argument_changes(aligned: Sequence[tuple[ToolStep, ToolStep]]) -> list[dict[str, Any]]:
+    """Return for aligned calls which arguments differ, at most 100."""
+    changes = []
+    for one, other in aligned:
+        if names := name_changes(one.arguments, other.arguments):
+            messages = {"first": one.message_id, "second": other.message_id}
+            changes.append({"tool": one.name, "arguments": names, **messages})
+    return changes[:MAX_DETAILS]
+
+
+def name_changes(first: Any, second: Any) -> list[str]:
+    """Return the names of the arguments that differ; an empty name where they are no objects."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        names = sorted({*map(str, first), *map(str, second)})
+        sides = [[encode_arguments(side.get(name)) for name in names] for side in (first, second)]
+        return [name for name, one, other in zip(names, *sides, strict=True) if one != other]
+    return [] if encode_arguments(first) == encode_arguments(second) else [""]
+
+
+# ---- reasoning -------------------------------------------------------------------------------------
+
+
+def list_segments(side: Side) -> list[Message]:
+    spoken = [row for row in side.messages if row.role == Message.Role.ASSISTANT]
+    return [row for row in spoken if row.content.strip()]
+
+
+def compare_reasoning(comparison: Comparison) -> ReasoningLayer:
+    first, second = list_segments(comparison.first), list_segments(comparison.second)
+    found = compare_texts(comparison.project_id, first, second)
+    pairs = align_similar(found.matrix) if first and second else []
+    scores = [float(found.matrix[i, j]) for i, j in pairs]
+    total = len(first) + len(second)
+    details = [
+        {
+            "first": first[i].uid,
+            "second": second[j].uid,
+            "similarity": round(score, 4),
+            "diverged": score < DIVERGED_BELOW,
+        }
+        for score, (i, j) in sorted(zip(scores, pairs, strict=True))
+    ]
+    return ReasoningLayer(
+        round(2 * sum(scores) / total, 4) if total else 1.0,
+        found.method,
+        len(pairs),
+        sum(score < DIVERGED_BELOW for score in scores),
+        (len(first), len(second)),
+        details[:MAX_DETAILS],
+    )
+
+
+# ---- outcome ---------------------------------------------------------------------------------------
+
+
+def compare_outcome(
+    comparison: Comparison, first: Sequence[ToolStep], second: Sequence[ToolStep]
+) -> OutcomeLayer:
+    sides = comparison.first, comparison.second
+    last = [list_segments(side)[-1:] for side in sides]
+    if not last[0] or not last[1]:
+        similarity = 1.0 if last[0] == last[1] else 0.0
+    else:
+        similarity = round(float(compare_texts(comparison.project_id, *last).matrix[0, 0]), 4)
+    tokens = [sum(row.token_count for row in side.messages) for side in sides]
+    results = [rows[0].content[:EXCERPT_LENGTH] if rows else "" for rows in last]
+    return OutcomeLayer(
+        (len(sides[0].messages), len(sides[1].messages)),
+        (tokens[0], tokens[1]),
+        (_count_failed(first), _count_failed(second)),
+        (len(first), len(second)),
+        (results[0], results[1]),
+        similarity,
+    )

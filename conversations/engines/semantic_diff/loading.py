@@ -1,0 +1,132 @@
+"""What is compared: two threads, and what each has after the messages that they share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from conversations.engines.conversations import get_visible
+from conversations.engines.semantic_diff.tool_steps import read_call
+from conversations.engines.threads import Position, Thread, filter_segment, load_thread
+from conversations.models import Conversation, Message
+from memory.actors import Actor
+from memory.db.querysets import Lineage
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.exceptions import TooLarge
+
+MAX_COMPARED = 5_000  # messages of one side that the other does not share
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two conversations, with its messages that the other does not share."""
+
+    conversation: Conversation
+    branch_name: str
+    seq: int
+    lineage: Lineage
+    thread: Thread
+    messages: Sequence[Message] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two conversations; the first ``shared`` messages are the same rows in both, as forks have them."""
+
+    project_id: UUID
+    first: Side
+    second: Side
+    shared: int
+
+    @property
+    def divergence(self) -> int | None:
+        """Return the first place at which role or content differ, None where nothing does."""
+        left, right = self.first.messages, self.second.messages
+        for place, (one, other) in enumerate(zip(left, right, strict=False)):
+            if row_key(one) != row_key(other):
+                return self.shared + place
+        return None if len(left) == len(right) else self.shared + min(len(left), len(right))
+
+
+def row_key(message: Message) -> tuple[str, str, str]:
+    """Return what makes two messages equal: role, content and calls, but for their ids."""
+    calls = [call for call in message.tool_calls if isinstance(call, Mapping)]
+    keys = [read_call(call, message).key for call in calls]
+    return message.role, message.content_hash, " ".join(keys)
+
+
+def load_comparison(
+    *,
+    first: UUID,
+    second: UUID,
+    actor: Actor,
+    branch_name: str = MAIN,
+    other_branch: str = "",
+    points: Sequence[int] = (),
+) -> Comparison:
+    """Read two conversations, each on its branch, at the seqs ``points`` if given.
+
+    Raises NotFound, TooLarge, scope and branch errors.
+    """
+    sides: list[Side] = []
+    for uid, name in ((first, branch_name), (second, other_branch or branch_name)):
+        actor.require_scope("read", name)
+        branch = find_branch(actor, name)
+        seq = resolve_point(branch, points[len(sides)] if points else None)
+        lineage = branch.lineage(seq)
+        conversation = get_visible(lineage, uid)
+        sides.append(Side(conversation, name, seq, lineage, load_thread(lineage, conversation)))
+    shared = find_shared(sides[0], sides[1])
+    count = count_until(sides[0], shared)
+    loaded = [_load_messages(side, shared) for side in sides]
+    return Comparison(actor.project_id, loaded[0], loaded[1], count)
+
+
+def find_shared(first: Side, second: Side) -> Position | None:
+    """Return the last place that both threads have by the same messages, None without one."""
+    shared: Position | None = None
+    for index, (one, other) in enumerate(zip(first.thread.segments, second.thread.segments, strict=False)):
+        if one.conversation_id != other.conversation_id:
+            break
+        ends = [end for end in (one.last, other.last) if end is not None]
+        if ends and first.branch_name == second.branch_name:
+            number = min(ends)
+        else:  # two branches may have different messages in one conversation
+            number = _find_common_number(first, second, index)
+        shared = (index, number)
+        if one.last != other.last or number < (one.last or 0):
+            break
+    return shared
+
+
+def _find_common_number(first: Side, second: Side, index: int) -> int:
+    """Return up to which number a segment has the same messages on both sides."""
+    rows = []
+    for side in (first, second):
+        part = filter_segment(Message.objects.in_lineage(side.lineage), side.thread.segments[index])
+        rows.append(sorted(part.gather_values("sequence_num", "uid")))
+    last = 0
+    for one, other in zip(*rows, strict=False):
+        if one != other:
+            break
+        last = one[0]
+    return last
+
+
+def count_until(side: Side, place: Position | None) -> int:
+    """Return how many messages a thread has up to a place."""
+    if place is None:
+        return 0
+    messages = Message.objects.in_lineage(side.lineage)
+    parts = [
+        filter_segment(messages, segment if index < place[0] else segment._replace(last=place[1]))
+        for index, segment in enumerate(side.thread.segments[: place[0] + 1])
+    ]
+    return sum(part.count() for part in parts)
+
+
+def _load_messages(side: Side, shared: Position | None) -> Side:
+    rows = Message.objects.in_lineage(side.lineage)
+    messages = list(side.thread.stream(rows, MAX_COMPARED + 1, beyond=shared))
+    if len(messages) > MAX_COMPARED:
+        raise TooLarge(what="What is compared", limit=f"{MAX_COMPARED} messages a side")
+    return replace(side, messages=messages)

@@ -1,0 +1,101 @@
+"""Differences of two conversations message by message."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from conversations.engines.semantic_diff.alignment import Pair, align_equal
+from conversations.engines.semantic_diff.loading import Comparison, load_comparison, row_key
+from conversations.models import Message
+from memory.actors import Actor
+from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
+from memory.engines.support.pagination import check_limit, mark_from, parse_count, read_cursor, write_cursor
+
+TEXTS = ("content", "thinking")
+SAME, CHANGED, REMOVED, ADDED = CHANGES = "same", "changed", "removed", "added"
+
+
+@dataclass(frozen=True)
+class DiffRow:
+    """Messages that stand at the same place; one is None where only one side has something."""
+
+    change: str
+    first: Message | None
+    second: Message | None
+
+
+@dataclass(frozen=True)
+class RowDiff:
+    """The rows after what both share, in order."""
+
+    comparison: Comparison
+    rows: list[DiffRow]
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RowDiffPage:
+    """A page of rows; long texts are cut."""
+
+    diff: RowDiff
+    rows: Sequence[DiffRow]
+    next: str | None
+
+
+def list_diff_rows(
+    *, first: UUID, second: UUID, actor: Actor, limit: int = 50, cursor: str = "", **branches: Any
+) -> RowDiffPage:
+    """Return a page of the differences of two conversations, as both were for the first page."""
+    check_limit(limit)
+    mark = mark_from(repr((first, second, sorted(branches.items()))))
+    position = read_cursor(cursor, mark)
+    start = parse_count(position.get("key", "0"))
+    points = [parse_count(str(seq)) for seq in position.get("seqs", [])]
+    diff = diff_rows(load_comparison(first=first, second=second, actor=actor, points=points, **branches))
+    rows = diff.rows[start : start + limit]
+    for row in (row for one in rows for row in (one.first, one.second) if row):
+        _cut_texts(row)
+    seqs = [str(side.seq) for side in (diff.comparison.first, diff.comparison.second)]
+    following = {"key": str(start + limit), "list": mark, "seqs": seqs}
+    return RowDiffPage(diff, rows, write_cursor(following) if len(diff.rows) > start + limit else None)
+
+
+def _cut_texts(row: Any) -> None:
+    """Shorten long texts, as among the results of a search."""
+    row.truncated = [name for name in TEXTS if len(getattr(row, name)) > MAX_FOUND_CHARACTERS]
+    for name in row.truncated:
+        setattr(row, name, getattr(row, name)[:MAX_FOUND_CHARACTERS])
+
+
+def diff_rows(comparison: Comparison) -> RowDiff:
+    """Align messages by a longest common subsequence; in its gaps those of one role are changes."""
+    first, second = comparison.first.messages, comparison.second.messages
+    pairs = align_equal([row_key(row) for row in first], [row_key(row) for row in second])
+    rows = list(_build_rows(pairs, first, second))
+    counts = {name: sum(row.change == name for row in rows) for name in CHANGES}
+    return RowDiff(comparison, rows, counts)
+
+
+def _build_rows(
+    pairs: Sequence[Pair], first: Sequence[Message], second: Sequence[Message]
+) -> Iterator[DiffRow]:
+    removed: list[Message] = []
+    added: list[Message] = []
+    for place, other in pairs:
+        if place is not None and other is not None:
+            yield from _build_gap(removed, added)
+            removed, added = [], []
+            yield DiffRow(SAME, first[place], second[other])
+        elif place is not None:
+            removed.append(first[place])
+        elif other is not None:
+            added.append(second[other])
+    yield from _build_gap(removed, added)
+
+
+def _build_gap(removed: Sequence[Message], added: Sequence[Message]) -> Iterator[DiffRow]:
+    for place, other in align_equal([row.role for row in removed], [row.role for row in added]):
+        one = None if place is None else removed[place]
+        two = None if other is None else added[other]
+        yield DiffRow(CHANGED if one and two else REMOVED if one else ADDED, one, two)

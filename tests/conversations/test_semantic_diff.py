@@ -1,0 +1,242 @@
+"""Comparison of two conversations: rows, layers, what both share, refusals."""
+
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from conversations.engines.semantic_diff import loading
+from conversations.engines.semantic_diff.engine import SemanticDiffEngine
+from conversations.engines.semantic_diff.similarity import VECTORS, WORDS
+from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.exceptions import Invalid, NotFound, TooLarge
+from tests.memory.api.client import refused
+from tests.memory.test_branches import some_actor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CONVERSATIONS, MESSAGES, ENGINE = ConversationEngine(), MessageEngine(), SemanticDiffEngine()
+
+
+def call(name, arguments=None, output="ok"):
+    return {
+        "role": "tool_result",
+        "content": output,
+        "tool_calls": [{"id": uuid4().hex, "name": name, "input": arguments or {}}],
+    }
+
+
+def answer(text, **more):
+    return {"role": "assistant", "content": text, "token_count": 10, **more}
+
+
+def ask(text):
+    return {"role": "user", "content": text, "token_count": 1}
+
+
+@pytest.fixture
+def talk(actor, main):
+    def talk(*messages, branch="main"):
+        made = CONVERSATIONS.create_conversation(actor=actor, branch_name=branch)
+        return extend(actor, made, *messages, branch=branch)
+
+    return talk
+
+
+def extend(actor, conversation, *messages, branch="main"):
+    if messages:
+        MESSAGES.write_messages(
+            conversation_id=conversation.uid, messages=messages, actor=actor, branch_name=branch
+        )
+    return conversation
+
+
+@pytest.fixture
+def compare(actor):
+    def compare(one, other, **more):
+        return ENGINE.semantic_diff(first=one.uid, second=other.uid, actor=actor, **more)
+
+    return compare
+
+
+@pytest.fixture
+def rows(actor):
+    def rows(one, other, **more):
+        page = ENGINE.diff_rows(first=one.uid, second=other.uid, actor=actor, **more)
+        texts = [(row.first and row.first.content, row.second and row.second.content) for row in page.rows]
+        return [(row.change, *pair) for row, pair in zip(page.rows, texts, strict=True)]
+
+    return rows
+
+
+class TestRows:
+    def test_aligned_by_what_is_equal(self, talk, rows):
+        one = talk(ask("Why?"), answer("The clock."), answer("And the key."), ask("Thanks."))
+        other = talk(ask("Why?"), answer("The key."), ask("Thanks."), ask("Bye."))
+        assert rows(one, other) == [
+            ("same", "Why?", "Why?"),
+            ("changed", "The clock.", "The key."),
+            ("removed", "And the key.", None),
+            ("same", "Thanks.", "Thanks."),
+            ("added", None, "Bye."),
+        ]
+
+    def test_what_a_fork_shares_is_counted_and_not_listed(self, actor, talk, rows, compare):
+        one = talk(ask("Why?"), answer("The clock."), ask("Sure?"))
+        found = MESSAGES.list_messages(conversation_id=one.uid, actor=actor).results
+        fork = CONVERSATIONS.fork_conversation(conversation_id=one.uid, message_id=found[1].uid, actor=actor)
+        extend(actor, fork, ask("Why that?"))
+        assert rows(one, fork) == [("changed", "Sure?", "Why that?")]
+        comparison = compare(one, fork).comparison
+        assert (comparison.shared, comparison.divergence) == (2, 2)
+        again = CONVERSATIONS.fork_conversation(
+            conversation_id=fork.uid, message_id=found[0].uid, actor=actor
+        )
+        assert compare(fork, again).comparison.shared == 1
+        assert rows(again, fork) == [("added", None, "The clock."), ("added", None, "Why that?")]
+
+    def test_pages_stay_at_what_the_first_has_seen(self, actor, talk):
+        one, other = talk(ask("a"), ask("b")), talk(ask("a"), ask("c"))
+        how = {"first": one.uid, "second": other.uid, "actor": actor, "limit": 1}
+        page = ENGINE.diff_rows(**how)
+        extend(actor, other, ask("d"))
+        second = ENGINE.diff_rows(**how, cursor=page.next)
+        assert [row.change for row in (*page.rows, *second.rows)] == ["same", "changed"]
+        assert second.next is None
+        with pytest.raises(Invalid):
+            ENGINE.diff_rows(**{**how, "first": other.uid}, cursor=page.next)
+
+    def test_one_conversation_on_two_branches(self, actor, talk, compare):
+        one = talk(ask("a"))
+        BranchManager().create_branch(name="task/x", actor=actor)
+        extend(actor, one, ask("ours"))
+        extend(actor, one, ask("theirs"), ask("more"), branch="task/x")
+        comparison = compare(one, one, other_branch="task/x").comparison
+        assert (comparison.shared, comparison.divergence) == (1, 1)
+        assert [len(side.messages) for side in (comparison.first, comparison.second)] == [1, 2]
+
+
+class TestLayers:
+    def test_of_a_thing_with_itself(self, talk, compare):
+        one = talk(ask("Why?"), call("Read", {"path": "a"}), answer("The clock."))
+        found = compare(one, one)
+        assert found.verdict == "equivalent"
+        assert (found.comparison.divergence, found.comparison.shared) == (None, 3)
+
+    def test_of_equal_ones(self, talk, compare):
+        said = ask("Why?"), call("Read", {"path": "a"}), answer("The clock.")
+        found = compare(talk(*said), talk(*said))
+        assert (found.verdict, found.actions.similarity, found.reasoning.similarity) == ("equivalent", 1, 1)
+        assert (found.comparison.divergence, found.actions.argument_changes) == (None, [])
+
+    def test_actions(self, talk, compare):
+        one = talk(
+            call("Read", {"path": "a"}),
+            call("Edit", {"to": "x"}),
+            call("Bash", {}, "Exit code: 1"),
+        )
+        other = talk(call("Read", {"path": "b"}), call("Grep"), call("Bash", {}, "fine"))
+        actions = compare(one, other).actions
+        assert (actions.aligned, actions.only_first, actions.only_second) == (2, {"Edit": 1}, {"Grep": 1})
+        assert [(one["tool"], one["arguments"]) for one in actions.argument_changes] == [("Read", ["path"])]
+        assert actions.failures == (1, 0)
+        assert (actions.sequence, actions.tools, actions.order) == (0.6667, 0.5, 0.3333)
+        assert actions.similarity == pytest.approx(0.5417, abs=1e-4)
+
+    def test_calls_in_the_shape_of_other_programs(self, talk, compare):
+        function = {"name": "Read", "arguments": '{"path": "a"}'}
+        asked = answer("", tool_calls=[{"id": "c1", "type": "function", "function": function}])
+        result = {"role": "tool_result", "content": "text", "metadata": {"tool_call_id": "c1"}}
+        found = compare(talk(asked, result), talk(call("Read", {"path": "a"}, "text")))
+        assert (found.actions.similarity, found.actions.argument_changes) == (1, [])
+        assert found.outcome.tool_calls == (1, 1)
+
+    def test_tools_on_one_side_only(self, talk, compare):
+        found = compare(talk(ask("a"), call("Read")), talk(ask("a")))
+        assert (found.actions.similarity, found.verdict) == (0, "divergent")
+
+    def test_reasoning_by_words_without_an_embedder(self, settings, talk, compare):
+        one = talk(answer("The clock is wrong"), answer("Set the clock"))
+        other = talk(answer("The clock is wrong"), answer("Herons eat fish"))
+        found = compare(one, other)
+        assert (found.reasoning.method, found.reasoning.aligned) == (WORDS, 1)
+        assert found.reasoning.segments == (2, 2)
+        assert "by their words" in found.notes[0]
+
+    @pytest.mark.slow
+    def test_reasoning_by_vectors(self, actor, settings, talk, compare):
+        settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+        one = talk(answer("The login fails because the clock is wrong."))
+        other = talk(answer("Wrong system time makes signing in impossible."))
+        far = talk(answer("Herons eat fish."))
+        EmbeddingEngine().embed_pending(actor.project_id)
+        near, distant = compare(one, other).reasoning, compare(one, far).reasoning
+        assert near.method == VECTORS
+        assert near.similarity > distant.similarity
+
+    def test_outcome(self, talk, compare):
+        one = talk(ask("a"), call("Bash", {}, "Exit code: 2"), answer("It failed."))
+        other = talk(ask("a"), call("Bash", {}, "fine"), call("Bash", {}, "fine"), answer("It works."))
+        outcome = compare(one, other).outcome
+        assert (outcome.messages, outcome.failures, outcome.tool_calls) == ((3, 4), (1, 0), (1, 2))
+        assert outcome.results == ("It failed.", "It works.")
+
+    def test_empty_ones(self, talk, compare):
+        assert compare(talk(), talk()).verdict == "equivalent"
+
+
+def build(kind, text):
+    makers = {"ask": ask, "answer": answer}
+    return makers[kind](text) if kind in makers else call(kind, {"x": text})
+
+
+MESSAGE = st.sampled_from(["ask", "answer", "Read", "Bash"])
+THREAD = st.lists(st.tuples(MESSAGE, st.sampled_from(["red heron", "blue clock", "red clock"])), max_size=6)
+
+
+@pytest.mark.slow
+@given(THREAD, THREAD)
+def test_from_both_sides_it_is_the_same(first, second):
+    actor = some_actor()
+    sides = []
+    for messages in (first, second):
+        made = CONVERSATIONS.create_conversation(actor=actor)
+        sides.append(extend(actor, made, *(build(kind, text) for kind, text in messages)))
+    one, other = (
+        ENGINE.semantic_diff(first=a.uid, second=b.uid, actor=actor) for a, b in (sides, sides[::-1])
+    )
+    assert (one.verdict, one.comparison.divergence) == (other.verdict, other.comparison.divergence)
+    assert one.actions.similarity == other.actions.similarity
+    assert one.reasoning.similarity == pytest.approx(other.reasoning.similarity, abs=2e-4)
+    assert one.outcome.tokens == other.outcome.tokens[::-1]
+    assert (one.comparison.divergence is None) == (first == second)
+
+
+class TestRefusals:
+    def test_what_is_not_there(self, actor, talk):
+        with pytest.raises(NotFound):
+            ENGINE.semantic_diff(first=talk().uid, second=uuid4(), actor=actor)
+
+    def test_too_many_messages(self, monkeypatch, talk, compare):
+        monkeypatch.setattr(loading, "MAX_COMPARED", 1)
+        with pytest.raises(TooLarge, match="1 messages a side"):
+            compare(talk(ask("a"), ask("b")), talk(ask("a")))
+
+
+def test_over_rest(api, talk):
+    one = talk(ask("Why?"), call("Read"), answer("The clock."))
+    other = talk(ask("Why?"), call("Grep"), answer("The clock."))
+    found = api.get(f"/conversations/{one.uid}/diff/{other.uid}?limit=2").json()
+    assert (found["shared"], found["divergence"]["index"]) == (0, 1)
+    assert (found["counts"]["same"], [row["change"] for row in found["results"]]) == (2, ["same", "changed"])
+    assert found["results"][0]["first"]["content"] == "Why?"
+    rest = api.get(f"/conversations/{one.uid}/diff/{other.uid}?limit=2&cursor={found['next']}").json()
+    assert ([row["change"] for row in rest["results"]], rest["next"]) == (["same"], None)
+    semantic = api.get(f"/conversations/{one.uid}/semantic-diff/{other.uid}").json()
+    assert (semantic["verdict"], semantic["actions"]["only_first"]) == ("divergent", {"Read": 1})
+    assert semantic["outcome"]["tool_calls"] == {"first": 1, "second": 1}
+    refused(api.get(f"/conversations/{one.uid}/diff/{other.uid}?at=1"), 400, "unknown_field", "at")
+    refused(api.get(f"/conversations/{one.uid}/semantic-diff/nope"), 400, "invalid", "id")
