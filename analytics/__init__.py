@@ -1,1 +1,1 @@
-"""Analytics app; it has no code of its own yet."""
+"""Analytics: figures of what agents do and of how well memory works."""

@@ -84,6 +84,18 @@ TABLE: dict[str, Entry] = {
         gate=lazy_command("verification:check_gate", "Say whether a branch passes the verification gate"),
         calibration=lazy_command("verification:calibration", "Compare the judge with people's verdicts"),
     ),
+    "analytics": group(
+        "analytics",
+        "figures of agents and memory",
+        "day1 analytics --days 7",
+        "overview",
+        overview=lazy_command("analytics:overview", "Show what a branch holds, and what happened there"),
+        session=lazy_command("analytics:session", "Show what a session did"),
+        agent=lazy_command("analytics:agent", "Show what an agent did, and what became of its facts"),
+        trends=lazy_command("analytics:trends", "Show what was written in each day or hour"),
+        conversation=lazy_command("analytics:conversation", "Show who said how much in a conversation"),
+        curation=lazy_command("analytics:curation", "Show verdicts, answers, and what is junk"),
+    ),
     "age": group(
         "age",
         "archive what is expired, old or over the budget",

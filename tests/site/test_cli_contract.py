@@ -35,6 +35,9 @@ TEMPLATE = {"template"} | {
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
 QUARANTINES = {"quarantines"} | {f"quarantines {name}" for name in "create list show release".split()}
+ANALYTICS = {"analytics"} | {
+    f"analytics {action}" for action in "overview session agent trends conversation curation".split()
+}
 CONSOLIDATE = {"consolidate"} | {
     f"consolidate {action}" for action in "session agent task runs show undo".split()
 }
@@ -62,6 +65,7 @@ ADDED = {
     *QUARANTINES,
     *TEMPLATE,
     *BUNDLE,
+    *ANALYTICS,
     *CONSOLIDATE,
 }  # since the contract was written down
 NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's

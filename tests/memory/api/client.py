@@ -18,7 +18,7 @@ from memory.models import Branch, Project
 ROOT = "/api/v1"
 # Tables written a second later, or by the process itself, independent of the request.
 BESIDE = {"Node", "RecallLog", "FactUse"}
-APPS = ("memory", "conversations", "curation")
+APPS = ("memory", "conversations", "curation", "analytics")
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 

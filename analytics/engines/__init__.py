@@ -1,0 +1,1 @@
+"""Figures of what agents do and what memory holds: counts only, no text of any memory."""

@@ -1,0 +1,332 @@
+"""Figures of a project: what its agents do, what its memory holds, how well it is kept. Counts only.
+
+See docs/decisions/0046. What the caller may not read is not counted: each figure is of one branch that it may
+use, read as everything else on it is.
+"""
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Max, Min
+
+from analytics.engines import tallies as t
+from analytics.engines.answers import (
+    AgentFigures,
+    AgentRecord,
+    ConversationFigures,
+    CurationFigures,
+    Overview,
+    Point,
+    SessionFigures,
+    ToolUse,
+    Trends,
+)
+from analytics.engines.decisions import count_answers, count_open
+from analytics.engines.events import (
+    count_commits,
+    count_model_tokens,
+    count_recalls,
+    filter_sessions,
+    measure_yield,
+)
+from analytics.engines.junk import count_junk, count_rejected
+from analytics.engines.ranges import TimeRange
+from analytics.engines.scopes import Scope, order_counts, share
+from conversations.models import Conversation, Message
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.facts.derived_trust import find_capped
+from memory.engines.sessions.manager import SessionManager
+from memory.engines.support import validation as c
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import NotFound
+from memory.models import Fact, FactAssessment, FactLink, Observation, RecallLog
+
+DAYS = 30
+MAX_TOOLS, MAX_AGENTS = 50, 100
+Outcome = Observation.Outcome
+Verdict = FactAssessment.Status
+
+
+@retry_methods
+class AnalyticsEngine:
+    def overview(
+        self, *, actor: Actor, branch_name: str = MAIN, days: int = DAYS, at: Any = None
+    ) -> Overview:
+        """Return what a branch holds, and what happened there in the last days.
+
+        Raises Invalid, BranchNotFound, scope and branch refusals.
+        """
+        scope = Scope.open(actor, branch_name, at)
+        span = TimeRange.from_days(days, scope.now)
+        return Overview(
+            branch=scope.branch.name,
+            since=span.since,
+            until=span.until,
+            counts=count_memories(scope),
+            facts_by_status=fill(Fact.Status.values, t.fold(scope.tally(t.FACTS), t.FACTS, "status")),
+            facts_by_category=order_counts(t.fold(scope.tally(t.FACTS), t.FACTS, "category")),
+            verification=count_verdicts(scope),
+            tokens=count_tokens(scope),
+            model_tokens=count_model_tokens(scope, span),
+            activity=count_activity(scope, span),
+            consolidation=measure_yield(scope, span),
+        )
+
+    def session_analytics(self, *, session_id: str, actor: Actor) -> SessionFigures:
+        """Return what a session did, on its branch. Raises NotFound, BranchForbidden."""
+        session = SessionManager().get_session(session_id=session_id, actor=actor)
+        scope = Scope.open(actor, session.branch.name)
+        own = {"session_id": session.key}
+        talks = [
+            uid
+            for (uid,) in Conversation.objects.in_lineage(scope.lineage).filter(**own).gather_values("uid")
+        ]
+        facts, seen = scope.count(t.FACTS, **own), scope.count(t.OBSERVATIONS, **own)
+        roles = t.fold(scope.count(t.MESSAGES, conversation_id__in=talks), t.MESSAGES, "role")
+        return SessionFigures(
+            session_id=session.key,
+            branch=scope.branch.name,
+            agent_id=session.agent_id,
+            status=session.status,
+            started_at=session.started_at,
+            ended_at=session.ended_at,
+            conversations=len(talks),
+            messages=sum(roles.values()),
+            messages_by_role=fill(Message.Role.values, roles),
+            tokens=t.fold(scope.count(t.MESSAGE_TOKENS, conversation_id__in=talks), t.MESSAGE_TOKENS, "role"),
+            facts=sum(facts.values()),
+            facts_by_status=fill(Fact.Status.values, t.fold(facts, t.FACTS, "status")),
+            facts_by_category=order_counts(t.fold(facts, t.FACTS, "category")),
+            observations=sum(seen.values()),
+            observations_by_type=t.fold(seen, t.OBSERVATIONS, "observation_type"),
+            observations_by_outcome=fill(Outcome.values, t.fold(seen, t.OBSERVATIONS, "outcome")),
+            tools=list_tools(seen),
+            recalls=RecallLog.objects.filter(project=actor.project_id, **own).count(),
+        )
+
+    def agent_analytics(
+        self, *, agent_id: str, actor: Actor, branch_name: str = MAIN, at: Any = None
+    ) -> AgentFigures:
+        """Return what an agent did on a branch, and what became of its facts. Raises NotFound."""
+        scope = Scope.open(actor, branch_name, at)
+        c.text_check(200, min_length=1)("agent_id", agent_id)
+        own = {"agent_id": [agent_id]}
+        sessions = filter_sessions(scope).filter(agent_id=agent_id)
+        states = Counter(dict(sessions.values_list("status").annotate(n=Count("pk"))))
+        ends = sessions.aggregate(first=Min("started_at"), last=Max("started_at"))
+        facts, seen, begun = (
+            t.fold(scope.tally(one), one, *one.columns, where=own)
+            for one in (t.FACTS, t.OBSERVATIONS, t.CONVERSATIONS)
+        )
+        talks = sum(begun.values())
+        if not (states or facts or seen or talks):
+            raise NotFound("No agent with this name did anything here.")
+        rejected = count_rejected(scope)[agent_id]
+        return AgentFigures(
+            agent_id=agent_id,
+            branch=scope.branch.name,
+            sessions=sum(states.values()),
+            sessions_by_status=states,
+            first_session_at=ends["first"],
+            last_session_at=ends["last"],
+            conversations=talks,
+            facts=sum(facts.values()),
+            facts_by_status=fill(Fact.Status.values, t.fold(facts, t.FACTS, "status")),
+            facts_by_category=order_counts(t.fold(facts, t.FACTS, "category")),
+            rejected=rejected,
+            rejected_share=share(rejected, sum(facts.values())),
+            observations=sum(seen.values()),
+            tools=list_tools(seen),
+        )
+
+    def trends(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        granularity: str = "day",
+        days: int = DAYS,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        at: Any = None,
+    ) -> Trends:
+        """Return what was written in each day or hour of a range, in at most 400 points. Raises Invalid."""
+        scope = Scope.open(actor, branch_name, at)
+        if since or until:
+            begin = since or (until or scope.now) - (scope.now - TimeRange.from_days(days, scope.now).since)
+            span = TimeRange.from_times(begin, until, scope.now, granularity)
+        else:
+            span = TimeRange.from_days(days, scope.now, granularity)
+        return Trends(
+            branch=scope.branch.name,
+            granularity=granularity,
+            periods=span.periods,
+            since=span.since,
+            until=span.until,
+            points=list_points(scope, span),
+        )
+
+    def conversation_analytics(
+        self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
+    ) -> ConversationFigures:
+        """Return who said how much in a conversation, its forks and its facts. Raises NotFound."""
+        scope = Scope.open(actor, branch_name, at)
+        rows = Conversation.objects.in_lineage(scope.lineage)
+        found = rows.filter(uid=conversation_id).fetch_all()
+        if not found:
+            raise NotFound("No conversation with this id is visible here.")
+        own = {"conversation_id": conversation_id}
+        roles = t.fold(scope.count(t.MESSAGES, **own), t.MESSAGES, "role")
+        tokens = t.fold(scope.count(t.MESSAGE_TOKENS, **own), t.MESSAGE_TOKENS, "role")
+        return ConversationFigures(
+            conversation_id=conversation_id,
+            branch=scope.branch.name,
+            session_id=found[0].session_id,
+            agent_id=found[0].agent_id,
+            status=found[0].status,
+            messages=sum(roles.values()),
+            messages_by_role=fill(Message.Role.values, roles),
+            tokens=sum(tokens.values()),
+            tokens_by_role=fill(Message.Role.values, tokens),
+            forks=len(rows.filter(parent_conversation_id=conversation_id).gather_values("uid")),
+            facts=count_derived_facts(scope, conversation_id),
+        )
+
+    def curation_analytics(
+        self, *, actor: Actor, branch_name: str = MAIN, days: int = DAYS, at: Any = None
+    ) -> CurationFigures:
+        """Return verdicts, answers, what waits, and what is junk; for curators, who may see the questions."""
+        actor.require_scope("curate", branch_name)
+        scope = Scope.open(actor, branch_name, at)
+        span = TimeRange.from_days(days, scope.now)
+        answers, hours = count_answers(scope, span)
+        return CurationFigures(
+            branch=scope.branch.name,
+            since=span.since,
+            until=span.until,
+            verdicts=count_verdicts(scope),
+            verdicts_by_method=fill(
+                FactAssessment.Method.values, t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "method")
+            ),
+            recent_verdicts=count_recent_verdicts(scope, span),
+            answers=answers,
+            open_questions=count_open(scope),
+            median_answer_hours=hours,
+            junk=count_junk(scope),
+            agents=list_records(scope),
+        )
+
+
+# ---- pieces ----------------------------------------------------------------------------------------------
+
+
+def fill(names: Any, counts: Any) -> dict[str, int]:
+    """Return the counts of all names, 0 where there is none."""
+    return {str(name): counts.get(name, 0) for name in names}
+
+
+def count_memories(scope: Scope) -> dict[str, int]:
+    measures = {
+        "facts": t.FACTS,
+        "conversations": t.CONVERSATIONS,
+        "messages": t.MESSAGES,
+        "observations": t.OBSERVATIONS,
+        "relations": t.RELATIONS,
+    }
+    found = {name: sum(scope.tally(measure).values()) for name, measure in measures.items()}
+    return found | {"sessions": filter_sessions(scope).count()}
+
+
+def count_verdicts(scope: Scope) -> dict[str, int]:
+    """Return the facts by their verdict: one on what they say now, that their sources bear."""
+    found = t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "status")
+    verified = found[Verdict.VERIFIED] - len(find_capped(scope.lineage))
+    rejected, facts = found[Verdict.INVALIDATED], sum(scope.tally(t.FACTS).values())
+    return {"verified": verified, "invalidated": rejected, "unverified": facts - verified - rejected}
+
+
+def count_recent_verdicts(scope: Scope, span: TimeRange) -> dict[str, int]:
+    """Return the verdicts in force that were given in the range."""
+    tally = scope.tally(t.VERDICT_DAYS)
+    days = {
+        v: t.fold(tally, t.VERDICT_DAYS, "judged", where={"status": [v]})
+        for v in (Verdict.VERIFIED, Verdict.INVALIDATED)
+    }
+    return {str(verdict): span.sum_up(counts) for verdict, counts in days.items()}
+
+
+def count_tokens(scope: Scope) -> dict[str, int]:
+    roles = fill(Message.Role.values, t.fold(scope.tally(t.MESSAGE_TOKENS), t.MESSAGE_TOKENS, "role"))
+    return {"total": sum(roles.values()), **roles}
+
+
+def count_activity(scope: Scope, span: TimeRange) -> dict[str, int]:
+    """Return what was written in the range, and how often memory was asked."""
+    found = {name: span.sum_up(t.fold(scope.tally(m), m, "day")) for name, m in WRITTEN["day"].items()}
+    recalls, misses = count_recalls(scope, span)
+    started = filter_sessions(scope).filter(started_at__gte=span.since).count()
+    return {
+        **found,
+        "sessions": started,
+        "recalls": sum(recalls.values()),
+        "misses": sum(misses.values()),
+        **count_commits(scope, span),
+    }
+
+
+WRITTEN = {
+    "day": {
+        "facts": t.FACT_DAYS,
+        "messages": t.MESSAGE_DAYS,
+        "conversations": t.CONVERSATION_DAYS,
+        "observations": t.OBSERVATION_DAYS,
+    },
+    "hour": {
+        "facts": t.FACT_HOURS,
+        "messages": t.MESSAGE_HOURS,
+        "conversations": t.CONVERSATION_HOURS,
+        "observations": t.OBSERVATION_HOURS,
+    },
+}
+
+
+def list_points(scope: Scope, span: TimeRange) -> list[Point]:
+    written = WRITTEN[span.granularity]
+    found = {name: span.spread(t.fold(scope.tally(m), m, span.granularity)) for name, m in written.items()}
+    recalls, misses = count_recalls(scope, span)
+    found |= {"recalls": span.spread(recalls), "misses": span.spread(misses)}
+    return [
+        Point(start=start, **{name: counts[index] for name, counts in found.items()})
+        for index, start in enumerate(span.starts)
+    ]
+
+
+def list_tools(tally: t.Tally) -> list[ToolUse]:
+    """Return the tools that were called, the most used first."""
+    by_outcome = t.fold(tally, t.OBSERVATIONS, "tool_name", "outcome")
+    calls: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    for (tool, outcome), count in by_outcome.items():
+        if tool:
+            calls[tool] += count
+            failed[tool] += count if outcome != Outcome.SUCCESS else 0
+    return [ToolUse(tool, count, failed[tool]) for tool, count in order_counts(calls, MAX_TOOLS).items()]
+
+
+def list_records(scope: Scope) -> list[AgentRecord]:
+    """Return the agents by their rejected facts, the most first; at most 100."""
+    facts = t.fold(scope.tally(t.FACTS), t.FACTS, "agent_id")
+    rejected = count_rejected(scope)
+    records = [AgentRecord(a, facts[a], rejected[a], share(rejected[a], facts[a])) for a in facts if a]
+    return sorted(records, key=lambda one: (-one.rejected, -one.facts, one.agent_id))[:MAX_AGENTS]
+
+
+def count_derived_facts(scope: Scope, conversation_id: UUID) -> int:
+    """Count the facts that links derive from the conversation's messages."""
+    messages = Message.objects.in_lineage(scope.lineage).filter(conversation_id=conversation_id)
+    uids = [uid for (uid,) in messages.gather_values("uid")]
+    links = FactLink.objects.in_lineage(scope.lineage).filter(to_type=FactLink.Target.MESSAGE)
+    return len({uid for (uid,) in links.select_by_key(("from_id",), "to_id", uids)})

@@ -1,0 +1,140 @@
+"""Tallies: how many memories a branch shows, by the values of some columns.
+
+The rows of a branch are grouped by the database. Those of a child are its parent's, corrected for the
+memories that it changed itself: few of many, so that no row of the parent is looked at twice.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import CharField, Count, Exists, F, OuterRef, Q, Sum, Value
+from django.db.models.functions import Cast, Left
+
+from conversations.models import Conversation, Message
+from memory.db.lineage import MaskedLineage
+from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.models import Fact, FactAssessment, Observation, Relation
+
+Tally = Counter[tuple[Any, ...]]
+DAY, HOUR = 10, 13  # letters of a time in the database: 2026-11-26 10:35
+# Columns that are worked out: the beginning of a time.
+TIMES = {"day": ("created_at", DAY), "hour": ("created_at", HOUR), "judged": ("at", DAY)}
+
+
+def cut_time(column: str, letters: int) -> Any:
+    """Return the beginning of a time, such as its day."""
+    return Left(Cast(column, CharField()), letters)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is tallied: memories of a model by columns, or the sum of one column of them."""
+
+    model: Any  # of versions
+    columns: tuple[str, ...]
+    summed: str = ""
+    sources: tuple[Any, ...] = ()  # other models whose changes count
+
+    def select_rows(self, lineage: Lineage) -> VersionedQuerySet:
+        rows = self.model.objects.in_lineage(lineage)
+        return filter_current(rows, lineage) if self.model is FactAssessment else rows
+
+    def list_changed(self, branch: int, after: int, until: int) -> Q:
+        """Return a condition on the memories that a branch itself changed in some of its commits."""
+        span = {"branch": branch, "seq_from__gt": after, "seq_from__lte": until}
+        written = [model._base_manager.filter(**span).values("uid") for model in (self.model, *self.sources)]
+        return Q(uid__in=written[0].union(*written[1:], all=True) if self.sources else written[0])
+
+    @property
+    def weight(self) -> Any:
+        """Return what each memory adds to its group."""
+        return F(self.summed) if self.summed else Value(1)
+
+    @property
+    def expressions(self) -> list[Any]:
+        return [self._build_time(name) if name in TIMES else F(name) for name in self.columns]
+
+    def _build_time(self, name: str) -> Any:
+        column, letters = TIMES[name]
+        return cut_time(column, letters)
+
+
+FACTS = Measure(Fact, ("status", "category", "agent_id"))
+VERDICTS = Measure(FactAssessment, ("status", "method"), sources=(Fact,))
+VERDICT_DAYS = Measure(FactAssessment, ("status", "judged"), sources=(Fact,))
+FACT_STATES = Measure(Fact, ("status",))
+FACT_DAYS, FACT_HOURS = Measure(Fact, ("day",)), Measure(Fact, ("hour",))
+MESSAGES = Measure(Message, ("role",))
+MESSAGE_TOKENS = Measure(Message, ("role",), "token_count")
+MESSAGE_DAYS, MESSAGE_HOURS = Measure(Message, ("day",)), Measure(Message, ("hour",))
+CONVERSATIONS = Measure(Conversation, ("status", "agent_id"))
+CONVERSATION_DAYS, CONVERSATION_HOURS = Measure(Conversation, ("day",)), Measure(Conversation, ("hour",))
+OBSERVATIONS = Measure(Observation, ("observation_type", "outcome", "agent_id", "tool_name"))
+OBSERVATION_DAYS, OBSERVATION_HOURS = Measure(Observation, ("day",)), Measure(Observation, ("hour",))
+RELATIONS = Measure(Relation, ("relation_type",))
+
+
+def tally_rows(measure: Measure, lineage: Lineage, condition: Q | None = None) -> Tally:
+    """Return the tally of what a lineage shows, of the rows that meet a condition if one is given."""
+    if len(lineage) == 1:
+        return group_rows(measure, lineage, condition or Q())
+    (own, limit), parents = lineage[0], take_parents(lineage)
+    changed = measure.list_changed(own, 0, limit)
+    return correct_tally(
+        measure, tally_rows(measure, parents, condition), parents, lineage, changed, condition
+    )
+
+
+def take_parents(lineage: Lineage) -> Lineage:
+    """Return the lineage of the parent: what is in quarantine stays hidden along it."""
+    return MaskedLineage(lineage[1:]) if isinstance(lineage, MaskedLineage) else lineage[1:]
+
+
+def group_rows(measure: Measure, lineage: Lineage, condition: Q) -> Tally:
+    rows = measure.select_rows(lineage).filter(condition)
+    counted = Sum(measure.summed) if measure.summed else Count("pk")
+    names = [f"group_{position}" for position in range(len(measure.columns))]
+    named = dict(zip(names, measure.expressions, strict=True))
+    grouped = rows.order_by().annotate(**named).values(*names).annotate(counted=counted)
+    return Counter({tuple(row[name] for name in names): row["counted"] or 0 for row in grouped})
+
+
+def filter_current(verdicts: VersionedQuerySet, lineage: Lineage) -> VersionedQuerySet:
+    """Filter the verdicts on what the facts say now."""
+    judged = Fact.objects.in_lineage(lineage).rows()
+    return verdicts.filter(Exists(judged.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash"))))
+
+
+def correct_tally(
+    measure: Measure, tally: Tally, before: Lineage, now: Lineage, changed: Q, condition: Q | None = None
+) -> Tally:
+    """Return a tally of one point as that of another one, between which only some memories changed."""
+    found = Counter(tally)
+    found.subtract(add_up(measure, before, changed, condition))
+    found.update(add_up(measure, now, changed, condition))
+    return Counter({key: count for key, count in found.items() if count})
+
+
+def add_up(measure: Measure, lineage: Lineage, changed: Q, condition: Q | None) -> Tally:
+    rows = measure.select_rows(lineage).filter(changed)
+    rows = rows.filter(condition) if condition else rows
+    found: Tally = Counter()
+    for *key, count in rows.gather_values(*measure.expressions, measure.weight):
+        found[tuple(key)] += count
+    return found
+
+
+def fold(
+    tally: Tally, measure: Measure, *names: str, where: Mapping[str, Sequence[str]] | None = None
+) -> Counter:
+    """Return a tally by fewer columns, of the groups with given values: one column is a key by itself."""
+    indexes = [measure.columns.index(name) for name in names]
+    conditions = [(measure.columns.index(name), frozenset(values)) for name, values in (where or {}).items()]
+    found: Counter[Any] = Counter()
+    for key, count in tally.items():
+        if all(key[index] in values for index, values in conditions):
+            part = tuple(key[index] for index in indexes)
+            found[part[0] if len(part) == 1 else part] += count
+    return found
