@@ -22,7 +22,9 @@ from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from tests import databases, timings, up_process
 
-hypothesis.settings.register_profile("thorough", max_examples=800)
+hypothesis.settings.register_profile("untimed", hypothesis.settings.default, deadline=None)
+hypothesis.settings.load_profile("untimed")
+hypothesis.settings.register_profile("thorough", max_examples=800, deadline=None)
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
 # Files of 10 s or more: begun last, one of them would keep a single process busy at the end.
 LONG_FILES = (

@@ -143,7 +143,7 @@ class ConsolidationEngine:
         actor.require_scope("curate", run.branch.name)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            run = ConsolidationRun.objects.select_for_update().select_related("branch").get(pk=run.pk)
+            run = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
             require_undoable(run)
             for commit in list_standing(run):
                 # The engine has checked that the actor curates; a run's commits are the server's own.
