@@ -27,12 +27,11 @@ reason_option = option("--reason", "reasons", multiple=True, type=OneOf(REASONS)
 def run(run: Invocation, dry_run: bool, branch: str, fact_ids: tuple[str, ...], **options: Any) -> None:
     api = run.open_client().api
     chosen: dict[str, Any] = {name: list(values) for name, values in drop_empty(options).items()}
+    chosen |= {"fact_ids": list(fact_ids)} if fact_ids else {}
     if dry_run:
-        chosen.pop("exclude", None)
         preview = api.post("/ageing/preview", branch=branch, limit=100, **chosen)
         run.show(preview, lambda out: print_preview(out, preview))
         return
-    chosen |= {"fact_ids": list(fact_ids)} if fact_ids else {}
     done = api.post("/ageing/run", branch=branch, **chosen)
     run.show(done, lambda out: print_run(out, done))
 

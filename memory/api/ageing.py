@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from memory.api import shapes
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id, parse_ids, parse_names
+from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_versions
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, document_routes, page, route
 from memory.api.shapes import page_shape
@@ -29,7 +29,9 @@ class WorthShape(s.Serializer):
     priority = s.FloatField(help_text="0.3 for P1, a quarter less for each one down.")
     confidence = s.FloatField(help_text="0.2 times the confidence.")
     belief = s.FloatField(help_text="0.2 when it is verified, 0.1 when it is not, 0 when it is invalidated.")
-    recency = s.FloatField(help_text="0.3, halved for each 30 days since it was recalled or changed.")
+    recency = s.FloatField(
+        help_text="0.3, halved for each 30 days since its last recall, change or confirmation."
+    )
     total = s.FloatField()
 
 
@@ -88,10 +90,12 @@ class PressureShape(s.Serializer):
 
 
 class PreviewInput(s.Serializer):
-    """Which branch to look at, and for which reasons."""
+    """Which branch to look at, and what of it, as for a run."""
 
     branch = s.CharField(default=MAIN, max_length=200)
     reasons = s.ListField(child=s.ChoiceField(choices=REASON_CHOICES), required=False)
+    fact_ids = s.ListField(child=s.UUIDField(), required=False, max_length=MAX_IDS)
+    exclude = s.ListField(child=s.UUIDField(), required=False, max_length=MAX_IDS)
     limit = s.IntegerField(min_value=1, max_value=100, default=50)
     cursor = s.CharField(required=False, max_length=500)
 
@@ -105,6 +109,9 @@ class RunInput(s.Serializer):
         child=s.UUIDField(), required=False, max_length=MAX_IDS, help_text="Only these, as far as they aged."
     )
     exclude = s.ListField(child=s.UUIDField(), required=False, max_length=MAX_IDS, help_text="Not these.")
+    expected_versions = s.DictField(
+        child=s.IntegerField(), required=False, help_text="Fact id -> the version that was read."
+    )
     session_id = s.CharField(required=False, max_length=200)
     task_id = s.CharField(required=False, max_length=200)
     agent_id = s.CharField(required=False, max_length=200)
@@ -131,9 +138,9 @@ class AgeingViewSet(Resource):
     def preview_ageing(self, request: Request) -> Response:
         payload = Input(request)
         where: dict[str, Any] = {"branch_name": payload.take_branch(), **payload.take_paging()}
-        reasons = payload.take_value("reasons", parse_names, [])
+        where |= take_selection(payload)
         payload.refuse_unknown()
-        found = ageing_engine.preview_ageing(actor=get_request_actor(request), reasons=reasons, **where)
+        found = ageing_engine.preview_ageing(actor=get_request_actor(request), **where)
         return Response(preview_shape(found))
 
     @action(detail=False, methods=["post"], url_path="run")
@@ -142,9 +149,8 @@ class AgeingViewSet(Resource):
         actor = payload.take_actor(get_request_actor(request))
         options = {
             "branch_name": payload.take_branch(),
-            "reasons": payload.take_value("reasons", parse_names, []),
-            "fact_ids": payload.take_value("fact_ids", parse_ids),
-            "exclude": payload.take_value("exclude", parse_ids, []),
+            **take_selection(payload),
+            "expected_versions": payload.take_value("expected_versions", parse_versions),
         }
         payload.refuse_unknown()
         done = ageing_engine.run_ageing(actor=actor, **options)
@@ -184,6 +190,15 @@ class AgeingViewSet(Resource):
         payload.refuse_unknown()
         found = ageing_engine.list_archived(commit_id=run_id, actor=get_request_actor(request), **paging)
         return Response(page_shape(found, aged_shape))
+
+
+def take_selection(payload: Input) -> dict[str, Any]:
+    """Return what of a branch is wanted. Raises Invalid."""
+    return {
+        "reasons": payload.take_value("reasons", parse_names, []),
+        "fact_ids": payload.take_value("fact_ids", parse_ids),
+        "exclude": payload.take_value("exclude", parse_ids, []),
+    }
 
 
 def preview_shape(found: AgeingPreview) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class AgedVersion(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["branch", "uid"], name="aged_fact"),
+            models.Index(fields=["uid"], name="aged_uid"),
             models.Index(fields=["branch", "seq"], name="aged_commit"),
         ]
 

@@ -150,16 +150,23 @@ class Ageing(ProjectPage):
 
     def run_ageing(self, request: HttpRequest) -> None:
         """Archive the ticked facts, or all that aged but those whose tick was taken away."""
-        ticked = {read_tick(text)[0] for text in request.POST.getlist("fact")}
-        options: dict[str, Any] = {"fact_ids": ticked}
+        ticked = dict(map(read_tick, request.POST.getlist("fact")))
+        options: dict[str, Any] = {"fact_ids": ticked, "expected_versions": ticked}
         if request.POST.get("do") == "all":
-            shown = {read_tick(text)[0] for text in request.POST.getlist("shown")}
+            shown = dict(map(read_tick, request.POST.getlist("shown")))
             reasons = [reason for reason in request.GET.getlist("reason") if reason in REASON_TITLES]
-            options = {"exclude": shown - ticked, "reasons": reasons}
+            left = [uid for uid in shown if uid not in ticked]
+            options = {"exclude": left, "reasons": reasons, "expected_versions": shown}
         done = ageing_engine.run_ageing(**self.reader.write_args, **options)
         text = ngettext("%(n)s fact is archived.", "%(n)s facts are archived.", done.count) % {
             "n": done.count
         }
+        if changed := done.changed_meanwhile:
+            text += " " + ngettext(
+                "%(n)s changed since it was shown, and is left.",
+                "%(n)s changed since they were shown, and are left.",
+                changed,
+            ) % {"n": changed}
         if done.remaining:
             text += " " + _("%(n)s are left for another run.") % {"n": done.remaining}
         flash_success(request, text, build_undo_url(self.reader, done.commit))

@@ -346,6 +346,88 @@ def test_what_changed_while_the_plan_was_made_is_left(
     }
 
 
+def test_a_merge_request_that_is_opened_meanwhile_keeps_the_branch(
+    actor: Actor, main: Branch, write: Callable[..., Fact], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = (timezone.now() + DAYS).isoformat()
+    branch = BranchManager().create_branch(name="task/one", actor=actor)
+    write("own", branch="task/one", expires_at=soon)
+    plan, requests = module.build_plan, MergeRequestEngine()
+
+    def build_slowly(*where: Any) -> Any:
+        made = plan(*where)
+        assert len(made.candidates) == 1
+        requests.create_request(source="task/one", title="One", actor=actor)
+        return made
+
+    monkeypatch.setattr(module, "build_plan", build_slowly)
+    later = time_machine.travel(timezone.now() + 2 * DAYS, tick=False)
+    with later, pytest.raises(Conflict, match="Merge request 1 is open"):
+        ageing.run_ageing(actor=actor, branch_name="task/one")
+    assert show(branch)["own"] == ("active", "")
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_what_was_brought_back_stays_so_over_a_merge(
+    actor: Actor, main: Branch, write: Callable[..., Fact], edited: bool
+) -> None:
+    """A fact that ageing archived on a branch and somebody brought back there does not age where it goes."""
+    BranchManager().create_branch(name="task/one", actor=actor)
+    own = write("own", branch="task/one", expires_at=(timezone.now() + DAYS).isoformat())
+    with time_machine.travel(timezone.now() + 2 * DAYS, tick=False):
+        run = ageing.run_ageing(actor=actor, branch_name="task/one")
+        assert run.commit is not None
+        RevertEngine().revert_commit(commit_id=run.commit.pk, actor=actor)
+        if edited:
+            facts.update_fact(
+                fact_id=own.uid, updates={"confidence": 0.9}, actor=actor, branch_name="task/one"
+            )
+        MergeEngine().merge_branch(source="task/one", actor=actor, force=True)
+        found = ageing.preview_ageing(actor=actor)
+        assert (found.count, found.kept) == (0, {"restored": 1})
+        assert ageing.run_ageing(actor=actor).count == 0
+
+
+def test_what_another_branch_archived_and_brought_back_ages_here(
+    actor: Actor, main: Branch, write: Callable[..., Fact]
+) -> None:
+    """Without a merge nobody decided anything about the version of this branch."""
+    shared = write("shared", expires_at=(timezone.now() + DAYS).isoformat())
+    BranchManager().create_branch(name="task/one", actor=actor)
+    facts.update_fact(fact_id=shared.uid, updates={"confidence": 0.9}, actor=actor, branch_name="task/one")
+    with time_machine.travel(timezone.now() + 2 * DAYS, tick=False):
+        run = ageing.run_ageing(actor=actor, branch_name="task/one")
+        assert run.commit is not None
+        RevertEngine().revert_commit(commit_id=run.commit.pk, actor=actor)
+        assert ageing.run_ageing(actor=actor).count == 1
+
+
+def test_a_fact_that_was_shown_in_another_version_is_left(
+    actor: Actor, main: Branch, write: Callable[..., Fact]
+) -> None:
+    soon = (timezone.now() + DAYS).isoformat()
+    one, two = write("one", expires_at=soon), write("two", expires_at=soon)
+    facts.update_fact(fact_id=one.uid, updates={"confidence": 0.9}, actor=actor)
+    with time_machine.travel(timezone.now() + 2 * DAYS, tick=False):
+        versions = {one.uid: one.version, two.uid: two.version}
+        report = ageing.run_ageing(actor=actor, expected_versions=versions)
+    assert (report.count, report.changed_meanwhile) == (1, 1)
+    assert show(main) == {"one": ("active", ""), "two": ("archived", "active")}
+
+
+def test_a_dry_run_may_be_narrowed_as_a_run_is(
+    actor: Actor, main: Branch, write: Callable[..., Fact]
+) -> None:
+    soon = (timezone.now() + DAYS).isoformat()
+    one, two, three = (write(text, expires_at=soon) for text in ("one", "two", "three"))
+    with time_machine.travel(timezone.now() + 2 * DAYS, tick=False):
+        assert preview(actor, fact_ids=[one.uid, two.uid], exclude=[two.uid]) == [("one", "expired")]
+        assert preview(actor, exclude=[one.uid], limit=1) == [("two", "expired"), ("three", "expired")]
+        cursor = ageing.preview_ageing(actor=actor, limit=1).page.next or ""
+        with pytest.raises(Invalid):
+            ageing.preview_ageing(actor=actor, exclude=[three.uid], limit=1, cursor=cursor)
+
+
 def test_the_reason_goes_where_a_merge_brings_the_fact(
     actor: Actor, main: Branch, write: Callable[..., Fact]
 ) -> None:

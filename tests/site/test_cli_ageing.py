@@ -32,6 +32,10 @@ def test_a_dry_run_a_run_and_its_undo(day1: Day1, actor: Actor, main: Branch) ->
     status, out, err = day1("age", "--dry-run")
     assert [line.split("\t")[:2] for line in out.splitlines()[1:]] == [[one, "expired"], [two, "expired"]]
     assert (status, err) == (0, "2 of 4 would be archived: 2 expired.\nLeft alone: 1 pinned.\n")
+    for options in (("--fact", two), ("--exclude", one)):
+        status, out, err = day1("age", "--dry-run", *options)
+        assert [line.split("\t")[0] for line in out.splitlines()[1:]] == [two]
+        assert err.startswith("1 of 4 would be archived")
     assert count_archived(main) == 0
     assert day1("age", "--reason", "stale")[1] == "0 archived: none\n"
     status, out, err = day1("age", "--exclude", two)

@@ -7,7 +7,6 @@ from uuid import UUID
 from memory.db.querysets import Lineage
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.fields import merge_fields
-from memory.engines.merging.graph import VersionGraph
 from memory.engines.merging.plan import (
     APPLIED,
     CHANGED,
@@ -25,6 +24,7 @@ from memory.engines.merging.plan import (
 )
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT
+from memory.engines.versions.graph import VersionGraph
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import nearest_versions
 from memory.models import BranchedModel, Commit

@@ -9,7 +9,6 @@ from memory.db.expressions import ActiveOnLineage
 from memory.engines.facts.assessment import list_sources
 from memory.engines.facts.batch import get_source
 from memory.engines.merging.changes import load_nearest
-from memory.engines.merging.graph import VersionGraph
 from memory.engines.merging.matching import draft_row
 from memory.engines.merging.plan import (
     APPLIED,
@@ -34,6 +33,7 @@ from memory.engines.merging.plan import (
     PlanItem,
 )
 from memory.engines.support.batches import batched
+from memory.engines.versions.graph import VersionGraph
 from memory.engines.versions.kinds import models_by_kind, versioned_models
 from memory.models import BranchedModel, Confirmation, Fact, FactAssessment
 from memory.models.facts import build_copy_uid

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from memory.engines.facts.assessment import list_sources
 from memory.engines.merging.changes import find_differing, find_undone_merges, load_nearest, load_reverts
-from memory.engines.merging.graph import VersionGraph
 from memory.engines.merging.owners import load_confirmations
 from memory.engines.merging.plan import CONFLICT, REJECTED, REVERTED, FullPlan, PlanItem
 from memory.engines.support.batches import batched
 from memory.engines.versions.erased import erased_uids
+from memory.engines.versions.graph import VersionGraph
 from memory.models import OPEN, Confirmation, Fact
 
 BATCH_SIZE = 500

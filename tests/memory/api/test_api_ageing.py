@@ -35,6 +35,11 @@ def test_a_dry_run_a_run_and_its_undo(api: Api, aged: dict[str, str]) -> None:
         more = api.post("/ageing/preview", {"limit": 1, "cursor": told["next"]}).json()
         assert ([one["fact"]["id"] for one in more["results"]], more["next"]) == ([aged["old"]], None)
 
+        narrowed = api.post("/ageing/preview", {"fact_ids": [aged["old"]], "exclude": [aged["ends"]]}).json()
+        assert ([one["fact"]["id"] for one in narrowed["results"]], narrowed["count"]) == ([aged["old"]], 1)
+        stale = api.post("/ageing/run", {"expected_versions": {aged["old"]: 7, aged["ends"]: 7}}).json()
+        assert (stale["count"], stale["changed_meanwhile"]) == (0, 2)
+
         done = api.post("/ageing/run", {"exclude": [aged["old"]]}).json()
         assert (done["count"], done["remaining"], done["changed_meanwhile"]) == (1, 0, 0)
         assert api.get(f"/facts/{aged['ends']}").json()["status"] == "archived"

@@ -75,6 +75,12 @@ def test_ticked_rows_are_archived_and_brought_back(
     curator: Client, write: Callable[..., str], main: Branch
 ) -> None:
     one, two = write("old one"), write("old two")
+    stale = [f"{ticked.split(':')[0]}:7" for ticked in (one, two)]
+    for do in ("chosen", "all"):
+        answer = curator.post(PAGE, {"do": do, "fact": stale, "shown": stale}, follow=True)
+        said = text(answer.content.decode())
+        assert "0 facts are archived. 2 changed since they were shown, and are left." in said
+    assert find_archived(main) == set()
     answer = curator.post(PAGE, {"do": "chosen", "fact": [one], "shown": [one, two]}, follow=True)
     assert "1 fact is archived." in text(answer.content.decode())
     assert find_archived(main) == {"old one"}

@@ -1,6 +1,6 @@
 """The commit of an ageing: each fact is looked at again under the lock, and archived with its reason."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
 
 from memory.engines.facts import rules as fact_rules
@@ -16,11 +16,15 @@ ARCHIVED = Fact.Status.ARCHIVED
 
 
 def archive_candidates(
-    commit: CommitWriter, plan: AgeingPlan, chosen: Sequence[Candidate]
+    commit: CommitWriter, plan: AgeingPlan, chosen: Sequence[Candidate], versions: Mapping[UUID, int]
 ) -> list[Candidate]:
-    """Archive the chosen facts that are as they were when the plan was made; return those."""
+    """Archive the chosen facts that are as they were when the plan was made; return those.
+
+    ``versions`` are those in which a person saw some of them.
+    """
     known = {one.uid: one for one in chosen}
-    facts = list(find_unchanged(commit, plan, known))
+    unchanged = find_unchanged(commit, plan, known)
+    facts = [fact for fact in unchanged if fact.version == versions.get(fact.uid, fact.version)]
     contents = [(fact, dict(fact_rules.change_status(fact, ARCHIVED)), False) for fact in facts]
     fresh = commit.add_versions(contents)
     done = [known[fact.uid] for fact in facts]

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop as _
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.ageing.archiving import archive_candidates
+from memory.engines.facts.ageing.kept import find_blocking
 from memory.engines.facts.ageing.plan import AgeingPlan
 from memory.engines.facts.ageing.rules import REASONS, AgeingRules, Candidate
 from memory.engines.facts.assessment import annotate_facts
@@ -107,19 +108,22 @@ class AgeingEngine:
         actor: Actor,
         branch_name: str = MAIN,
         reasons: Collection[str] = (),
+        fact_ids: Iterable[UUID] | None = None,
+        exclude: Iterable[UUID] = (),
         limit: int = 50,
         cursor: str = "",
     ) -> AgeingPreview:
-        """Return what a run on a branch would archive now, and why. Nothing is written.
+        """Return what a run on a branch with these options would archive now, and why. Nothing is written.
 
         Raises Invalid, BranchNotFound, scope and branch refusals.
         """
         actor.require_scope("read", branch_name)
         check_limit(limit)
-        mark = mark_from(repr(("ageing", actor.project_id, branch_name, sorted(set(reasons)))))
+        selection = Selection.parse(reasons, fact_ids, exclude)
+        mark = mark_from(repr(("ageing", actor.project_id, branch_name, *selection.describe())))
         position = read_cursor(cursor, mark)
         plan = build_plan(actor, branch_name, parse_plan_time(position))
-        chosen = select_reasons(plan.candidates, reasons)
+        chosen = selection.filter(plan.candidates)
         page = list_page(plan, chosen, limit, position, mark)
         kept = Counter(plan.kept_by_uid.values())
         return AgeingPreview(
@@ -134,11 +138,13 @@ class AgeingEngine:
         reasons: Collection[str] = (),
         fact_ids: Iterable[UUID] | None = None,
         exclude: Iterable[UUID] = (),
+        expected_versions: Mapping[UUID, int] | None = None,
     ) -> AgeingReport:
         """Archive what has aged on a branch, in one commit of at most 5,000 facts.
 
         ``reasons`` and ``fact_ids`` narrow it, ``exclude`` leaves facts out; none widens it: a fact that
-        would not go by itself is not archived. Reverting the commit undoes the run. Needs the scope curate.
+        would not go by itself is not archived. Facts whose version is not the expected one are left and
+        counted. Reverting the commit undoes the run. Needs the scope curate.
         Raises Invalid, Conflict while a merge request from the branch is open, BranchNotFound,
         BranchArchived, BranchReadOnly, DirectWritesRefused, scope and branch refusals.
         """
@@ -146,11 +152,12 @@ class AgeingEngine:
         plan = build_plan(actor, branch_name)
         if plan.blocked_by is not None:
             raise Conflict(BUSY, number=plan.blocked_by, name=branch_name)
-        chosen = select_reasons(plan.candidates, reasons)
-        chosen = select_facts(chosen, fact_ids, exclude)
+        chosen = Selection.parse(reasons, fact_ids, exclude).filter(plan.candidates)
         now, left = chosen[:MAX_COMMIT_ROWS], chosen[MAX_COMMIT_ROWS:]
         with open_commit(actor, branch_name, KIND) as commit:
-            done = archive_candidates(commit, plan, now)
+            if (number := find_blocking(commit.branch)) is not None:  # it was opened meanwhile
+                raise Conflict(BUSY, number=number, name=branch_name)
+            done = archive_candidates(commit, plan, now, expected_versions or {})
             commit.detail = {"reasons": dict(count_reasons(done))} if done else {}
         return AgeingReport(plan.branch, commit.commit, count_reasons(done), len(left), len(now) - len(done))
 
@@ -208,25 +215,38 @@ def count_reasons(candidates: Iterable[Candidate]) -> dict[str, int]:
     return {reason.value: counts[reason.value] for reason in REASONS}
 
 
-def select_reasons(candidates: Sequence[Candidate], reasons: Collection[str]) -> list[Candidate]:
-    """Return the facts that go for one of the reasons, by default for any. Raises Invalid."""
-    requested = {CHECK_REASON("reasons", reason) for reason in reasons}
-    return [one for one in candidates if not requested or one.reason in requested]
+@dataclass(frozen=True)
+class Selection:
+    """What of a plan is wanted: some reasons, some facts, without others; all of it by default."""
+
+    reasons: frozenset[str]
+    uids: frozenset[UUID] | None
+    exclude: frozenset[UUID]
+
+    @classmethod
+    def parse(
+        cls, reasons: Collection[str], fact_ids: Iterable[UUID] | None, exclude: Iterable[UUID]
+    ) -> "Selection":
+        """Parse what a caller asked for. Raises Invalid."""
+        requested = frozenset(CHECK_REASON("reasons", reason) for reason in reasons)
+        uids = None if fact_ids is None else check_ids("fact_ids", fact_ids)
+        return cls(requested, uids, check_ids("exclude", exclude))
+
+    def filter(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        return [one for one in candidates if self._includes(one)]
+
+    def _includes(self, one: Candidate) -> bool:
+        is_wanted = self.uids is None or one.uid in self.uids
+        return is_wanted and one.uid not in self.exclude and (not self.reasons or one.reason in self.reasons)
+
+    def describe(self) -> tuple[Any, ...]:
+        """Return what tells a list of this selection from others."""
+        uids = None if self.uids is None else sorted(self.uids)
+        return sorted(self.reasons), uids, sorted(self.exclude)
 
 
-def select_facts(
-    candidates: Sequence[Candidate], fact_ids: Iterable[UUID] | None, exclude: Iterable[UUID]
-) -> list[Candidate]:
-    """Return those among the ids, by default all, without the excluded. Raises Invalid."""
-    left_out = check_ids("exclude", exclude)
-    requested = None if fact_ids is None else check_ids("fact_ids", fact_ids)
-    return [
-        one for one in candidates if one.uid not in left_out and (requested is None or one.uid in requested)
-    ]
-
-
-def check_ids(name: str, uids: Iterable[UUID]) -> set[UUID]:
-    found = {c.parse_uuid(name, uid) for uid in uids}
+def check_ids(name: str, uids: Iterable[UUID]) -> frozenset[UUID]:
+    found = frozenset(c.parse_uuid(name, uid) for uid in uids)
     if len(found) > MAX_IDS:
         raise Invalid("{field} may have {most} ids.", field=name, most=MAX_IDS)
     return found

@@ -9,10 +9,13 @@ from django.db.models import Exists, OuterRef
 
 from memory.db.querysets import VersionedQuerySet
 from memory.engines.facts.ageing.rules import AgeingRow
+from memory.engines.support.batches import batched
+from memory.engines.versions.graph import VersionGraph
 from memory.models import OPEN, AgedVersion, Branch, Fact, FactAssessment, MergeRequest, Question
 
 PINNED, VERIFIED, QUESTION = "pinned", "verified", "question"
 MERGE_REQUEST, RESTORED = "merge_request", "restored"
+BATCH_SIZE = 500
 VERIFIED_DAYS = 180  # that a person's verdict protects a fact
 
 LoadFacts = Callable[[Branch], Iterable[UUID]]
@@ -75,14 +78,20 @@ def select_own(branch: Branch) -> VersionedQuerySet[Fact]:
 
 
 def load_restored(branch: Branch) -> set[UUID]:
-    """Return the facts that ageing has archived before and somebody brought back."""
-    aged: Any = AgedVersion.objects.filter(branch=branch)
+    """Return the facts that ageing has archived before and somebody brought back, here or where a merge
+    brought them from: an archived version is in their past.
+    """
+    aged: Any = AgedVersion.objects.filter(project=branch.project_id)
     if not aged.exists():
         return set()
-    return {
-        uid
-        for (uid,) in select_own(branch).filter(Exists(aged.filter(uid=OuterRef("uid")))).gather_values("uid")
-    }
+    own = select_own(branch).filter(Exists(aged.filter(uid=OuterRef("uid"))))
+    restored: set[UUID] = set()
+    for batch in batched(list(own.gather_values("uid", "vid")), BATCH_SIZE):
+        present = dict(batch)
+        graph = VersionGraph.load(Fact, list(present))
+        archived = aged.filter(uid__in=list(present)).values_list("uid", "vid")
+        restored |= {uid for uid, vid in archived if graph.is_ancestor(vid, present[uid])}
+    return restored
 
 
 def load_verified(branch: Branch, since: datetime) -> set[tuple[UUID, str]]:

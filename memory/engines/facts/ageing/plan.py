@@ -1,10 +1,11 @@
 """The plan of an ageing: which facts of a branch would go now, each with its reason, and what is kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice, starmap
 from operator import attrgetter
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
@@ -21,8 +22,10 @@ from memory.engines.facts.ageing.rules import (
     compute_worth,
 )
 from memory.engines.facts.derived_trust import find_capped
+from memory.engines.support.batches import batched
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
+BATCH_SIZE = 1000  # facts whose recalls and verdicts are read at once
 UNVERIFIED = FactAssessment.Status.UNVERIFIED.value
 
 
@@ -68,15 +71,21 @@ class AgeingPlan:
     def _rank_rows(self, gone: set[UUID]) -> Iterator[Candidate]:
         """Yield the facts that neither go already nor are kept, those of the least worth first."""
         rows = {row.uid: row for row in self._all_rows if row.uid not in gone}
-        ranked = [self._build_candidate(row, Reason.OVER_BUDGET.value, None) for row in rows.values()]
+        ranked: list[Candidate] = []
+        for batch in batched(list(rows.values()), BATCH_SIZE):
+            known = self._read_adjacent(batch)
+            ranked += [self._build_candidate(row, known, Reason.OVER_BUDGET.value, None) for row in batch]
         for one in sorted(ranked, key=attrgetter("sort_key")):
             if self._is_free(rows[one.uid]):
                 yield one
 
     def _find_by_time(self) -> Iterator[Candidate]:
-        for row in self._read_rows(self._old_enough()):
-            if (reason := self.rules.find_reason(row, self._find_use(row), self.now)) and self._is_free(row):
-                yield self._build_candidate(row, *reason)
+        for batch in batched(self._read_rows(self._old_enough()), BATCH_SIZE):
+            known = self._read_adjacent(batch)
+            for row in batch:
+                reason = self.rules.find_reason(row, known.find_use(row), self.now)
+                if reason and self._is_free(row):
+                    yield self._build_candidate(row, known, *reason)
 
     def _old_enough(self) -> Q:
         """Return a condition that lets all facts pass that a reason by time may hold of."""
@@ -87,13 +96,13 @@ class AgeingPlan:
             old |= Q(priority__in=STALE_PRIORITIES, updated_at__lte=self.now - timedelta(days=stale))
         return old
 
-    def _read_rows(self, condition: Q) -> Iterator[AgeingRow]:
+    def _read_rows(self, condition: Q) -> list[AgeingRow]:
         rows = self.own.filter(condition) if condition else self.own
-        return starmap(AgeingRow, rows.gather_values(*AgeingRow._fields))
+        return list(starmap(AgeingRow, rows.gather_values(*AgeingRow._fields)))
 
     @cached_property
     def _all_rows(self) -> list[AgeingRow]:
-        return list(self._read_rows(Q()))
+        return self._read_rows(Q())
 
     def _is_free(self, row: AgeingRow) -> bool:
         """Return whether nothing keeps a fact; remember what is kept."""
@@ -101,41 +110,43 @@ class AgeingPlan:
             self.kept_by_uid[row.uid] = code
         return not code
 
-    def _build_candidate(self, row: AgeingRow, reason: str, since: datetime | None) -> Candidate:
-        worth = compute_worth(row, self._find_verdict(row), self._find_use(row), self.now)
+    def _build_candidate(
+        self, row: AgeingRow, known: "_Adjacent", reason: str, since: datetime | None
+    ) -> Candidate:
+        worth = compute_worth(row, known.find_verdict(row), known.find_use(row), self.now)
         return Candidate(row.uid, row.vid, reason, since, worth)
 
     # ---- what stands beside the facts ----------------------------------------------------------
 
-    def _find_use(self, row: AgeingRow) -> datetime:
+    def _read_adjacent(self, rows: Sequence[AgeingRow]) -> "_Adjacent":
+        """Return the recalls, confirmations and verdicts of some facts."""
+        uids, lineage = [row.uid for row in rows], self.branch.lineage()
+        recalls = FactUse.objects.filter(uid__in=uids, access_count__gt=0)
+        uses: dict[UUID, datetime] = dict(recalls.values_list("uid", "last_accessed_at"))
+        confirmed = Confirmation.objects.filter(ActiveOnLineage(lineage), uid__in=uids)
+        for uid, at in confirmed.values_list("uid", "at"):
+            uses[uid] = max(at, uses.get(uid, at))
+        judged = FactAssessment.objects.in_lineage(lineage).filter(uid__in=uids)
+        verdicts = {uid: rest for uid, *rest in judged.gather_values("uid", "status", "judged_hash")}
+        return _Adjacent(uses, {uid: rest for uid, rest in verdicts.items() if uid not in self._capped})
+
+    @cached_property
+    def _capped(self) -> set[UUID]:
+        """The verified facts whose sources do not bear that."""
+        return set(find_capped(self.branch.lineage()))
+
+
+class _Adjacent(NamedTuple):
+    """When some facts were last recalled or stated again, and the verdicts on them."""
+
+    uses: Mapping[UUID, datetime]
+    verdicts: Mapping[UUID, Sequence[str]]
+
+    def find_use(self, row: AgeingRow) -> datetime:
         """Return when a fact was last recalled, changed or stated again."""
-        return max(row.updated_at, self._uses.get(row.uid, row.updated_at))
+        return max(row.updated_at, self.uses.get(row.uid, row.updated_at))
 
-    @cached_property
-    def _uses(self) -> dict[UUID, datetime]:
-        found = dict(self._list_recalls())
-        for uid, at in self._list_confirmations():
-            found[uid] = max(at, found.get(uid, at))
-        return found
-
-    def _list_recalls(self) -> Iterator[tuple[UUID, datetime]]:
-        uses = FactUse.objects.filter(project=self.branch.project_id, access_count__gt=0)
-        return uses.values_list("uid", "last_accessed_at").iterator()
-
-    def _list_confirmations(self) -> Iterator[tuple[UUID, datetime]]:
-        active = Confirmation.objects.filter(ActiveOnLineage(self.branch.lineage()))
-        return active.values_list("uid", "at").iterator()
-
-    def _find_verdict(self, row: AgeingRow) -> str:
+    def find_verdict(self, row: AgeingRow) -> str:
         """Return the verdict on what a fact says now, as far as its sources bear it."""
-        status, judged = self._verdicts.get(row.uid, (UNVERIFIED, ""))
+        status, judged = self.verdicts.get(row.uid, (UNVERIFIED, ""))
         return status if judged == row.judged_hash else UNVERIFIED
-
-    @cached_property
-    def _verdicts(self) -> dict[UUID, tuple[str, str]]:
-        lineage = self.branch.lineage()
-        rows = FactAssessment.objects.in_lineage(lineage).gather_values("uid", "status", "judged_hash")
-        found = {uid: (status, judged) for uid, status, judged in rows}
-        for uid in find_capped(lineage):
-            found.pop(uid, None)
-        return found
