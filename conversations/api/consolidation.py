@@ -10,15 +10,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.filters import ConsolidationFilterSet
-from conversations.engines.consolidation.engine import ConsolidationEngine
-from conversations.engines.consolidation.report import ConsolidationReport, Proposal
+from conversations.engines.consolidation.engine import CHECK_SHARE, ConsolidationEngine
+from conversations.engines.consolidation.report import ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
+from conversations.models import ConsolidationRun
 from memory.api import declared_serializers as d
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id
+from memory.api.reading import Input, parse_id, parse_ids
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
 from memory.api.shapes import build_renderer, page_shape
+from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -49,7 +51,7 @@ class EvidenceShape(s.Serializer):
     text = s.CharField(help_text="How it begins; empty where the branch shows it no more.")
 
 
-class ProposalShape(s.Serializer):
+class RunChangeShape(s.Serializer):
     """A fact that a run made, confirmed, saw repeated or kept of several, as it was then."""
 
     action = s.ChoiceField(["created", "confirmed", "repeated", "merged"])
@@ -58,13 +60,32 @@ class ProposalShape(s.Serializer):
     category = s.CharField()
     confidence = s.FloatField()
     evidence = EvidenceShape(many=True)
+    answer = s.ChoiceField(["", "accepted", "rejected"], help_text="What a curator said of it.")
 
 
 class ConsolidationDetailShape(ConsolidationShape):
     """A run with the first 200 things that it did."""
 
-    proposals = ProposalShape(many=True)
+    changes = RunChangeShape(many=True)
     durable_facts = s.ListField(child=s.UUIDField(), help_text="In the answer to a task's run.")
+
+
+class AcceptInput(s.Serializer):
+    """Which facts of a run are accepted."""
+
+    fact_ids = s.ListField(child=s.UUIDField(), required=False, max_length=MAX_FACTS)
+    min_confidence = s.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="And all of at least this confidence that nobody answered yet.",
+    )
+
+
+class RejectInput(s.Serializer):
+    """Which facts of a run are rejected."""
+
+    fact_ids = s.ListField(child=s.UUIDField(), max_length=MAX_FACTS)
 
 
 render = build_renderer(ConsolidationShape)
@@ -74,11 +95,13 @@ ROUTES = {
         "runs": route("List runs, newest first", {200: page(ConsolidationShape)}, None, [*FILTERS, *PAGING]),
         "start_run": route(
             "Consolidate a session, an agent's facts or a task",
-            {200: ConsolidationDetailShape, 201: ConsolidationDetailShape},
+            {200: ConsolidationDetailShape, 201: ConsolidationDetailShape, 202: ConsolidationDetailShape},
             ConsolidationInput,
         ),
         "one_run": RUN,
         "undo": route("Undo a run whole", {200: ConsolidationShape}),
+        "accept": route("Accept facts of a run as true", {200: ConsolidationDetailShape}, AcceptInput),
+        "reject": route("Undo what a run did to some facts", {200: ConsolidationDetailShape}, RejectInput),
     }
 }
 
@@ -112,7 +135,7 @@ class ConsolidationViewSet(Resource):
         report = consolidation_engine.consolidate(
             **values, branch_name=branch, dry_run=dry_run, actor=get_request_actor(request)
         )
-        return build_row_response(render_report(report), 200 if dry_run else 201)
+        return build_row_response(render_report(report), get_status(report))
 
     @action(detail=False, methods=["get"], url_path="runs/(?P<run_id>[^/]+)")
     def one_run(self, request: Request, run_id: str) -> Response:
@@ -126,18 +149,42 @@ class ConsolidationViewSet(Resource):
         Input(request).refuse_unknown()
         return build_row_response(render(consolidation_engine.undo_run(**where)))
 
+    @action(detail=False, methods=["post"], url_path="runs/(?P<run_id>[^/]+)/accept")
+    def accept(self, request: Request, run_id: str) -> Response:
+        where: dict[str, Any] = {"run_id": parse_id(run_id), "actor": get_request_actor(request)}
+        payload = Input(request)
+        where["fact_ids"] = payload.take_value("fact_ids", parse_ids, [])
+        where["min_confidence"] = payload.take_value("min_confidence", CHECK_SHARE)
+        payload.refuse_unknown()
+        return build_row_response(render_report(consolidation_engine.accept_changes(**where)))
+
+    @action(detail=False, methods=["post"], url_path="runs/(?P<run_id>[^/]+)/reject")
+    def reject(self, request: Request, run_id: str) -> Response:
+        where: dict[str, Any] = {"run_id": parse_id(run_id), "actor": get_request_actor(request)}
+        payload = Input(request)
+        where["fact_ids"] = payload.take_value("fact_ids", parse_ids, [])
+        payload.refuse_unknown()
+        return build_row_response(render_report(consolidation_engine.reject_changes(**where)))
+
+
+def get_status(report: ConsolidationReport) -> int:
+    """Return the status of the answer to a start: a queued run is not done yet."""
+    if report.run.dry_run:
+        return 200
+    return 202 if report.run.state == ConsolidationRun.State.QUEUED else 201
+
 
 def render_report(report: ConsolidationReport) -> dict[str, Any]:
     """Return a run with what it did."""
-    proposals = [render_proposal(one) for one in report.proposals]
+    changes = [render_change(one) for one in report.changes]
     return {
         **render(report.run),
-        "proposals": proposals,
+        "changes": changes,
         "durable_facts": [str(uid) for uid in report.durable],
     }
 
 
-def render_proposal(one: Proposal) -> dict[str, Any]:
+def render_change(one: RunChange) -> dict[str, Any]:
     return {
         "action": one.action,
         "fact_id": str(one.fact.uid),
@@ -145,4 +192,5 @@ def render_proposal(one: Proposal) -> dict[str, Any]:
         "category": one.fact.category,
         "confidence": one.fact.confidence,
         "evidence": [{"kind": row.kind, "id": str(row.id), "text": row.text} for row in one.evidence],
+        "answer": one.answer,
     }

@@ -1,6 +1,6 @@
 """Runs of consolidation: what each read and made, without a text of any memory."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -21,6 +21,7 @@ class ConsolidationRun(models.Model):
         TASK = "task", _("task")
 
     class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
         RUNNING = "running", _("running")
         DONE = "done", _("done")
         PARTIAL = "partial", _("partial")
@@ -30,8 +31,6 @@ class ConsolidationRun(models.Model):
     class Mode(models.TextChoices):
         RULES = "rules", _("rules")
         LLM = "llm", _("language model")
-
-    ENDED: ClassVar = (State.DONE, State.PARTIAL)
 
     # Set on the answer of a run that was rolled back.
     dry_run = False
@@ -58,6 +57,8 @@ class ConsolidationRun(models.Model):
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     commits = JSONTextField(default=list, help_text="Ids of its commits, in their order.")
+    # Fact -> {"answer", "by", "at", "commit"}: what curators said of single changes.
+    answers = JSONTextField(default=dict)
     note = models.CharField(max_length=500, blank=True, default="", help_text="What fell short.")
     read_to = models.DateTimeField(null=True, help_text="The time of the last commit that it read.")
     # Project, branch, level and target while it runs, else NULL: one run at a time.

@@ -10,25 +10,31 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.engines.consolidation.engine import ConsolidationEngine
-from conversations.engines.consolidation.report import MAX_PROPOSALS
+from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport
 from conversations.engines.fields import CONSOLIDATION
 from conversations.models import ConsolidationRun
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
+from memory.exceptions import Conflict, Day1Error
 from memory.views.base import ProjectPage
-from memory.views.flash import flash_success
+from memory.views.error_text import error_sentence
+from memory.views.flash import flash_success, flash_warning
 from memory.views.state_list import ALL, StateListPage
+from memory.views.widgets import add_form_error
 
 consolidation_engine = ConsolidationEngine()
 State, Level = ConsolidationRun.State, ConsolidationRun.Level
 CHECKS = CONSOLIDATION.field_checks(Use.CREATE)
 STATES = {
     ALL: gettext_lazy("All"),
+    State.QUEUED.value: gettext_lazy("Queued"),
+    State.RUNNING.value: gettext_lazy("Running"),
     State.DONE.value: gettext_lazy("Done"),
     State.PARTIAL.value: gettext_lazy("Partial"),
     State.FAILED.value: gettext_lazy("Failed"),
     State.UNDONE.value: gettext_lazy("Undone"),
 }
+UNENDED = (State.QUEUED, State.RUNNING)
 LEVELS = {
     Level.SESSION.value: gettext_lazy("Session"),
     Level.AGENT.value: gettext_lazy("Agent"),
@@ -40,6 +46,8 @@ ACTIONS = {
     "repeated": gettext_lazy("repeated"),
     "merged": gettext_lazy("merged"),
 }
+ANSWERS = {"accepted": gettext_lazy("accepted"), "rejected": gettext_lazy("rejected")}
+MIN_SURE = 0.95  # confidence of the changes that are accepted together
 LOW_YIELD, HIGH_YIELD = 0.05, 0.15  # new facts by what was read that are healthy
 
 
@@ -108,18 +116,51 @@ class Consolidations(StateListPage):
         )
         return form
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Start a run, or show what it would do."""
+        form = self.build_form(request.POST)
+        if request.POST.get("do") != "try" or not form.is_valid():
+            return super().post(request, *args, **kwargs)
+        self.reader.require_now()
+        try:
+            report = self.consolidate(form, dry_run=True)
+        except Day1Error as error:
+            add_form_error(form, error)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
+        context = ProjectPage.get_context_data(self, **describe_report(report), tried=form)
+        return self.response_class(request, ["consolidation.html"], context)
+
     def create_row(self, form: forms.Form) -> str:
         """Start the run; return the address of its report."""
+        report = self.consolidate(form)
+        if report.run.state == State.QUEUED:
+            flash_success(self.request, _("A language model reads the session; this page will tell of it."))
+        address: str = self.reader.url("consolidation", report.run.pk, branch="", at="")
+        return address
+
+    def consolidate(self, form: forms.Form, *, dry_run: bool = False) -> ConsolidationReport:
         typed = {name: self.request.POST.get(name, "").strip() for name in form.fields}
         values = c.validate(typed, CHECKS)
-        report = consolidation_engine.consolidate(
+        return consolidation_engine.consolidate(
             level=values["level"],
             target=values["target"],
             branch_name=self.reader.branch.name,
             actor=self.reader.actor,
+            dry_run=dry_run,
         )
-        address: str = self.reader.url("consolidation", report.run.pk, branch="", at="")
-        return address
+
+
+def describe_report(report: ConsolidationReport) -> dict[str, Any]:
+    """Return what a page tells of a run."""
+    run = report.run
+    return {
+        "title": f"{LEVELS[run.level]} {run.target}",
+        "run": run,
+        "sentence": describe_run(run),
+        "warning": judge_yield(run),
+        "changes": [(ACTIONS[one.action], ANSWERS.get(one.answer, ""), one) for one in report.changes],
+        "is_cut": len(report.changes) >= MAX_CHANGES,
+    }
 
 
 class ConsolidationPage(ProjectPage):
@@ -130,24 +171,37 @@ class ConsolidationPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         report = consolidation_engine.get_run(run_id=self.kwargs["run_id"], actor=self.reader.actor)
-        run = report.run
-        proposals = [(ACTIONS[one.action], one) for one in report.proposals]
-        return super().get_context_data(
-            title=f"{LEVELS[run.level]} {run.target}",
-            run=run,
-            sentence=describe_run(run),
-            warning=judge_yield(run),
-            proposals=proposals,
-            is_cut=len(proposals) >= MAX_PROPOSALS,
-            is_undoable=self.may_undo(run),
-            **kwargs,
-        )
+        run, told = report.run, describe_report(report)
+        is_undoable = self.may_undo(run)
+        open_changes = [one for one in report.changes if not one.answer]
+        sure = sum(one.fact.confidence >= MIN_SURE for one in open_changes)
+        return super().get_context_data(**told, is_undoable=is_undoable, sure=sure, least=MIN_SURE, **kwargs)
 
     def may_undo(self, run: ConsolidationRun) -> bool:
-        is_open = run.state not in (State.RUNNING, State.UNDONE) and not run.branch.archived_at
+        is_open = run.state not in (*UNENDED, State.UNDONE) and not run.branch.archived_at
         return bool(is_open and run.commits and self.reader.can["curate"])
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        run = consolidation_engine.undo_run(run_id=self.kwargs["run_id"], actor=self.reader.actor)
-        flash_success(request, _("The run over %(name)s is undone.") % {"name": run.target})
+        """Undo the run, or answer some of its changes."""
+        where: dict[str, Any] = {"run_id": self.kwargs["run_id"], "actor": self.reader.actor}
+        do, chosen = request.POST.get("do", ""), request.POST.getlist("fact")
+        uids = [c.parse_uuid("fact", uid) for uid in chosen]
+        try:
+            match do:
+                case "accept":
+                    consolidation_engine.accept_changes(**where, fact_ids=uids)
+                    flash_success(request, _("Accepted: it is verified."))
+                case "sure":
+                    consolidation_engine.accept_changes(**where, min_confidence=MIN_SURE)
+                    flash_success(request, _("Accepted: they are verified."))
+                case "reject":
+                    consolidation_engine.reject_changes(**where, fact_ids=uids)
+                    flash_success(request, _("Rejected: it is as before the run."))
+                case _:
+                    run = consolidation_engine.undo_run(**where)
+                    flash_success(request, _("The run over %(name)s is undone.") % {"name": run.target})
+        except Conflict as error:
+            if not do:
+                raise
+            flash_warning(request, error_sentence(error))
         return redirect(request.path)

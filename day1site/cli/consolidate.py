@@ -5,12 +5,11 @@ from typing import Any
 from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import Output, short_time
-from day1site.cli.parameters import argument, branch_option, drop_empty, paging_options, switch
+from day1site.cli.output import Output, note, short_time
+from day1site.cli.parameters import argument, branch_option, drop_empty, option, paging_options, switch
 from day1site.cli.rest import Answer, quote_id
 
 RUNS = "/consolidation/runs"
-COUNTS = ("messages", "observations", "created", "updated", "deduplicated")
 dry_run = switch("--dry-run", help="tell what it would do, and write nothing")
 run_argument = argument("run_id", "RUN")
 
@@ -76,14 +75,42 @@ def show(run: Invocation, run_id: str) -> None:
 
 
 def print_run(out: Output, row: Answer) -> None:
-    out.pairs({name: value for name, value in row.items() if name not in ("proposals", "commits")})
-    if row["proposals"]:
-        cells = [[one["action"], one["fact_text"], list_sources(one)] for one in row["proposals"]]
-        out.table(["what", "fact", "from"], cells)
+    out.pairs({name: value for name, value in row.items() if name not in ("changes", "commits")})
+    if row["changes"]:
+        out.table(["what", "fact", "id", "answer", "from"], map(change_cells, row["changes"]))
+    if row["state"] == "queued":
+        note(f"A language model is asked by the worker: day1 consolidate show {row['id']}")
 
 
-def list_sources(proposal: Answer) -> str:
-    return ", ".join(f"{one['kind']} {one['id']}" for one in proposal["evidence"])
+def change_cells(change: Answer) -> list[Any]:
+    sources = ", ".join(f"{one['kind']} {one['id']}" for one in change["evidence"])
+    return [*(change[name] for name in ("action", "fact_text", "fact_id", "answer")), sources]
+
+
+@command(
+    "accept",
+    "Accept facts of a run as true.",
+    "day1 consolidate accept 0197… --fact 0198…",
+    "day1 consolidate accept 0197… --min-confidence 0.95",
+)
+@run_argument
+@option("--fact", "fact_ids", multiple=True, metavar="ID", help="this fact of the run")
+@option("--min-confidence", type=float, metavar="SHARE", help="all of at least this confidence")
+def accept(run: Invocation, run_id: str, fact_ids: tuple[str, ...], **options: Any) -> None:
+    chosen = {name: value for name, value in options.items() if value is not None}
+    answer(run, run_id, "accept", fact_ids=list(fact_ids), **chosen)
+
+
+@command("reject", "Undo what a run did to some facts.", "day1 consolidate reject 0197… --fact 0198…")
+@run_argument
+@option("--fact", "fact_ids", multiple=True, metavar="ID", required=True, help="this fact of the run")
+def reject(run: Invocation, run_id: str, fact_ids: tuple[str, ...]) -> None:
+    answer(run, run_id, "reject", fact_ids=list(fact_ids))
+
+
+def answer(run: Invocation, run_id: str, verb: str, **options: Any) -> None:
+    row = run.open_client().api.post(f"{RUNS}/{quote_id(run_id)}/{verb}", **options)
+    run.show(row, lambda out: print_run(out, row))
 
 
 @command("undo", "Undo a run whole, or say what later work built on it.", "day1 consolidate undo 0197…")
@@ -99,6 +126,8 @@ ACTIONS = {
     "task": lazy_command("consolidate:task", "Merge what the agents of a task learned twice"),
     "runs": lazy_command("consolidate:list_runs", "List the runs, the newest first"),
     "show": lazy_command("consolidate:show", "Show a run, with what it did"),
+    "accept": lazy_command("consolidate:accept", "Accept facts of a run as true"),
+    "reject": lazy_command("consolidate:reject", "Undo what a run did to some facts"),
     "undo": lazy_command("consolidate:undo", "Undo a run whole"),
 }
 HELP = "make facts of sessions, merge duplicates, undo that"

@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 NAMES = frozenset(
     {
+        "conversations.consolidate",
         "curation.verify",
         "memory.catch_up",
         "memory.consolidate",

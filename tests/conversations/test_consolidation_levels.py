@@ -87,9 +87,9 @@ def test_the_best_of_an_agents_duplicates_stays(actor: Actor) -> None:
     links = LinkEngine().list_links(fact_id=best.uid, actor=actor).results
     linked = {link.to_id for link in links if link.from_id == best.uid}
     assert {kept.parent_id, *linked} == {one.uid, two.uid}
-    (proposal,) = report.proposals
-    assert (proposal.action, proposal.fact.uid) == ("merged", best.uid)
-    assert {evidence.id for evidence in proposal.evidence} == {one.uid, two.uid}
+    (change,) = report.changes
+    assert (change.action, change.fact.uid) == ("merged", best.uid)
+    assert {evidence.id for evidence in change.evidence} == {one.uid, two.uid}
 
 
 def test_a_verified_one_goes_before_a_more_confident_one(actor: Actor) -> None:
@@ -158,9 +158,9 @@ def test_one_summary_of_an_agent_that_follows_its_facts(actor: Actor) -> None:
         " pattern (1): Retries end after five tries."
     )
     assert report.run.created == 1
-    (proposal,) = report.proposals
-    assert (proposal.action, proposal.fact.fact_text, proposal.fact.kind) == ("created", text, "NOTE")
-    assert {one.id for one in proposal.evidence} == {fact.uid for fact in facts}
+    (change,) = report.changes
+    assert (change.action, change.fact.fact_text, change.fact.kind) == ("created", text, "NOTE")
+    assert {one.id for one in change.evidence} == {fact.uid for fact in facts}
     head = Commit.objects.count()
     assert (counts(consolidate(actor).run), Commit.objects.count()) == ((0, 3, 0, 0, 0), head)
     FactEngine().archive_fact(fact_id=facts[2].uid, actor=actor)
@@ -169,7 +169,7 @@ def test_one_summary_of_an_agent_that_follows_its_facts(actor: Actor) -> None:
     assert (again.run.created, again.run.updated) == (0, 1)
     summaries = [one for one in states(actor) if one.startswith("ada knows")]
     assert [("Refunds" in one, "Retries" in one) for one in summaries] == [(True, False)]
-    links = LinkEngine().list_links(fact_id=proposal.fact.uid, actor=actor).results
+    links = LinkEngine().list_links(fact_id=change.fact.uid, actor=actor).results
     assert (facts[2].uid in {link.to_id for link in links}, len(links)) == (False, 3)
 
 
@@ -198,7 +198,7 @@ def test_a_dry_run_over_facts(actor: Actor) -> None:
     assert {name: rows for name, rows in after.items() if rows != before[name]} == {}
     real = consolidate(actor)
     assert counts(dry.run) == counts(real.run) == (0, 2, 0, 1, 1)
-    assert [one.fact.fact_text for one in dry.proposals] == [one.fact.fact_text for one in real.proposals]
+    assert [one.fact.fact_text for one in dry.changes] == [one.fact.fact_text for one in real.changes]
 
 
 def test_only_duplicates_of_a_branch_itself_are_its_business(actor: Actor) -> None:
@@ -256,7 +256,7 @@ def test_a_tasks_run_merges_what_its_agents_learned_and_says_what_is_durable(act
     assert not ConsolidationRun.objects.exists()
     report = engine.consolidate_task(task="fix", actor=actor)
     assert counts(report.run) == counts(dry.run) == (0, 2, 0, 1, 1)
-    (kept,) = [fact for fact in report.proposals if fact.action == "merged"]
+    (kept,) = [fact for fact in report.changes if fact.action == "merged"]
     assert list(report.durable) == list(dry.durable) == [kept.fact.uid]
     assert (report.run.durable, report.run.target, report.run.level) == (1, "fix", "task")
 

@@ -5,14 +5,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import connection
 
-from conversations.engines.consolidation import extraction
+from conversations.engines.consolidation import extraction, findings, session
+from conversations.models import ConsolidationRun
+from conversations.tasks import consolidate
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.models import Session
 from tests.conversations.test_consolidation_runs import ARGON, brief, counts, run
 from tests.curation.fake_judge import MODEL, FakeJudge
+from tests.memory.api.client import Api
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Say = Callable[..., Any]
@@ -142,3 +147,72 @@ def test_what_tools_did_is_read_by_the_rules(actor: Actor, did: Say, model: Fake
     did("Bash", {"command": "make test"}, "4 passed")
     found = run(actor).run
     assert (counts(found), model.prompts) == ((0, 3, 1, 0, 0), [])
+
+
+def test_notes_that_share_their_evidence_are_all_kept(
+    actor: Actor, say: Say, model: FakeJudge, monkeypatch: Any
+) -> None:
+    """Notes of one message may stand in different commits: none is lost at their border."""
+    monkeypatch.setattr(session, "MAX_COMMIT_FINDINGS", 1)
+    monkeypatch.setattr(session, "MAX_PIECES", 1)
+    say("argon2 it is then, and keys rotate monthly", role="user")
+    say("the base image is pinned", role="user")
+    pinned, monthly = "The base image is pinned.", "Keys rotate each month."
+    model.say(notes(note(NOTE, "p1", "p2"), note(pinned, "p2"), note(monthly, "p1")))
+    found = run(actor).run
+    assert (counts(found), found.note) == ((2, 0, 3, 0, 0), "")
+    assert sorted(text for text, *_ in brief(actor)) == sorted([NOTE, pinned, monthly])
+
+
+def test_a_run_with_a_model_is_queued_and_tells_how_far_it_is(
+    api: Api, actor: Actor, say: Say, model: FakeJudge
+) -> None:
+    say("argon2 it is then, for the passwords", role="user")
+    SessionManager().end_session(session_id="s1", actor=actor)
+    answer = api.post("/consolidation/runs", {"level": "session", "target": "s1"})
+    row = answer.json()
+    assert (answer.status_code, row["state"], row["calls"], model.prompts) == (202, "queued", 0, [])
+    again = api.post("/consolidation/runs", {"level": "session", "target": "s1"})
+    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    told = api.post(f"/consolidation/runs/{row['id']}/undo", {})
+    assert (told.status_code, told.json()["code"]) == (409, "illegal_transition")
+
+    def look(_prompt: str) -> None:
+        assert not connection.in_atomic_block
+        assert ConsolidationRun.objects.get().state == "running"
+
+    model.before = look
+    model.say(notes(note()))
+    consolidate(row["id"])
+    assert len(model.prompts) == 1
+    done = api.get(f"/consolidation/runs/{row['id']}").json()
+    assert (done["state"], done["mode"], done["calls"], done["created"]) == ("done", "llm", 1, 1)
+    consolidate(row["id"])  # a message that comes twice
+    assert len(model.prompts) == 1
+
+
+def test_a_dry_run_asks_no_model_and_says_so(actor: Actor, say: Say, model: FakeJudge) -> None:
+    say(ARGON, role="user")
+    report = run(actor, dry_run=True)
+    assert (report.run.created, model.prompts) == (1, [])
+    assert report.run.note == "A dry run asks no language model: rules read all of it."
+
+
+def test_messages_are_read_page_by_page(actor: Actor, say: Say, model: FakeJudge, monkeypatch: Any) -> None:
+    """A model is asked as the pages come, and what it is not asked about is not kept."""
+    monkeypatch.setattr(findings, "PAGE_SIZE", 1)
+    monkeypatch.setattr(extraction, "MAX_RECORD", 20)
+    for number in range(4):
+        say(f"Prompt number {number} of the talk.", role="user")
+    read: list[int] = []
+    real = findings._read_pages
+
+    def count(rows: Any) -> Any:
+        for page in real(rows):
+            read.append(len(model.prompts))
+            yield page
+
+    monkeypatch.setattr(findings, "_read_pages", count)
+    model.text = notes()
+    run(actor)
+    assert read[:4] == [0, 0, 1, 2]

@@ -50,7 +50,11 @@ def end(actor: Actor, key: str = "s1") -> None:
 def run(actor: Actor, key: str = "s1", **options: Any) -> Any:
     if Session.objects.get(key=key).status == Session.Status.ACTIVE:
         end(actor, key)
-    return engine.consolidate_session(session_id=key, actor=actor, **options)
+    report = engine.consolidate_session(session_id=key, actor=actor, **options)
+    if report.run.state != "queued":
+        return report
+    engine.carry_out_queued(run_id=report.run.pk)
+    return engine.get_run(run_id=report.run.pk, actor=actor)
 
 
 def shown(actor: Actor, branch: str = "main") -> list[tuple[Any, ...]]:
@@ -99,9 +103,9 @@ def test_a_run_is_kept_with_its_counts_and_its_evidence(actor: Actor, say: Say, 
     assert (found.level, found.target, found.state, found.mode) == ("session", "s1", "done", "rules")
     assert (found.yield_rate, found.created_by, found.branch.name) == (0.3333, "local", "main")
     assert [str(row.pk) for row in Commit.objects.filter(kind="consolidate.session")] == found.commits
-    (proposal,) = report.proposals
-    assert (proposal.action, proposal.fact.fact_text) == ("created", ARGON)
-    assert [(one.kind, one.id, one.text) for one in proposal.evidence] == [
+    (change,) = report.changes
+    assert (change.action, change.fact.fact_text) == ("created", ARGON)
+    assert [(one.kind, one.id, one.text) for one in change.evidence] == [
         ("message", said.uid, f"Thanks. {ARGON}")
     ]
     entry = AuditEntry.objects.get(action="consolidation.run")
@@ -157,8 +161,8 @@ def test_nearly_the_same_of_another_session_confirms(actor: Actor, say: Say) -> 
     report = run(actor, "s2")
     assert counts(report.run) == (1, 0, 0, 1, 1)
     assert brief(actor) == [(ARGON, 0.8, 1)]
-    (proposal,) = report.proposals
-    assert (proposal.action, [one.id for one in proposal.evidence]) == ("confirmed", [said.uid])
+    (change,) = report.changes
+    assert (change.action, [one.id for one in change.evidence]) == ("confirmed", [said.uid])
 
 
 def test_nearly_the_same_of_one_session_is_one_fact_and_confirms_nothing(actor: Actor, say: Say) -> None:
@@ -272,7 +276,7 @@ def test_a_dry_run_answers_the_same_and_writes_nothing(actor: Actor, say: Say) -
     assert (dry.run.dry_run, real.run.dry_run) == (True, False)
     assert (counts(dry.run), dry.run.state) == (counts(real.run), real.run.state)
     says = [
-        [(one.action, one.fact.fact_text, one.evidence) for one in report.proposals] for report in (dry, real)
+        [(one.action, one.fact.fact_text, one.evidence) for one in report.changes] for report in (dry, real)
     ]
     assert sorted(says[0], key=str) == sorted(says[1], key=str)
     assert len(says[0]) == 2
@@ -296,7 +300,7 @@ def test_an_undo_takes_all_of_it_back_for_good(actor: Actor, say: Say) -> None:
 
 
 def test_an_undo_of_several_commits(actor: Actor, say: Say, monkeypatch: Any) -> None:
-    monkeypatch.setattr(consolidation, "MAX_PIECE", 1)
+    monkeypatch.setattr(consolidation, "MAX_COMMIT_FINDINGS", 1)
     for name in ("Ada", "Bob", "Cyd"):
         say(f"We decided that {name} reviews the ledger.")
     found = run(actor).run
@@ -306,7 +310,7 @@ def test_an_undo_of_several_commits(actor: Actor, say: Say, monkeypatch: Any) ->
 
 
 def test_an_undo_skips_what_was_reverted_by_hand(actor: Actor, say: Say, monkeypatch: Any) -> None:
-    monkeypatch.setattr(consolidation, "MAX_PIECE", 1)
+    monkeypatch.setattr(consolidation, "MAX_COMMIT_FINDINGS", 1)
     for name in ("Ada", "Bob"):
         say(f"We decided that {name} reviews the ledger.")
     found = run(actor).run

@@ -54,8 +54,8 @@ def test_a_run_from_its_dry_run_to_its_undo(api: Api, actor: Actor) -> None:
         "note": "",
     }
     assert (row["messages"], row["created"], row["yield_rate"], len(row["commits"])) == (1, 1, 1.0, 1)
-    (proposal,) = row["proposals"]
-    assert (proposal["action"], proposal["fact_text"], proposal["evidence"][0]["kind"]) == (
+    (change,) = row["changes"]
+    assert (change["action"], change["fact_text"], change["evidence"][0]["kind"]) == (
         "created",
         ARGON,
         "message",
@@ -193,8 +193,8 @@ def test_a_viewer_reads_and_does_nothing(project: Project, actor: Actor) -> None
 def test_texts_of_what_was_erased_or_hidden_are_in_no_report(api: Api, actor: Actor) -> None:
     found = run(actor).run
     quarantined = api.post("/quarantine", {"source": "session", "target": "s1"}).json()
-    assert api.get(f"{RUNS}/{found.pk}").json()["proposals"] == []
+    assert api.get(f"{RUNS}/{found.pk}").json()["changes"] == []
     api.post(f"/quarantine/{quarantined['id']}/release", {})
-    assert len(api.get(f"{RUNS}/{found.pk}").json()["proposals"]) == 1
+    assert len(api.get(f"{RUNS}/{found.pk}").json()["changes"]) == 1
     ErasureEngine().erase(scope="session", target="s1", confirm="s1", drop_copies=True, actor=actor)
     assert ARGON not in str(api.get(f"{RUNS}/{found.pk}").json())

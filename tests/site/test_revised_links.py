@@ -69,7 +69,7 @@ def test_of_statements_that_were_said_at_once_the_last_one_holds(api, actor):
 
 
 def test_the_last_of_those_said_at_once_holds_also_where_they_are_learned_one_by_one(api, actor, monkeypatch):
-    monkeypatch.setattr(consolidation, "MAX_PIECE", 1)
+    monkeypatch.setattr(consolidation, "MAX_COMMIT_FINDINGS", 1)
     say(actor, "a", OLD, NEW, OLD)
     assert read_start(api, "s3") == [(OLD, NEW)]
     assert list_newest(actor) == [OLD]
@@ -228,7 +228,7 @@ def test_what_was_compared_once_is_not_compared_again(api, actor):
 
 def test_comparing_goes_on_in_further_tasks_until_all_was_compared(api, actor, monkeypatch):
     monkeypatch.setattr(consolidation, "MAX_PIECES", 1)
-    monkeypatch.setattr(consolidation, "MAX_PIECE", 2)
+    monkeypatch.setattr(consolidation, "MAX_COMMIT_FINDINGS", 2)
     say(actor, "a", *[f"Bump the gateway port to 80{number}0." for number in range(5)])
     messages = Message.objects.all_versions().order_by("uid").values_list("uid", flat=True)
     marks = []

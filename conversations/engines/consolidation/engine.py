@@ -1,6 +1,6 @@
 """The engine of consolidation: runs of sessions, of agents' facts and of tasks; listed, read and undone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -8,10 +8,34 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from conversations.engines.consolidation.answering import (
+    accept,
+    choose_changes,
+    raise_scopes,
+    reject,
+    require_ended,
+)
+from conversations.engines.consolidation.answers import list_answer_commits
+from conversations.engines.consolidation.extraction import find_extraction
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
 from conversations.engines.consolidation.report import ConsolidationReport, build_report
-from conversations.engines.consolidation.runs import describe_counts, dry_transaction, open_run
-from conversations.engines.consolidation.session import consolidate_session, read_session
+from conversations.engines.consolidation.runs import (
+    carry_out,
+    claim_run,
+    describe_counts,
+    dry_transaction,
+    open_run,
+    take_queued,
+)
+from conversations.engines.consolidation.session import (
+    ASKS_NO_MODEL,
+    REST_UNREAD,
+    plan_piece,
+    read_session,
+    run_session,
+    set_read,
+    write_piece,
+)
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.engines.agent_tasks.completion import list_durable
@@ -28,8 +52,10 @@ from memory.engines.versions.reverted import find_reverted
 from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, NotFound
 from memory.models import Branch, Commit, Session
 from memory.models.nodes import next_rid
+from memory.queue.producer import enqueue
 
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
+CHECK_SHARE = c.number_check(0.0, 1.0)
 
 
 class ConsolidationEngine:
@@ -40,6 +66,7 @@ class ConsolidationEngine:
     ) -> ConsolidationReport:
         """Make facts of what an ended session decided and repaired.
 
+        With a language model the run is queued, and its row says how far it is; a dry run asks none.
         Raises NotFound, Conflict for one that is active, erased, or being consolidated, BranchArchived,
         BranchReadOnly, scope and branch refusals.
         """
@@ -50,13 +77,25 @@ class ConsolidationEngine:
         refuse_erased_session(session)
         if session.status == Session.Status.ACTIVE:
             raise Conflict("The session {key} is still active: end it first.", key=session.key)
-        source = read_session(session)
         next_rid.ensure_lease()
-        with dry_transaction(dry_run):
-            with open_run(session.branch, Level.SESSION, session.key, actor) as run:
-                consolidate_session(source, run, system_actor(session))
-            report = read_report(run, dry_run)
-        return report
+        if dry_run:
+            return try_session(session, actor)
+        if find_extraction() is not None:
+            return queue_session(session, actor)
+        with open_run(session.branch, Level.SESSION, session.key, actor) as run:
+            run_session(session, run, system_actor(session))
+        return read_report(run)
+
+    def carry_out_queued(self, *, run_id: UUID) -> None:
+        """Carry out a queued run, once; a session that was erased or archived meanwhile fails it."""
+        run = take_queued(run_id)
+        if run is None:
+            return
+        session = Session.objects.select_related("branch").get(branch=run.branch, key=run.target)
+        with carry_out(run, replace(system_actor(session), label=run.created_by)):
+            require_open(session.branch)
+            refuse_erased_session(session)
+            run_session(session, run, system_actor(session))
 
     def consolidate_agent(
         self, *, agent_id: str, actor: Actor, branch_name: str = MAIN, dry_run: bool = False
@@ -83,9 +122,10 @@ class ConsolidationEngine:
         row = find_task(actor, task, "write")
         require_part(actor, row)
         branch = find_open_branch(actor, row.branch.name)
+        source = read_facts(branch)
         next_rid.ensure_lease()
         with dry_transaction(dry_run):
-            report = run_facts(read_facts(branch), Level.TASK, row.slug, actor, False)
+            report = run_facts(source, Level.TASK, row.slug, actor, False)
             durable = list_durable(row, actor)
             report.run.durable, report.run.dry_run = len(durable), dry_run
             report.run.save(update_fields=["durable"])
@@ -146,14 +186,41 @@ class ConsolidationEngine:
             run = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
             require_undoable(run)
             for commit in list_standing(run):
-                # The engine has checked that the actor curates; a run's commits are the server's own.
-                RevertEngine().revert_commit(
-                    commit_id=commit.pk, actor=replace(actor, scopes=frozenset({"admin"}))
-                )
+                RevertEngine().revert_commit(commit_id=commit.pk, actor=raise_scopes(actor))
             run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
             run.save(update_fields=["state", "undone_at", "undone_by"])
             record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
         return run
+
+    def accept_changes(
+        self,
+        *,
+        run_id: UUID,
+        actor: Actor,
+        fact_ids: Iterable[UUID] = (),
+        min_confidence: float | None = None,
+    ) -> ConsolidationReport:
+        """Verify facts that a run made, confirmed or kept, and all of at least a confidence that nobody
+        answered yet.
+
+        Raises NotFound for facts that the run did not change, IllegalTransition for a run that has not ended
+        or is undone, Conflict for facts that changed since, Invalid, scope and branch refusals.
+        """
+        least = None if min_confidence is None else CHECK_SHARE("min_confidence", min_confidence)
+        run = find_answerable(actor, run_id)
+        accept(run, choose_changes(run, set(fact_ids), least), actor)
+        return build_report(run)
+
+    def reject_changes(self, *, run_id: UUID, fact_ids: Iterable[UUID], actor: Actor) -> ConsolidationReport:
+        """Undo what a run did to some facts; the rest stays. What they come from is not learned again.
+
+        Raises as ``accept_changes``, and Conflict with the ids that later work changed or built on.
+        """
+        run = find_answerable(actor, run_id)
+        changes = choose_changes(run, set(fact_ids), None)
+        next_rid.ensure_lease()
+        reject(run, changes, list_standing(run, with_answers=False), actor)
+        return build_report(run)
 
 
 # ---- pieces ----------------------------------------------------------------------------------------
@@ -174,7 +241,31 @@ def run_facts(
     return report
 
 
-def read_report(run: ConsolidationRun, dry_run: bool) -> ConsolidationReport:
+def try_session(session: Session, actor: Actor) -> ConsolidationReport:
+    """Return what a run would do. All reading and comparing comes before the lock of the store is taken; what
+    is written under it, all findings in one commit, is rolled back.
+    """
+    source = read_session(session)
+    piece = source.join_pieces()
+    plan = plan_piece(source, piece)
+    with dry_transaction(True):
+        with open_run(session.branch, Level.SESSION, session.key, actor) as run:
+            if plan:
+                write_piece(source, run, plan, piece.texts, system_actor(session))
+            note = ASKS_NO_MODEL if find_extraction() else ""
+            set_read(source, run, note if source.is_whole else REST_UNREAD)
+        report = read_report(run, dry_run=True)
+    return report
+
+
+def queue_session(session: Session, actor: Actor) -> ConsolidationReport:
+    """Claim a session for a run that a worker carries out: a model may take minutes. Raises Conflict."""
+    run = claim_run(session.branch, Level.SESSION, session.key, actor, State.QUEUED)
+    enqueue("conversations.consolidate", str(run.pk))
+    return ConsolidationReport(run)
+
+
+def read_report(run: ConsolidationRun, dry_run: bool = False) -> ConsolidationReport:
     run.dry_run = dry_run
     run.branch.refresh_from_db(fields=["head", "head_at"])
     return build_report(run)
@@ -209,19 +300,25 @@ def find_run(actor: Actor, run_id: UUID) -> ConsolidationRun:
     return run
 
 
+def find_answerable(actor: Actor, run_id: UUID) -> ConsolidationRun:
+    """Return a run that has ended, on a branch where the actor curates. Raises NotFound and refusals."""
+    run = find_run(actor, run_id)
+    actor.require_scope("curate", run.branch.name)
+    require_open(run.branch)
+    require_ended(run)
+    return run
+
+
 def require_undoable(run: ConsolidationRun) -> None:
     """Refuse the undo of a run that has not ended, or has nothing to undo. Raises IllegalTransition."""
-    if run.state == State.RUNNING:
-        raise IllegalTransition("This run has not ended yet.")
-    if run.state == State.UNDONE:
-        raise IllegalTransition("This run was undone already.")
+    require_ended(run)
     if not run.commits:
         raise IllegalTransition("This run changed nothing.")
 
 
-def list_standing(run: ConsolidationRun) -> Sequence[Commit]:
-    """Return the commits of a run that nobody has reverted, the last one first."""
-    ids = [UUID(uid) for uid in run.commits]
+def list_standing(run: ConsolidationRun, *, with_answers: bool = True) -> Sequence[Commit]:
+    """Return the commits of a run, and of the answers to it, that nobody has reverted, the last one first."""
+    ids = [UUID(uid) for uid in run.commits] + (list_answer_commits(run) if with_answers else [])
     undone = find_reverted(ids)
     commits = Commit.objects.filter(pk__in=ids).order_by("-seq")
     return [commit for commit in commits if commit.pk not in undone]

@@ -1,9 +1,10 @@
 """Findings by a language model: what it notes of a session's record, with the pieces that say so."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -20,7 +21,7 @@ from memory.providers.chat_json import iterate_objects
 
 FOLDER = Path(__file__).parents[2] / "prompts"
 PROMPT = "extract-1"  # a changed prompt is a new file, since runs name it
-MAX_PIECE = 2_000  # characters of one message or observation
+MAX_TEXT_LENGTH = 2_000  # characters of one message
 MAX_RECORD = 16_000  # of all pieces of one prompt
 MAX_ANSWER = 64_000  # characters of an answer that are read
 MAX_NOTES = 20  # of one answer
@@ -57,17 +58,19 @@ class Extraction:
 
     server: chat.ChatServer
     costs: ModelCosts = field(default_factory=ModelCosts)
+    show_progress: Callable[[ModelCosts], None] = lambda costs: None  # called after each answer
 
     def read_session(self, reader: SessionReader) -> Iterator[Finding]:
         """Yield what the model notes of messages that no run has read yet; of those that it was not asked
         about, and of what tools did, what the rules find.
         """
-        records = list(split_record(reader.list_unread()))
         left: set[UUID] = set()
-        for at, record in enumerate(records):
+        records = split_record(reader.iterate_unread())
+        for record in records:
             found = self._ask(record)
+            self.show_progress(self.costs)
             if found is None:
-                left = {row.uid for rest in records[at:] for row in rest.pieces.values()}
+                left = {row.uid for rest in chain([record], records) for row in rest.pieces.values()}
                 break
             yield from found
         observed = FactLink.Target.OBSERVATION
@@ -103,7 +106,7 @@ def find_extraction() -> Extraction | None:
     return Extraction(server) if server and conf().consolidation_budget else None
 
 
-def split_record(rows: Sequence[Message]) -> Iterator[Record]:
+def split_record(rows: Iterable[Message]) -> Iterator[Record]:
     """Yield records of at most MAX_RECORD characters."""
     pieces: dict[str, Message] = {}
     length = 0
@@ -119,7 +122,7 @@ def split_record(rows: Sequence[Message]) -> Iterator[Record]:
 
 
 def get_text(row: Message) -> str:
-    return row.content[:MAX_PIECE]
+    return row.content[:MAX_TEXT_LENGTH]
 
 
 @cache

@@ -1,6 +1,6 @@
 """What a session taught: findings in its messages and observations, each with its source."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -10,9 +10,10 @@ from uuid import UUID
 from django.db.models import Q
 
 from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
 from conversations.engines.consolidation.revised import find_changed
-from conversations.engines.consolidation.runs import find_read_to, list_undone_seqs
+from conversations.engines.consolidation.runs import find_read_to
 from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.learning import choose_rule
 from conversations.models import ConsolidationRun, Message
@@ -95,7 +96,7 @@ class SessionReader:
         self.read_to = session.branch.head_at
         self.messages = self.observations = 0  # that no run had read before
         self._since = find_read_to(session.branch, ConsolidationRun.Level.SESSION, session.key)
-        self._undone = list_undone_seqs(session.branch, session.key)
+        self._withdrawn = list_withdrawals(session.branch, [ConsolidationRun.Level.SESSION], session.key)
 
     def find_new(self) -> Iterator[Finding]:
         """Yield findings of sources that no run has consumed, message by message."""
@@ -118,15 +119,16 @@ class SessionReader:
         consumed = self._find_consumed([finding.source for finding in observed])
         yield from (finding for finding in observed if finding.source not in consumed)
 
-    def list_unread(self) -> list[Message]:
-        """Return the messages that no run has read yet and no fact was made of."""
+    def iterate_unread(self) -> Iterator[Message]:
+        """Yield the messages that no run has read yet and no fact was made of, page by page."""
         messages = Message.objects.on(self.session.branch).filter(
             session_id=self.session.key, picked_from=None
         )
         spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
-        fresh = [row for rows in _read_pages(spoken) for row in rows if self._is_new(row)]
-        consumed = self._find_consumed([row.uid for row in fresh])
-        return [row for row in fresh if row.uid not in consumed and row.content.strip()]
+        for rows in _read_pages(spoken):
+            fresh = [row for row in rows if self._is_new(row) and row.content.strip()]
+            consumed = self._find_consumed([row.uid for row in fresh])
+            yield from (row for row in fresh if row.uid not in consumed)
 
     def _is_new(self, row: Any) -> bool:
         return self._since is None or row.updated_at > self._since
@@ -135,12 +137,9 @@ class SessionReader:
         return sum(map(self._is_new, rows))
 
     def _find_consumed(self, sources: Sequence[UUID]) -> set[UUID]:
-        """Return the sources that a visible link shows as consumed, or that an undone run consumed."""
+        """Return the sources that a visible link shows as consumed, or whose facts a person took away."""
         consumed = find_consumed(FactLink.objects.on(self.session.branch), sources)
-        if self._undone:
-            made = FactLink._base_manager.filter(branch=self.session.branch, seq_from__in=self._undone)
-            consumed |= set(made.filter(to_id__in=list(sources)).values_list("to_id", flat=True))
-        return consumed
+        return consumed | find_withdrawn_sources(self._withdrawn, sources)
 
 
 def _read_pages(rows: Any) -> Iterator[list[Message]]:
@@ -206,12 +205,13 @@ def _find_in_observations(rows: Sequence[Observation]) -> Iterator[Finding]:
 # ---- exclusions --------------------------------------------------------------------------------
 
 
-def find_consumed(links: Any, sources: Sequence[UUID]) -> set[UUID]:
-    """Return the sources that a visible link shows as consumed already."""
+def find_consumed(links: Any, sources: Sequence[UUID], own: Container[tuple[int, int]] = ()) -> set[UUID]:
+    """Return the sources that a visible link shows as consumed, by others than the ``own`` commits."""
     consumed: set[UUID] = set()
     kinds = Q(link_type=Link.DERIVED_FROM) | Q(link_type=Link.CONSOLIDATED_FROM)
     for batch in batched(list(dict.fromkeys(sources)), BATCH_SIZE):
-        consumed |= {row.to_id for row in links.filter(kinds, to_id__in=batch).fetch_all()}
+        rows = links.filter(kinds, to_id__in=batch).fetch_all()
+        consumed |= {row.to_id for row in rows if (row.branch_id, row.seq_from) not in own}
     return consumed
 
 

@@ -1,10 +1,10 @@
 """Groups of facts in which each says the same as each other (complete link). No database access."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations, product
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import ceil
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -12,16 +12,26 @@ from conversations.engines.consolidation.matching import MIN_JACCARD, Texts
 from memory.engines.support.similarity import get_thresholds
 from memory.models import Fact, FactAssessment
 
-BLOCK_SIZE = 1024  # rows of a matrix of cosines
+BLOCK_SIZE = 256  # rows of a matrix of cosines
+MAX_COMPARED = 200  # facts that share rare words with one, the best first
+MAX_NEAR = 20  # facts of the nearest meaning
+MAX_GROUP = 100  # facts of one group: the next run takes the others
+
+Apart = Callable[[UUID, UUID], bool]
 
 
-def group_facts(facts: Sequence[Fact], texts: Texts) -> list[list[Fact]]:
-    """Return groups of two facts and more, the best of each first."""
+def never(_one: UUID, _other: UUID) -> bool:
+    """Return that no two facts have to stay apart."""
+    return False
+
+
+def group_facts(facts: Sequence[Fact], texts: Texts, apart: Apart = never) -> list[list[Fact]]:
+    """Return groups of two facts and more, the best of each first; ``apart`` says which pairs stay apart."""
     buckets = defaultdict[Hashable, list[Fact]](list)
     for fact in facts:
         buckets[get_bucket(fact)].append(fact)
-    groups = [group for bucket in buckets.values() for group in link_completely(bucket, texts)]
-    return [sorted(group, key=rank_fact) for group in groups]
+    ordered = (sorted(bucket, key=rank_fact) for bucket in buckets.values())
+    return [group for bucket in ordered for group in link_completely(bucket, texts, apart)]
 
 
 def get_bucket(fact: Fact) -> Hashable:
@@ -35,53 +45,79 @@ def rank_fact(fact: Fact) -> tuple[Any, ...]:
     return (not verified, not fact.pinned, -fact.confidence, -fact.confirmation_count, fact.rid)
 
 
-def link_completely(facts: Sequence[Fact], texts: Texts) -> list[list[Fact]]:
-    """Return groups of which every pair says the same, the most alike joined first."""
-    scores = {
-        (a, b): score
-        for a, b in list_candidates(facts, texts)
-        if (score := texts.measure(facts[a].fact_text, facts[b].fact_text))
-    }
-    groups = {at: [at] for pair in scores for at in pair}
-    for a, b in sorted(scores, key=lambda pair: (-scores[pair], pair)):
-        one, other = groups[a], groups[b]
-        if one is not other and all(tuple(sorted(pair)) in scores for pair in product(one, other)):
-            one += other
-            for at in other:
-                groups[at] = one
-    whole = {id(group): group for group in groups.values() if len(group) > 1}
-    return [[facts[at] for at in group] for group in whole.values()]
+def link_completely(ordered: Sequence[Fact], texts: Texts, apart: Apart = never) -> list[list[Fact]]:
+    """Return groups of which every pair says the same, the best of each first.
 
-
-def list_candidates(facts: Sequence[Fact], texts: Texts) -> set[tuple[int, int]]:
-    """Return the pairs that may be the same, by their positions."""
-    return {*_share_words(facts, texts), *_share_meaning(facts, texts)}
-
-
-def _share_words(facts: Sequence[Fact], texts: Texts) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that share one of their rarest words: no pair above MIN_JACCARD is missing.
-
-    Of n words a text with a Jaccard above MIN_JACCARD lacks fewer than (1 - MIN_JACCARD) n.
+    The facts are taken in their order, the best first; each joins the group to whose least alike member it is
+    most alike. Neither time nor memory grows with the square of their number, see ``MAX_COMPARED``.
     """
-    counts = Counter(word for fact in facts for word in texts.words[fact.fact_text])
-    by_word = defaultdict[str, list[int]](list)
-    for at, fact in enumerate(facts):
-        rarest = sorted(texts.words[fact.fact_text], key=lambda word: (counts[word], word))
-        for word in rarest[: ceil((1 - MIN_JACCARD) * len(rarest)) + 1]:
-            by_word[word].append(at)
-    for positions in by_word.values():
-        yield from combinations(positions, 2)
+    sharing, near = WordIndex(ordered, texts), find_near(ordered, texts)
+    groups: dict[int, list[int]] = {}
+    for at, fact in enumerate(ordered):
+        others = dict.fromkeys([*near.get(at, ()), *sharing.take_earlier(at)])
+        likely = {id(groups[other]): groups[other] for other in others}
+        scored = [
+            (score, -group[0], group)
+            for group in likely.values()
+            if len(group) < MAX_GROUP
+            if (score := measure_group(fact, [ordered[one] for one in group], texts, apart))
+        ]
+        groups[at] = max(scored)[2] if scored else []
+        groups[at].append(at)
+    whole = {id(group): group for group in groups.values() if len(group) > 1}
+    return [[ordered[at] for at in group] for group in whole.values()]
 
 
-def _share_meaning(facts: Sequence[Fact], texts: Texts) -> Iterator[tuple[int, int]]:
-    """Yield the pairs whose cosine is at the model's threshold."""
+def measure_group(fact: Fact, group: Sequence[Fact], texts: Texts, apart: Apart) -> float:
+    """Return how alike a fact is to the least alike member of a group; 0 where one says something else."""
+    least = 1.0
+    for other in group:
+        score = 0.0 if apart(fact.uid, other.uid) else texts.measure(fact.fact_text, other.fact_text)
+        if not score:
+            return 0.0
+        least = min(least, score)
+    return least
+
+
+class WordIndex:
+    """The facts that share rare words, each asked for in its turn.
+
+    Of n words a text with a Jaccard above MIN_JACCARD lacks fewer than (1 - MIN_JACCARD) n: no pair above it
+    is missing, unless more than MAX_COMPARED facts share these words.
+    """
+
+    def __init__(self, facts: Sequence[Fact], texts: Texts) -> None:
+        counts = Counter(word for fact in facts for word in texts.words[fact.fact_text])
+        self._rarest = [choose_rarest(texts.words[fact.fact_text], counts) for fact in facts]
+        self._earlier = defaultdict[str, list[int]](list)
+
+    def take_earlier(self, at: int) -> list[int]:
+        """Return the facts before this one that share its rarest words, and note it for those after it."""
+        found: dict[int, None] = {}
+        for word in self._rarest[at]:
+            earlier = self._earlier[word]
+            if len(found) < MAX_COMPARED:
+                found |= dict.fromkeys(earlier[:MAX_COMPARED])
+            earlier.append(at)
+        return list(found)[:MAX_COMPARED]
+
+
+def choose_rarest(words: frozenset[str], counts: Mapping[str, int]) -> list[str]:
+    ordered = sorted(words, key=lambda word: (counts[word], word))
+    return ordered[: ceil((1 - MIN_JACCARD) * len(ordered)) + 1]
+
+
+def find_near(facts: Sequence[Fact], texts: Texts) -> dict[int, list[int]]:
+    """Return for each fact those before it at the model's threshold, the nearest MAX_NEAR of them."""
     known = [at for at, fact in enumerate(facts) if fact.fact_text in texts.vectors]
     if len(known) < 2:
-        return
+        return {}
     matrix = np.stack([texts.vectors[facts[at].fact_text] for at in known])
-    least = get_thresholds(texts.model).same
+    least, found = get_thresholds(texts.model).same, {}
     for start in range(0, len(known), BLOCK_SIZE):
-        rows, columns = np.nonzero(matrix[start : start + BLOCK_SIZE] @ matrix.T >= least)
-        for row, column in zip((rows + start).tolist(), columns.tolist(), strict=True):
-            if row < column:
-                yield known[row], known[column]
+        cosines = matrix[start : start + BLOCK_SIZE] @ matrix.T
+        for row, values in enumerate(cosines, start):
+            near = np.flatnonzero(values[:row] >= least)
+            nearest = near[np.argsort(-values[near], kind="stable")[:MAX_NEAR]]
+            found[known[row]] = [known[one] for one in nearest.tolist()]
+    return found

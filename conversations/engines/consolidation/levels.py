@@ -1,14 +1,22 @@
 """Consolidation of an agent's facts and of a task's: one fact of each group stays, one fact sums up."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
+from conversations.engines.consolidation.answers import (
+    FACT_LEVELS,
+    Withdrawal,
+    find_withdrawn_groups,
+    list_withdrawals,
+)
 from conversations.engines.consolidation.confirming import confirm_facts
-from conversations.engines.consolidation.grouping import group_facts, rank_fact
+from conversations.engines.consolidation.grouping import Apart, group_facts, rank_fact
 from conversations.engines.consolidation.matching import read_texts
 from conversations.engines.consolidation.runs import store_commit
 from conversations.models import ConsolidationRun
@@ -20,12 +28,15 @@ from memory.engines.facts.batch import FactBatch, get_source
 from memory.engines.facts.supersession import link_superseded
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Fact, FactLink
 from memory.models.nodes import next_rid
 
 MAX_FACTS = 5000  # the newest of an agent or a task that are compared
-MAX_PIECE = 500  # facts of one commit, so that other writers wait for one piece only
+MAX_COMMIT_FACTS = 500  # of one commit, so that other writers wait for one piece only
+BATCH_SIZE = 500
+NOTHING: frozenset[int] = frozenset()
 MIN_SUMMARISED = 3  # facts that are summed up: fewer are read as quickly themselves
 MAX_SUMMARISED = 12  # facts that a summary names
 MAX_SUMMARY_LINE = 120  # characters of each
@@ -42,6 +53,7 @@ class FactSource:
     agent_id: str
     facts: Sequence[Fact]
     groups: Sequence[Sequence[Fact]]
+    withdrawals: Sequence[Withdrawal] = ()
 
     @property
     def own(self) -> list[Fact]:
@@ -62,8 +74,34 @@ def read_facts(branch: Branch, agent_id: str = "") -> FactSource:
     name_repositories(facts, branch.project_id)
     annotate_facts(facts, lineage, branch.project_id)
     texts = read_texts(branch.project_id, [fact.fact_text for fact in facts], embed=False)
-    groups = [one for one in group_facts(facts, texts) if any(row.branch_id == branch.pk for row in one)]
-    return FactSource(branch, agent_id, facts, groups)
+    taken = list_withdrawals(branch, FACT_LEVELS)
+    groups = group_facts(facts, texts, keep_apart(find_withdrawn_groups(taken)))
+    groups = keep_decided_apart(branch, groups)
+    own = [one for one in groups if any(row.branch_id == branch.pk for row in one)]
+    return FactSource(branch, agent_id, facts, own, taken)
+
+
+def keep_apart(withdrawn: Mapping[UUID, set[int]]) -> Apart:
+    """Return which facts were merged once, and taken apart by a person."""
+
+    def are_apart(one: UUID, other: UUID) -> bool:
+        return not withdrawn.get(one, NOTHING).isdisjoint(withdrawn.get(other, NOTHING))
+
+    return are_apart
+
+
+def keep_decided_apart(branch: Branch, groups: Sequence[Sequence[Fact]]) -> list[list[Fact]]:
+    """Return the groups without the facts of which a curator decided that both they and the best stay."""
+    pairs = {(group[0].uid, fact.uid) for group in groups for fact in group[1:]}
+    if not pairs:
+        return []
+    both = pairs | {pair[::-1] for pair in pairs}
+    kept = get_pair_answers().find_kept(both, dict(branch.lineage()))
+    left = [
+        [keeper, *(one for one in others if {(keeper.uid, one.uid), (one.uid, keeper.uid)}.isdisjoint(kept))]
+        for keeper, *others in groups
+    ]
+    return [group for group in left if len(group) > 1]
 
 
 def consolidate_facts(source: FactSource, run: ConsolidationRun, actor: Actor) -> None:
@@ -75,18 +113,33 @@ def consolidate_facts(source: FactSource, run: ConsolidationRun, actor: Actor) -
     for groups in split_groups(source.groups):
         _apply(run, _commit_groups(source.branch, groups, run, actor))
     if source.agent_id:
-        now = read_facts(source.branch, source.agent_id) if source.groups else source
-        shared = [fact for fact in now.own if fact.visibility != Fact.Visibility.PRIVATE]
+        own = [fact for fact in list_left(source) if fact.branch_id == source.branch.pk]
+        shared = [fact for fact in own if fact.visibility != Fact.Visibility.PRIVATE]
         if len(shared) >= MIN_SUMMARISED:
             _apply(run, _commit_summary(source, shared, run, actor))
 
 
+def list_left(source: FactSource) -> list[Fact]:
+    """Return the facts that are still in use; those of groups, which may have changed, are read anew."""
+    uids = sorted({fact.uid for group in source.groups for fact in group})
+    source.branch.refresh_from_db(fields=["head", "head_at"])
+    lineage = source.branch.lineage()
+    now: dict[UUID, Fact] = {}
+    for batch in batched(uids, BATCH_SIZE):
+        rows = Fact.objects.in_lineage(lineage).filter(uid__in=batch, status=Fact.Status.ACTIVE).fetch_all()
+        now |= {fact.uid: fact for fact in rows}
+    annotate_facts(list(now.values()), lineage, source.branch.project_id)
+    grouped = set(uids)
+    known = ((now.get(fact.uid) if fact.uid in grouped else fact) for fact in source.facts)
+    return [fact for fact in known if fact is not None]
+
+
 def split_groups(groups: Iterable[Sequence[Fact]]) -> Iterator[list[list[Fact]]]:
-    """Yield groups with about MAX_PIECE facts together; of a larger one parts, each with the best of all."""
+    """Yield groups with about MAX_COMMIT_FACTS facts together; of a larger one parts, each with its best."""
     piece: list[list[Fact]] = []
     for keeper, *others in groups:
-        for batch in batched(others, MAX_PIECE):
-            if piece and sum(map(len, piece)) + len(batch) > MAX_PIECE:
+        for batch in batched(others, MAX_COMMIT_FACTS):
+            if piece and sum(map(len, piece)) + len(batch) > MAX_COMMIT_FACTS:
                 yield piece
                 piece = []
             piece.append([keeper, *batch])
@@ -113,12 +166,19 @@ def _commit_groups(
 
 
 def _recheck(commit: CommitWriter, groups: Sequence[Sequence[Fact]]) -> list[list[Fact]]:
-    """Return the groups of which every fact still says what was compared."""
+    """Return the groups of which every fact still is what was compared."""
     uids = sorted({fact.uid for group in groups for fact in group})
     rows = commit.visible_rows(Fact).filter(uid__in=uids, status=Fact.Status.ACTIVE).fetch_all()
-    now = {(row.uid, row.content_hash): row for row in rows}
-    keys = [[(fact.uid, fact.content_hash) for fact in group] for group in groups]
+    annotate_facts(rows, commit.lineage, commit.branch.project_id)
+    now = {(row.uid, describe_state(row)): row for row in rows}
+    keys = [[(fact.uid, describe_state(fact)) for fact in group] for group in groups]
     return [[now[key] for key in group] for group in keys if all(key in now for key in group)]
+
+
+def describe_state(fact: Fact) -> tuple[Any, ...]:
+    """Return what of a fact decided that it is one of a group, and which of the group stays."""
+    valid = (fact.valid_from, fact.valid_until, fact.expires_at)
+    return (fact.content_hash, fact.kind, fact.visibility, *valid, fact.pinned, fact.verification_status)
 
 
 def _supersede_group(commit: CommitWriter, group: Sequence[Fact]) -> int:
@@ -151,8 +211,15 @@ def _commit_summary(
         with open_commit(actor, source.branch.name, f"consolidate.{run.level}") as commit:
             rows = commit.visible_rows(Fact).filter(source_id=key, status=Fact.Status.ACTIVE)
             known = [row for row in rows.fetch_all() if row.branch_id == commit.branch.pk]
+            if was_taken_away(source.withdrawals, key, text):
+                return store_commit(run, None, {})
             counts = _write_summary(commit, known[0] if known else None, key, text, named, actor)
         return store_commit(run, commit.commit, counts)
+
+
+def was_taken_away(withdrawals: Sequence[Withdrawal], key: str, text: str) -> bool:
+    """Return whether a person took this very summary away."""
+    return any(fact.fact_text == text for one in withdrawals for fact in one.filter_facts(source_id=key))
 
 
 def _write_summary(

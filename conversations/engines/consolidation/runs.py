@@ -43,11 +43,18 @@ def dry_transaction(is_dry: bool) -> Iterator[None]:
 
 @contextmanager
 def open_run(branch: Branch, level: str, target: str, actor: Actor) -> Iterator[ConsolidationRun]:
-    """Claim a target for a run that ends with the block: done, or as the block says, failed on an error.
+    """Claim a target for a run that ends with the block, as ``carry_out`` says.
 
     Raises Conflict while another run has the target.
     """
     run = claim_run(branch, level, target, actor)
+    with carry_out(run, actor):
+        yield run
+
+
+@contextmanager
+def carry_out(run: ConsolidationRun, actor: Actor) -> Iterator[ConsolidationRun]:
+    """End a claimed run with the block: done, or as the block says, failed on an error."""
     try:
         yield run
     except Exception as error:
@@ -60,7 +67,9 @@ def open_run(branch: Branch, level: str, target: str, actor: Actor) -> Iterator[
 
 
 @retry_transaction
-def claim_run(branch: Branch, level: str, target: str, actor: Actor) -> ConsolidationRun:
+def claim_run(
+    branch: Branch, level: str, target: str, actor: Actor, state: str = State.RUNNING
+) -> ConsolidationRun:
     """Store a run that has its target alone. Raises Conflict."""
     now, slot = timezone.now(), f"{branch.pk}:{level}:{target}"
     run = ConsolidationRun(
@@ -68,6 +77,7 @@ def claim_run(branch: Branch, level: str, target: str, actor: Actor) -> Consolid
         branch=branch,
         level=level,
         target=target,
+        state=state,
         slot=slot,
         lease_until=now + LEASE,
         started_at=now,
@@ -86,6 +96,28 @@ def end_run(run: ConsolidationRun, state: str, note: str) -> None:
     run.state, run.note, run.finished_at = state, note[:500], timezone.now()
     run.slot = run.lease_until = None
     run.save(force_update=True)
+
+
+def take_queued(run_id: UUID) -> ConsolidationRun | None:
+    """Begin a queued run; return None for one that another worker has, or that was given up."""
+    queued = ConsolidationRun.objects.filter(pk=run_id, state=State.QUEUED)
+    if not queued.update(state=State.RUNNING, lease_until=timezone.now() + LEASE):
+        return None
+    return ConsolidationRun.objects.select_related("branch").get(pk=run_id)
+
+
+def show_progress(run: ConsolidationRun) -> None:
+    """Store what a language model was asked so far, as a sign of life."""
+    run.lease_until = timezone.now() + LEASE
+    run.save(
+        update_fields=["calls", "input_tokens", "output_tokens", "mode", "model", "prompt", "lease_until"]
+    )
+
+
+def list_own_seqs(run: ConsolidationRun) -> set[tuple[int, int]]:
+    """Return the commits of a run as branch and number."""
+    commits = Commit.objects.filter(pk__in=[UUID(uid) for uid in run.commits])
+    return set(commits.values_list("branch_id", "seq"))
 
 
 def drop_run(run: ConsolidationRun) -> None:
@@ -120,12 +152,3 @@ def find_read_to(branch: Branch, level: str, target: str) -> datetime | None:
     """Return up to which commit's time earlier runs have read a target."""
     runs = ConsolidationRun.objects.filter(branch=branch, level=level, target=target, read_to__isnull=False)
     return runs.order_by("-read_to").values_list("read_to", flat=True).first()
-
-
-def list_undone_seqs(branch: Branch, target: str) -> list[int]:
-    """Return the commits of undone runs of a session, by their numbers on the branch."""
-    undone = ConsolidationRun.objects.filter(
-        branch=branch, level=Level.SESSION, target=target, state=State.UNDONE
-    )
-    ids = [UUID(uid) for commits in undone.values_list("commits", flat=True) for uid in commits]
-    return list(Commit.objects.filter(pk__in=ids).values_list("seq", flat=True)) if ids else []

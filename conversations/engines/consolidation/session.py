@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from conversations.engines.consolidation import rules
-from conversations.engines.consolidation.extraction import PROMPT, ModelCosts, find_extraction
+from conversations.engines.consolidation.extraction import PROMPT, Extraction, ModelCosts, find_extraction
 from conversations.engines.consolidation.findings import (
     Finding,
     SessionReader,
@@ -20,8 +20,15 @@ from conversations.engines.consolidation.findings import (
 )
 from conversations.engines.consolidation.matching import Texts, find_same, read_texts
 from conversations.engines.consolidation.revised import Comparison, compare_texts
-from conversations.engines.consolidation.runs import drop_run, is_empty, open_run, store_commit
-from conversations.engines.consolidation.writing import FindingWriter
+from conversations.engines.consolidation.runs import (
+    drop_run,
+    is_empty,
+    list_own_seqs,
+    open_run,
+    show_progress,
+    store_commit,
+)
+from conversations.engines.consolidation.writing import FindingWriter, choose_leaders
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.db.retry import retry_transaction
@@ -32,9 +39,11 @@ from memory.models import Fact, FactLink, Project, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 
-MAX_PIECE = 100  # findings in one commit, so that other writers wait for one piece only
+MAX_COMMIT_FINDINGS = 100  # in one commit, so that other writers wait for one piece only
 MAX_PIECES = 20  # in one task, so that other tasks get their turn
 REST_QUEUED = "The rest is queued."
+REST_UNREAD = "Only the first findings were tried: a run queues the rest."
+ASKS_NO_MODEL = "A dry run asks no language model: rules read all of it."
 KIND = "consolidate.session"
 
 
@@ -55,9 +64,8 @@ class SessionConsolidation:
         has the session.
         """
         actor.require_scope("write", session.branch.name)
-        source = read_session(session)
         with open_run(session.branch, ConsolidationRun.Level.SESSION, session.key, actor) as run:
-            consolidate_session(source, run, actor)
+            run_session(session, run, actor)
         if is_empty(run):
             drop_run(run)
         return run.created
@@ -72,31 +80,63 @@ class SessionSource:
     reader: SessionReader
     costs: ModelCosts
     recalled: frozenset[UUID]
+    is_whole: bool = True  # nothing is left for another run
 
-    @property
-    def is_whole(self) -> bool:
-        """Return whether nothing is left for another run."""
-        return len(self.pieces) <= MAX_PIECES
+    def join_pieces(self) -> Piece:
+        """Return all pieces as one."""
+        found = [one for piece in self.pieces for one in piece.found]
+        words = {text: words for piece in self.pieces for text, words in piece.texts.words.items()}
+        vectors = {text: data for piece in self.pieces for text, data in piece.texts.vectors.items()}
+        model = next((piece.texts.model for piece in self.pieces if piece.texts.model), "")
+        return Piece(found, Texts(words, vectors, model))
 
 
-def read_session(session: Session) -> SessionSource:
+@dataclass(frozen=True)
+class PiecePlan:
+    """What is written of a piece: compared with what is stored, without a transaction."""
+
+    news: Sequence[Finding]
+    same: Mapping[str, Fact]
+    leaders: Mapping[str, str]
+    comparison: Comparison
+
+
+def run_session(session: Session, run: ConsolidationRun, actor: Actor) -> None:
+    """Read a session and write what it taught, for a run that has it alone; a model is asked in no
+    transaction.
+    """
+    extraction = find_extraction()
+    if extraction is not None:
+
+        def show_costs(costs: ModelCosts) -> None:
+            set_costs(run, costs)
+            show_progress(run)
+
+        extraction.show_progress = show_costs
+    consolidate_session(read_session(session, extraction), run, actor)
+
+
+def read_session(session: Session, extraction: Extraction | None = None) -> SessionSource:
     """Read what a run needs, models included: no transaction is open here.
 
     A source that was consumed once is skipped, whatever became of its fact; texts that Day1 itself gave the
-    session are not learned. At most one piece more than a run writes is read.
+    session are not learned. By rules, at most one piece more than a run writes is read; a model's budget
+    bounds its notes, which are written whole, since it would be asked about their messages again.
     """
     session.branch.refresh_from_db(fields=["head", "head_at"])
     off = set(Project.objects.get(pk=session.project_id).rules_off)
     recalled = list_recalled_ids(session)
     spoken = rules.Spoken(list_known_texts(session, recalled))
-    reader, extraction = SessionReader(session), find_extraction()
+    reader = SessionReader(session)
     findings = extraction.read_session(reader) if extraction else reader.find_new()
     pieces = []
-    for found in islice(_split_findings(findings), MAX_PIECES + 1):
+    for found in islice(_split_findings(findings), None if extraction else MAX_PIECES + 1):
         fresh = [one for one in found if one.rule not in off and not spoken.says(one.text)]
         pieces.append(Piece(found, read_texts(session.project_id, [one.text for one in fresh])))
-    costs = extraction.costs if extraction else ModelCosts()
-    return SessionSource(session, pieces, reader, costs, frozenset(recalled))
+    costs, is_whole = extraction.costs if extraction else ModelCosts(), True
+    if extraction is None:
+        pieces, is_whole = pieces[:MAX_PIECES], len(pieces) <= MAX_PIECES
+    return SessionSource(session, pieces, reader, costs, frozenset(recalled), is_whole)
 
 
 def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Actor) -> None:
@@ -104,20 +144,23 @@ def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Act
 
     Sentences that are learned only where they change a decision are compared once, whatever comes of it.
     """
-    session = source.session
     set_costs(run, source.costs)
-    for piece in source.pieces[:MAX_PIECES]:
-        candidates = [one for one in piece.found if one.text in piece.texts.words]
-        if news := drop_open(session, candidates):
-            write_piece(source, run, news, piece.texts, actor)
-        _mark_compared(session, piece.found)
+    for piece in source.pieces:
+        if plan := plan_piece(source, piece):
+            write_piece(source, run, plan, piece.texts, actor)
+        _mark_compared(source.session, piece.found)
+    set_read(source, run, source.costs.note)
+    if not source.is_whole:
+        run.note = REST_QUEUED
+        enqueue("memory.consolidate", source.session.pk)
+
+
+def set_read(source: SessionSource, run: ConsolidationRun, note: str) -> None:
+    """Set how much a run has read, where it has read all."""
+    run.note = note
     if source.is_whole:
         run.messages, run.observations = source.reader.messages, source.reader.observations
         run.read_to = source.reader.read_to
-        run.note = source.costs.note
-    else:
-        run.note = REST_QUEUED
-        enqueue("memory.consolidate", session.pk)
 
 
 def set_costs(run: ConsolidationRun, costs: ModelCosts) -> None:
@@ -127,48 +170,54 @@ def set_costs(run: ConsolidationRun, costs: ModelCosts) -> None:
         run.mode, run.model, run.prompt = ConsolidationRun.Mode.LLM, costs.model, PROMPT
 
 
-def write_piece(
-    source: SessionSource, run: ConsolidationRun, news: Sequence[Finding], texts: Texts, actor: Actor
-) -> None:
-    """Write findings in one commit, without those that say what the session was given in other words."""
-    session = source.session
+def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
+    """Return what of a piece is written, without what says what the session was given in other words."""
+    session, texts = source.session, piece.texts
+    session.branch.refresh_from_db(fields=["head", "head_at"])  # the pieces before count
+    news = drop_open(session, [one for one in piece.found if one.text in texts.words])
+    if not news:
+        return None
     same = find_same(session.branch, session.project_path, texts, {one.text for one in news})
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
     comparison = compare_texts(session, [one.text for one in news if one.is_statement])
-    for name, value in _commit_findings(session, run, news, texts, same, comparison, actor).items():
+    leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
+    return PiecePlan(news, same, leaders, comparison)
+
+
+def write_piece(
+    source: SessionSource, run: ConsolidationRun, plan: PiecePlan, texts: Texts, actor: Actor
+) -> None:
+    """Write what was planned in one commit."""
+    for name, value in _commit_findings(source.session, run, plan, texts, actor).items():
         setattr(run, name, value)
 
 
 @retry_transaction
 def _commit_findings(
-    session: Session,
-    run: ConsolidationRun,
-    news: Sequence[Finding],
-    texts: Texts,
-    same: Mapping[str, Fact],
-    comparison: Comparison,
-    actor: Actor,
+    session: Session, run: ConsolidationRun, plan: PiecePlan, texts: Texts, actor: Actor
 ) -> dict[str, object]:
-    """Commit findings, without sources consumed or erased meanwhile; return the run's new values."""
+    """Commit findings, without sources erased or consumed meanwhile; return the run's new values."""
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         with open_commit(actor, session.branch.name, KIND, write=Write.EXTRACT) as commit:
-            sources = [one.source for one in news]
-            further = {uid for one in news for uid, _kind in one.more}
-            gone = erased_uids(session.project_id, {*sources, *further, *comparison.uids})
-            skipped = gone | find_consumed(commit.visible_rows(FactLink), sources)
-            left = [one for one in news if one.source not in skipped]
+            sources = [one.source for one in plan.news]
+            further = {uid for one in plan.news for uid, _kind in one.more}
+            gone = erased_uids(session.project_id, {*sources, *further, *plan.comparison.uids})
+            own = list_own_seqs(run)  # notes of a model share their sources
+            skipped = gone | find_consumed(commit.visible_rows(FactLink), sources, own)
+            left = [one for one in plan.news if one.source not in skipped]
             left = [one for one in left if gone.isdisjoint(uid for uid, _kind in one.more)]
-            counts = FindingWriter(commit, texts, same, actor).write(left, comparison.without(gone))
+            writer = FindingWriter(commit, plan.same, plan.leaders, actor)
+            counts = writer.write(left, plan.comparison.without(gone))
         return store_commit(run, commit.commit, counts)
 
 
 def _split_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
-    """Yield lists of at most MAX_PIECE findings, never splitting those of one source."""
+    """Yield lists of at most MAX_COMMIT_FINDINGS findings, never splitting those of one source."""
     piece: list[Finding] = []
     for _, own in groupby(findings, lambda finding: finding.source):
-        batch = list(islice(own, MAX_PIECE))
-        if piece and len(piece) + len(batch) > MAX_PIECE:
+        batch = list(islice(own, MAX_COMMIT_FINDINGS))
+        if piece and len(piece) + len(batch) > MAX_COMMIT_FINDINGS:
             yield piece
             piece = []
         piece += batch

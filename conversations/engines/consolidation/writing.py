@@ -12,11 +12,24 @@ from memory.engines.versions.commits import CommitWriter
 from memory.models import Fact
 
 
-class FindingWriter:
-    """Writer of findings in one commit; ``same`` are facts that say the same as a text in other words."""
+def choose_leaders(requested: Sequence[str], texts: Texts) -> dict[str, str]:
+    """Return for each text the first one that says the same, mostly the text itself."""
+    leaders: dict[str, str] = {}
+    for text in dict.fromkeys(requested):
+        equal = (one for one in dict.fromkeys(leaders.values()) if texts.measure(text, one))
+        leaders[text] = next(equal, text)
+    return leaders
 
-    def __init__(self, commit: CommitWriter, texts: Texts, same: Mapping[str, Fact], actor: Actor) -> None:
-        self.commit, self.texts, self.same, self.actor = commit, texts, same, actor
+
+class FindingWriter:
+    """Writer of findings in one commit; ``same`` are facts that say the same as a text in other words,
+    ``leaders`` the first of the new texts that say the same.
+    """
+
+    def __init__(
+        self, commit: CommitWriter, same: Mapping[str, Fact], leaders: Mapping[str, str], actor: Actor
+    ) -> None:
+        self.commit, self.same, self.leaders, self.actor = commit, same, leaders, actor
 
     def write(self, found: Sequence[Finding], comparison: Comparison) -> dict[str, int]:
         """Write findings with links to their sources; return what the run counts."""
@@ -24,7 +37,7 @@ class FindingWriter:
             return {}
         texts = list(dict.fromkeys(one.text for one in found))
         known = self._load_known(texts)
-        leaders = self._choose_leaders([text for text in texts if text not in known])
+        leaders = self._regroup([text for text in texts if text not in known])
         fresh = [one for one in found if one.text not in known and leaders[one.text] == one.text]
         results = self._write_facts(fresh)
         facts = known | {one.text: result.fact for one, result in zip(fresh, results, strict=True)}
@@ -46,13 +59,10 @@ class FindingWriter:
         uids = ((text, self.same[text].uid) for text in texts if text in self.same)
         return {text: now[uid] for text, uid in uids if uid in now}
 
-    def _choose_leaders(self, texts: Sequence[str]) -> dict[str, str]:
-        """Return for each text the first one that says the same, mostly the text itself."""
-        leaders: dict[str, str] = {}
-        for text in texts:
-            equal = (one for one in dict.fromkeys(leaders.values()) if self.texts.measure(text, one))
-            leaders[text] = next(equal, text)
-        return leaders
+    def _regroup(self, texts: Sequence[str]) -> dict[str, str]:
+        """Return the leaders of the texts that are left, each one of them."""
+        first: dict[str, str] = {}
+        return {text: first.setdefault(self.leaders.get(text, text), text) for text in texts}
 
     def _write_facts(self, found: Sequence[Finding]) -> list[WriteResult]:
         if not found:

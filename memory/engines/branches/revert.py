@@ -1,6 +1,6 @@
 """Reverts: a new commit undoes an earlier one, as long as nothing that it touched has changed since."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -71,6 +71,23 @@ class RevertEngine:
             raise Conflict("There is nothing to undo in this commit.")
         return commit.commit
 
+    def revert_facts(
+        self, *, found: Commit, fact_ids: Collection[UUID], kind: str, actor: Actor
+    ) -> Commit | None:
+        """Revert what a commit did to some facts, in a commit of its own; None where it did nothing to them.
+
+        The rest of the commit stays, and a revert of the new one brings this part back. To be called in a
+        transaction. Raises BranchArchived, scope and branch refusals, and Conflict with the ids when
+        something of it has changed since.
+        """
+        with open_commit(actor, found.branch.name, kind, write=Write.EXEMPT, bounded=False) as commit:
+            done = CommitEffects.from_commit(found).narrow(set(fact_ids))
+            if changed := done.changed_since(commit):
+                raise build_conflict(changed)
+            done.undo_effects(commit)
+            commit.targets += sorted(map(str, fact_ids))
+        return commit.commit
+
     def get_commit(self, *, commit_id: UUID, actor: Actor) -> Commit:
         """Return a commit with its branch. Raises NotFound, BranchForbidden."""
         found = self._get_commit(commit_id, actor)
@@ -104,6 +121,18 @@ class CommitEffects:
     commit: Commit
     made: dict[type[BranchedModel], list[BranchedModel]]
     before: dict[type[BranchedModel], dict[UUID, BranchedModel]] = field(default_factory=dict)
+    fact_ids: Collection[UUID] | None = None  # only the effects on these
+
+    def narrow(self, fact_ids: Collection[UUID]) -> "CommitEffects":
+        """Return the effects on some facts: their versions, their links, and all links to those it added."""
+        added = {row.uid for row in self.made[Fact] if row.uid not in self.before[Fact]}
+        gone = added.intersection(fact_ids)
+
+        def belongs(row: BranchedModel) -> bool:
+            return _get_fact_uid(row) in fact_ids or (isinstance(row, FactLink) and row.to_id in gone)
+
+        made = {model: [row for row in rows if belongs(row)] for model, rows in self.made.items()}
+        return CommitEffects(self.commit, made, self.before, fact_ids)
 
     @classmethod
     def from_commit(cls, commit: Commit) -> "CommitEffects":
@@ -159,10 +188,11 @@ class CommitEffects:
         later = {"branch": self.commit.branch_id, "seq_from__gt": self.commit.seq, "seq_to": OPEN}
         found: list[UUID] = []
         for part in versioned_models():
+            own = {row.rid for row in self.made[part]}  # brought back by a revert since
             for column, owner in part.OWNERS.items():
                 if owner == model._meta.model_name:
                     rows = part._base_manager.filter(**later, deleted=False, **{f"{column}__in": uids})
-                    found += rows.values_list(column, flat=True)
+                    found += [uid for uid, rid in rows.values_list(column, "rid") if rid not in own]
         return found
 
     def _confirmed_among(self, uids: Sequence[UUID]) -> list[UUID]:
@@ -216,8 +246,9 @@ class CommitEffects:
             fresh = write(commit, rows, self.before[model])
             enqueue_missing(commit, [row for row in fresh if row.TEXT])
         self._undo_confirmations(commit)
-        undone = (self.commit.branch_id, self.commit.seq)
-        commit.side_rows += get_pair_answers().undo_answers(*undone, undone_by=commit.seq)
+        if self.fact_ids is None:
+            undone = (self.commit.branch_id, self.commit.seq)
+            commit.side_rows += get_pair_answers().undo_answers(*undone, undone_by=commit.seq)
 
     @staticmethod
     def _undo_versions(
@@ -253,7 +284,10 @@ class CommitEffects:
     def _undo_confirmations(self, commit: CommitWriter) -> None:
         """Withdraw the confirmations that the commit gave, and renew those that it withdrew."""
         confirmations = Confirmation.objects.filter(branch_id=self.commit.branch_id)
+        if self.fact_ids is not None:
+            confirmations = confirmations.filter(uid__in=self.fact_ids)
         again = list(confirmations.filter(seq_to=self.commit.seq))
+        self._withdraw_renewed(commit, confirmations)
         commit.side_rows += confirmations.filter(seq=self.commit.seq, seq_to=OPEN).update(seq_to=commit.seq)
         Confirmation.objects.bulk_create(
             Confirmation(
@@ -262,6 +296,15 @@ class CommitEffects:
             for old in again
         )
         commit.side_rows += len(again)
+
+    def _withdraw_renewed(self, commit: CommitWriter, confirmations: Any) -> None:
+        """Withdraw confirmations of the commit that one revert withdrew and another one renewed."""
+        given = confirmations.filter(seq=self.commit.seq).exclude(seq_to=OPEN)
+        pairs = set(given.values_list("uid", "source"))
+        later = confirmations.filter(seq__gt=self.commit.seq, seq_to=OPEN, uid__in={uid for uid, _ in pairs})
+        reverts = _reverts_among(self.commit, sorted(set(later.values_list("seq", flat=True))))
+        renewed = [one.pk for one in later if (one.uid, one.source) in pairs and one.seq in reverts]
+        commit.side_rows += confirmations.filter(pk__in=renewed).update(seq_to=commit.seq)
 
 
 def _build_undone(row: Any, before: Any, former: Any) -> Any:
