@@ -70,7 +70,7 @@ class ConsolidationDetailShape(ConsolidationShape):
     durable_facts = s.ListField(child=s.UUIDField(), help_text="In the answer to a task's run.")
 
 
-class AcceptInput(s.Serializer):
+class AcceptChangesInput(s.Serializer):
     """Which facts of a run are accepted."""
 
     fact_ids = s.ListField(child=s.UUIDField(), required=False, max_length=MAX_FACTS)
@@ -82,7 +82,7 @@ class AcceptInput(s.Serializer):
     )
 
 
-class RejectInput(s.Serializer):
+class RejectChangesInput(s.Serializer):
     """Which facts of a run are rejected."""
 
     fact_ids = s.ListField(child=s.UUIDField(), max_length=MAX_FACTS)
@@ -100,8 +100,10 @@ ROUTES = {
         ),
         "one_run": RUN,
         "undo": route("Undo a run whole", {200: ConsolidationShape}),
-        "accept": route("Accept facts of a run as true", {200: ConsolidationDetailShape}, AcceptInput),
-        "reject": route("Undo what a run did to some facts", {200: ConsolidationDetailShape}, RejectInput),
+        "accept": route("Accept facts of a run as true", {200: ConsolidationDetailShape}, AcceptChangesInput),
+        "reject": route(
+            "Undo what it did to some facts", {200: ConsolidationDetailShape}, RejectChangesInput
+        ),
     }
 }
 

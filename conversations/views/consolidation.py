@@ -127,7 +127,7 @@ class Consolidations(StateListPage):
         except Day1Error as error:
             add_form_error(form, error)
             return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        context = ProjectPage.get_context_data(self, **describe_report(report), tried=form)
+        context = ProjectPage.get_context_data(self, **describe_report(report))
         return self.response_class(request, ["consolidation.html"], context)
 
     def create_row(self, form: forms.Form) -> str:
@@ -171,11 +171,11 @@ class ConsolidationPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         report = consolidation_engine.get_run(run_id=self.kwargs["run_id"], actor=self.reader.actor)
-        run, told = report.run, describe_report(report)
+        run, shown = report.run, describe_report(report)
         is_undoable = self.may_undo(run)
         open_changes = [one for one in report.changes if not one.answer]
         sure = sum(one.fact.confidence >= MIN_SURE for one in open_changes)
-        return super().get_context_data(**told, is_undoable=is_undoable, sure=sure, least=MIN_SURE, **kwargs)
+        return super().get_context_data(**shown, is_undoable=is_undoable, sure=sure, least=MIN_SURE, **kwargs)
 
     def may_undo(self, run: ConsolidationRun) -> bool:
         is_open = run.state not in (*UNENDED, State.UNDONE) and not run.branch.archived_at

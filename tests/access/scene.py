@@ -108,7 +108,8 @@ def build_run(actor: Actor) -> dict[str, Any]:
     said = [{"role": "user", "content": "We decided to rotate the keys monthly."}]
     MessageEngine().write_messages(conversation_id=talk.uid, messages=said, actor=actor)
     SessionManager().end_session(session_id="s8", actor=actor)
-    return {"run": ConsolidationEngine().consolidate_session(session_id="s8", actor=actor).run.pk}
+    report = ConsolidationEngine().consolidate_session(session_id="s8", actor=actor)
+    return {"run": report.run.pk, "learned": report.changes[0].fact.uid}
 
 
 def build_work(actor: Actor) -> dict[str, Any]:

@@ -207,6 +207,8 @@ REST = (
     Rest("curate", "POST", "/questions/bulk", {"questions": [{"text": "What?", "expected": ["{fact}"]}]}),
     Rest("curate", "POST", "/quarantine", {"source": "agent", "target": "zoe"}),
     Rest("curate", "POST", "/quarantine/{quarantine}/release"),
+    Rest("curate", "POST", "/consolidation/runs/{run}/accept", {"min_confidence": 0.5}),
+    Rest("curate", "POST", "/consolidation/runs/{run}/reject", {"fact_ids": ["{learned}"]}),
     Rest("curate", "POST", "/consolidation/runs/{run}/undo", {}),
     Rest("curate", "POST", "/review-items/{item}/resolve", {"decision": "keep_both"}),
     Rest("curate", "POST", "/tasks/{task_2}/cancel", {}),  # one of somebody else

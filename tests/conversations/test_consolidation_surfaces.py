@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conversations.engines.consolidation.engine import ConsolidationEngine
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
@@ -134,6 +135,31 @@ def test_a_key_of_another_branch_sees_no_run(project: Project, actor: Actor) -> 
     assert own.post(f"{RUNS}/{found.pk}/undo", {}).status_code == 404
 
 
+def test_changes_are_accepted_and_rejected(api: Api, actor: Actor, say: Say) -> None:
+    say("We decided to rotate keys monthly.")
+    found = run(actor)
+    one, two = sorted((change.fact for change in found.changes), key=lambda fact: fact.fact_text)
+    path = f"{RUNS}/{found.run.pk}"
+    accepted = api.post(f"{path}/accept", {"fact_ids": [str(one.uid)]}).json()
+    rejected = api.post(f"{path}/reject", {"fact_ids": [str(two.uid)]}).json()
+    assert {row["fact_id"]: row["answer"] for row in accepted["changes"]} == {
+        str(one.uid): "accepted",
+        str(two.uid): "",
+    }
+    assert [row["answer"] for row in rejected["changes"] if row["fact_id"] == str(two.uid)] == ["rejected"]
+    assert api.get(path).json() == rejected
+    assert api.get(f"/facts/{one.uid}").json()["verification_status"] == "verified"
+    assert api.get(f"/facts/{two.uid}").status_code == 404
+    with nothing_left():
+        refused(api.post(f"{path}/accept", {}), 400, "invalid", "fact_ids")
+        refused(api.post(f"{path}/accept", {"min_confidence": 2}), 400, "invalid", "min_confidence")
+        refused(api.post(f"{path}/accept", {"min_confidence": 0.95}), 400, "invalid", "fact_ids")
+        refused(api.post(f"{path}/reject", {"fact_ids": [str(two.uid)]}), 409, "conflict")
+        refused(api.post(f"{path}/reject", {"more": 1}), 400, "unknown_field", "more")
+    assert api.post(f"{path}/undo", {}).json()["state"] == "undone"
+    assert shown(actor) == []
+
+
 # ---- the command line --------------------------------------------------------------------------------------
 
 
@@ -146,6 +172,12 @@ def test_commands(day1: Day1, actor: Actor) -> None:
     cells = out.splitlines()[1].split("\t")
     assert cells[1:9] == ["session", "s1", "main", "done", "1", "1", "0", "0"]
     assert ARGON in day1("consolidate", "show", cells[0])[1]
+    fact = next(line for line in day1("consolidate", "show", cells[0])[1].splitlines() if ARGON in line)
+    uid = fact.split("\t")[2]
+    assert "\taccepted\t" in day1("consolidate", "accept", cells[0], "--fact", uid)[1]
+    assert day1("consolidate", "accept", cells[0], "--min-confidence", "0.95")[0] == 1
+    assert "\trejected\t" in day1("consolidate", "reject", cells[0], "--fact", uid)[1]
+    assert shown(actor) == []
     assert day1("consolidate", "undo", cells[0]) == (0, f"{cells[0]}\tundone\n", "")
     status, _, err = day1("consolidate", "agent", "nobody")
     assert (status, err) == (1, "not_found: nobody has no active facts on this branch.\n")
@@ -172,6 +204,50 @@ def test_the_pages_start_a_run_tell_of_it_and_undo_it(project: Project, actor: A
     assert "The run over s1 is undone." in undone
     assert "Undo this run" not in undone
     assert shown(actor) == []
+
+
+def test_a_page_answers_each_change_and_shows_a_dry_run(project: Project, actor: Actor) -> None:
+    curator = browser(person("cora", project, Membership.Role.CURATOR))
+    tried = curator.post("/p/test/consolidation", {"level": "session", "target": "s1", "do": "try"})
+    page = text(tried)
+    assert (tried.status_code, "This was a dry run: nothing is written." in page, ARGON in page) == (
+        200,
+        True,
+        True,
+    )
+    assert (shown(actor), "Reject" in page) == ([], False)
+    bad = curator.post("/p/test/consolidation", {"level": "session", "target": "nowhere", "do": "try"})
+    assert (bad.status_code, 'value="nowhere"' in text(bad)) == (404, True)
+    found = run(actor)
+    address, uid = f"/p/test/consolidation/{found.run.pk}", found.changes[0].fact.uid
+    page = text(curator.get(address))
+    assert ("Accept</button>" in page, "Reject</button>" in page, "Accept all" in page) == (True, True, False)
+    accepted = text(curator.post(address, {"do": "accept", "fact": str(uid)}, follow=True))
+    assert "Accepted: it is verified." in accepted
+    assert "Accept</button>" not in accepted
+    rejected = text(curator.post(address, {"do": "reject", "fact": str(uid)}, follow=True))
+    assert "Rejected: it is as before the run." in rejected
+    assert "Reject</button>" not in rejected
+    assert shown(actor) == []
+    again = text(curator.post(address, {"do": "reject", "fact": str(uid)}, follow=True))
+    assert "Rejected already: 1 of these facts." in again
+
+
+def test_a_page_accepts_all_that_are_sure(project: Project, actor: Actor) -> None:
+    for session, end in (("s5", "."), ("s6", "!")):
+        FactEngine().write_fact(
+            fact_text=f"Cents are counted{end}",
+            confidence=0.9,
+            actor=actor,
+            session_id=session,
+            agent_id="ada",
+        )
+    found = ConsolidationEngine().consolidate_agent(agent_id="ada", actor=actor)
+    curator = browser(person("cora", project, Membership.Role.CURATOR))
+    address = f"/p/test/consolidation/{found.run.pk}"
+    assert "Accept all of at least 0.95" in text(curator.get(address))
+    assert "Accepted: they are verified." in text(curator.post(address, {"do": "sure"}, follow=True))
+    assert "Accept all" not in text(curator.get(address))
 
 
 def test_a_refused_start_keeps_what_was_typed(project: Project) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from conversations.engines.consolidation.answers import ACCEPTED, REJECTED, store_answers
 from conversations.engines.consolidation.report import RunChange, iterate_changes
@@ -17,7 +18,7 @@ from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import Commit, Fact
 
 ACCEPT_REASON = "Accepted in the report of a consolidation."
-CHANGED = "Changed since the run: {count} of these facts. Look at them again."
+CHANGED = _("Changed since the run: {count} of these facts. Look at them again.")
 REJECT = "consolidate.reject"
 State = ConsolidationRun.State
 
@@ -38,17 +39,20 @@ def accept(run: ConsolidationRun, changes: Collection[RunChange], actor: Actor) 
 def reject(
     run: ConsolidationRun, changes: Collection[RunChange], commits: Iterable[Commit], actor: Actor
 ) -> None:
-    """Undo what the commits of a run did to the facts. Raises Conflict with what was built on it."""
+    """Undo what the commits of a run, and of answers to it, did to the facts, the last one first.
+
+    Raises Conflict for facts that were rejected before, and with what was built on them.
+    """
+    if done := [str(one.fact.uid) for one in changes if one.answer == REJECTED]:
+        raise Conflict("Rejected already: {count} of these facts.", count=len(done), changed=done)
     uids = {uid for one in changes for uid in (one.fact.uid, *one.superseded)}
     with transaction.atomic(savepoint=False):
         made = [
             RevertEngine().revert_facts(found=one, fact_ids=uids, kind=REJECT, actor=raise_scopes(actor))
             for one in commits
         ]
-        done = [commit for commit in made if commit is not None]
-        if not done:
-            raise Conflict("There is nothing to undo in this commit.")
-        keep_answers(run, [one.fact.uid for one in changes], REJECTED, done, actor)
+        stored = [commit for commit in made if commit is not None]
+        keep_answers(run, [one.fact.uid for one in changes], REJECTED, stored, actor)
 
 
 def keep_answers(

@@ -212,14 +212,15 @@ class ConsolidationEngine:
         return build_report(run)
 
     def reject_changes(self, *, run_id: UUID, fact_ids: Iterable[UUID], actor: Actor) -> ConsolidationReport:
-        """Undo what a run did to some facts; the rest stays. What they come from is not learned again.
+        """Undo what a run did to some facts, and that they were accepted; the rest stays. What they come from
+        is not learned again.
 
         Raises as ``accept_changes``, and Conflict with the ids that later work changed or built on.
         """
         run = find_answerable(actor, run_id)
         changes = choose_changes(run, set(fact_ids), None)
         next_rid.ensure_lease()
-        reject(run, changes, list_standing(run, with_answers=False), actor)
+        reject(run, changes, list_standing(run), actor)
         return build_report(run)
 
 
@@ -316,9 +317,9 @@ def require_undoable(run: ConsolidationRun) -> None:
         raise IllegalTransition("This run changed nothing.")
 
 
-def list_standing(run: ConsolidationRun, *, with_answers: bool = True) -> Sequence[Commit]:
+def list_standing(run: ConsolidationRun) -> Sequence[Commit]:
     """Return the commits of a run, and of the answers to it, that nobody has reverted, the last one first."""
-    ids = [UUID(uid) for uid in run.commits] + (list_answer_commits(run) if with_answers else [])
+    ids = [*(UUID(uid) for uid in run.commits), *list_answer_commits(run)]
     undone = find_reverted(ids)
     commits = Commit.objects.filter(pk__in=ids).order_by("-seq")
     return [commit for commit in commits if commit.pk not in undone]

@@ -299,8 +299,8 @@ class CommitEffects:
 
     def _withdraw_renewed(self, commit: CommitWriter, confirmations: Any) -> None:
         """Withdraw confirmations of the commit that one revert withdrew and another one renewed."""
-        given = confirmations.filter(seq=self.commit.seq).exclude(seq_to=OPEN)
-        pairs = set(given.values_list("uid", "source"))
+        withdrawn = confirmations.filter(seq=self.commit.seq).exclude(seq_to=OPEN)
+        pairs = set(withdrawn.values_list("uid", "source"))
         later = confirmations.filter(seq__gt=self.commit.seq, seq_to=OPEN, uid__in={uid for uid, _ in pairs})
         reverts = _reverts_among(self.commit, sorted(set(later.values_list("seq", flat=True))))
         renewed = [one.pk for one in later if (one.uid, one.source) in pairs and one.seq in reverts]
