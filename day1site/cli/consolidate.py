@@ -77,7 +77,7 @@ def show(run: Invocation, run_id: str) -> None:
 def print_run(out: Output, row: Answer) -> None:
     out.pairs({name: value for name, value in row.items() if name not in ("changes", "commits")})
     if row["changes"]:
-        out.table(["what", "fact", "id", "answer", "from"], map(change_cells, row["changes"]))
+        out.table(["what", "fact", "id", "answer", "from"], [change_cells(one) for one in row["changes"]])
     if row["state"] == "queued":
         note(f"A language model is asked by the worker: day1 consolidate show {row['id']}")
 

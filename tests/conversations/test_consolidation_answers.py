@@ -336,3 +336,15 @@ def test_many_facts_that_share_their_words_are_grouped_in_bounded_steps(
     groups = grouping.link_completely(facts, texts)
     assert [[fact.rid for fact in group] for group in groups] == [[7, 60]]
     assert len(measured) <= 5 * len(facts)
+
+
+def test_an_accepted_change_may_be_rejected_and_the_run_undone(actor: Actor, say: Say) -> None:
+    say(ARGON)
+    report = run(actor)
+    where = {"run_id": report.run.pk, "actor": actor}
+    uid = report.changes[0].fact.uid
+    engine.accept_changes(**where, fact_ids=[uid])
+    engine.reject_changes(**where, fact_ids=[uid])
+    assert (shown(actor), answers(engine.get_run(**where))) == ([], {ARGON: "rejected"})
+    engine.undo_run(**where)
+    assert shown(actor) == []

@@ -1,7 +1,6 @@
 """What curators say of single changes of a run: kept in its row, and what was taken away stays away."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -35,9 +34,11 @@ def store_answers(
     run: ConsolidationRun, uids: Collection[UUID], answer: str, commits: Sequence[Commit], actor: Actor
 ) -> None:
     """Keep what was said of some facts of a run, with the commits that did it."""
-    row: dict[str, Any] = {"answer": answer, "by": actor.label[:200], "at": timezone.now().isoformat()}
-    row["commits"] = [str(one.pk) for one in commits]  # none where a fact was verified already
-    run.answers = {**run.answers, **{str(uid): row for uid in uids}}
+    made = [str(one.pk) for one in commits]  # none where a fact was verified already
+    row = {"answer": answer, "by": actor.label[:200], "at": timezone.now().isoformat()}
+    before = {uid: run.answers.get(str(uid), {}).get("commits", []) for uid in uids}
+    rows = {str(uid): {**row, "commits": [*before[uid], *made]} for uid in uids}
+    run.answers = {**run.answers, **rows}
     run.save(update_fields=["answers"])
 
 
