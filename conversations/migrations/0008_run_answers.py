@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0005_consolidation_model'),
+        ('conversations', '0007_picked_messages'),
     ]
 
     operations = [
