@@ -9,8 +9,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from conversations.engines.consolidation.answers import REJECTED
 from conversations.engines.consolidation.engine import ConsolidationEngine
-from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport
+from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION
 from conversations.models import ConsolidationRun
 from memory.engines.fields.base import Use
@@ -114,12 +115,13 @@ class Consolidations(StateListPage):
         form.fields["target"] = forms.CharField(
             label=CONSOLIDATION["target"].label, required=False, help_text=help_text
         )
+        form.fields["dry_run"] = forms.BooleanField(label=_("Dry run"), required=False)
         return form
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Start a run, or show what it would do."""
         form = self.build_form(request.POST)
-        if request.POST.get("do") != "try" or not form.is_valid():
+        if not form.is_valid() or not form.cleaned_data["dry_run"]:
             return super().post(request, *args, **kwargs)
         self.reader.require_now()
         try:
@@ -127,7 +129,7 @@ class Consolidations(StateListPage):
         except Day1Error as error:
             add_form_error(form, error)
             return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        context = ProjectPage.get_context_data(self, **describe_report(report))
+        context = ProjectPage.get_context_data(self, **describe_report(report, False))
         return self.response_class(request, ["consolidation.html"], context)
 
     def create_row(self, form: forms.Form) -> str:
@@ -139,7 +141,7 @@ class Consolidations(StateListPage):
         return address
 
     def consolidate(self, form: forms.Form, *, dry_run: bool = False) -> ConsolidationReport:
-        typed = {name: self.request.POST.get(name, "").strip() for name in form.fields}
+        typed = {name: self.request.POST.get(name, "").strip() for name in ("level", "target")}
         values = c.validate(typed, CHECKS)
         return consolidation_engine.consolidate(
             level=values["level"],
@@ -150,17 +152,40 @@ class Consolidations(StateListPage):
         )
 
 
-def describe_report(report: ConsolidationReport) -> dict[str, Any]:
-    """Return what a page tells of a run."""
+def describe_report(report: ConsolidationReport, may_answer: bool) -> dict[str, Any]:
+    """Return what a page tells of a run, with the answers that a reader may give to each change."""
     run = report.run
+    changes = [
+        (ACTIONS[one.action], ANSWERS.get(one.answer, ""), list_verbs(one) if may_answer else (), one)
+        for one in report.changes
+    ]
     return {
         "title": f"{LEVELS[run.level]} {run.target}",
         "run": run,
         "sentence": describe_run(run),
-        "warning": judge_yield(run),
-        "changes": [(ACTIONS[one.action], ANSWERS.get(one.answer, ""), one) for one in report.changes],
-        "is_cut": len(report.changes) >= MAX_CHANGES,
+        "notes": list_notes(report),
+        "changes": changes,
     }
+
+
+def list_notes(report: ConsolidationReport) -> list[str]:
+    """Return what a reader has to know of a run before its changes."""
+    run = report.run
+    notes = [_("This was a dry run: nothing is written.")] if run.dry_run else []
+    notes += [judge_yield(run), run.note]
+    if len(report.changes) >= MAX_CHANGES:
+        notes.append(_("Only the first of them are listed; the counts are of all."))
+    if not report.changes and run.state not in UNENDED:
+        notes.append(_("It changed nothing."))
+    return list(filter(None, notes))
+
+
+def list_verbs(change: RunChange) -> list[tuple[str, str]]:
+    """Return the answers that are left for a change, with their words."""
+    if change.answer == REJECTED:
+        return []
+    accept = [] if change.answer else [("accept", _("Accept"))]
+    return [*accept, ("reject", _("Reject"))]
 
 
 class ConsolidationPage(ProjectPage):
@@ -171,8 +196,8 @@ class ConsolidationPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         report = consolidation_engine.get_run(run_id=self.kwargs["run_id"], actor=self.reader.actor)
-        run, shown = report.run, describe_report(report)
-        is_undoable = self.may_undo(run)
+        is_undoable = self.may_undo(report.run)
+        shown = describe_report(report, is_undoable)
         open_changes = [one for one in report.changes if not one.answer]
         sure = sum(one.fact.confidence >= MIN_SURE for one in open_changes)
         return super().get_context_data(**shown, is_undoable=is_undoable, sure=sure, least=MIN_SURE, **kwargs)

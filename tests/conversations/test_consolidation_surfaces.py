@@ -208,7 +208,7 @@ def test_the_pages_start_a_run_tell_of_it_and_undo_it(project: Project, actor: A
 
 def test_a_page_answers_each_change_and_shows_a_dry_run(project: Project, actor: Actor) -> None:
     curator = browser(person("cora", project, Membership.Role.CURATOR))
-    tried = curator.post("/p/test/consolidation", {"level": "session", "target": "s1", "do": "try"})
+    tried = curator.post("/p/test/consolidation", {"level": "session", "target": "s1", "dry_run": "on"})
     page = text(tried)
     assert (tried.status_code, "This was a dry run: nothing is written." in page, ARGON in page) == (
         200,
@@ -216,7 +216,7 @@ def test_a_page_answers_each_change_and_shows_a_dry_run(project: Project, actor:
         True,
     )
     assert (shown(actor), "Reject" in page) == ([], False)
-    bad = curator.post("/p/test/consolidation", {"level": "session", "target": "nowhere", "do": "try"})
+    bad = curator.post("/p/test/consolidation", {"level": "session", "target": "nowhere", "dry_run": "on"})
     assert (bad.status_code, 'value="nowhere"' in text(bad)) == (404, True)
     found = run(actor)
     address, uid = f"/p/test/consolidation/{found.run.pk}", found.changes[0].fact.uid
