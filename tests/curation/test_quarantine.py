@@ -1,11 +1,14 @@
 """Quarantine: what a source wrote and what is derived is hidden everywhere, and comes back exactly."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
@@ -514,3 +517,26 @@ def test_what_a_key_confirmed_counts_no_more(project: Project, actor: Actor, ada
     assert FACTS.get_fact(fact_id=good.uid, actor=actor).confirmation_count == 1
     say(get_actor(key, "rest").with_origin(session_id="u"), "Good.")
     assert FACTS.get_fact(fact_id=good.uid, actor=actor).confirmation_count == 1
+
+
+def test_the_later_batches_of_an_import_are_hidden_too(project: Project, actor: Actor) -> None:
+    run = FactImport(actor=actor, message="old.jsonl")
+    run.apply_lines([(1, {"fact_text": "Imported."})])
+    commit = Branch.objects.get(project=project, name="main").commits.get(kind="fact.import")
+    quarantine = hide(actor, "import", str(commit.pk))
+    run.apply_lines([(2, {"fact_text": "Imported later."})])
+    FactImport(actor=actor, message="other.jsonl").apply_lines([(1, {"fact_text": "Of another file."})])
+    assert shown(project) == {"Of another file."}
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert shown(project) == {"Imported.", "Imported later.", "Of another file."}
+    hide(actor, "import", str(commit.pk))
+    assert shown(project) == {"Of another file."}
+
+
+def test_an_import_that_begins_again_a_day_later_is_another(project: Project, actor: Actor) -> None:
+    FactImport(actor=actor, message="old.jsonl").apply_lines([(1, {"fact_text": "Imported."})])
+    commit = Branch.objects.get(project=project, name="main").commits.get(kind="fact.import")
+    hide(actor, "import", str(commit.pk))
+    with time_machine.travel(timezone.now() + timedelta(days=1), tick=True):
+        FactImport(actor=actor, message="old.jsonl").apply_lines([(1, {"fact_text": "A day later."})])
+    assert shown(project) == {"A day later."}

@@ -176,3 +176,19 @@ def test_a_source_that_nobody_knows_is_not_found(actor: Actor, eve: Actor, sourc
 def test_an_agent_with_a_key_is_known(actor: Actor) -> None:
     KEYS.create_key(label="bot", scopes=["write"], agent_id="bot", actor=actor)
     assert hide(actor, "bot").counts == {}
+
+
+def test_an_upload_that_the_source_imports_is_hidden(
+    actor: Actor, other_project: Project, eve: Actor
+) -> None:
+    say(eve, "Bad.")
+    made = BUNDLES.create_bundle(name="bad", only_verified=False, actor=actor)
+    document = BUNDLES.read_file(body=made.bundle_data.encode())
+    other = local_actor(other_project.pk)
+    mallory = other.with_origin(agent_id="mallory")
+    say(mallory, "Also bad.")
+    quarantine = hide(other, "mallory")
+    BUNDLES.upload_bundle(document=document, imports=True, actor=mallory)
+    assert list_documents(other) == (set(), set())
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=other)
+    assert len(list_documents(other)[1]) == 1

@@ -24,7 +24,7 @@ from curation.engines.bundles.keys import Trust, check_signature, judge_signatur
 from curation.engines.bundles.kinds import check_content, count_content, read_content
 from curation.engines.bundles.reading import Selection, count_secrets, plain_value, redact_content
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
-from curation.engines.quarantine.bundles import IN_QUARANTINE, refuse_hidden
+from curation.engines.quarantine.hidden_bundles import IN_QUARANTINE, refuse_hidden
 from curation.models import Bundle, TrustedKey
 from memory.actors import Actor
 from memory.db.retry import retry_methods

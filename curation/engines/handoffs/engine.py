@@ -18,7 +18,7 @@ from curation.engines.fields.handoffs import (
     HandoffFields,
 )
 from curation.engines.handoffs.packet import Packet, build_packet, compose_summary, compute_sha256
-from curation.engines.quarantine.handoffs import is_masked
+from curation.engines.quarantine.hidden_handoffs import is_from_hidden_source
 from curation.models import Handoff
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -82,7 +82,7 @@ class HandoffEngine:
             unverified, ids = values.get("include_unverified", False), values.get("fact_ids", [])
             packet = build_packet(actor, branches[source], session, ids, unverified)
             handoff = build_handoff(actor, branches[source], branches[target], session, values, packet)
-            handoff.hidden = is_masked(handoff)
+            handoff.hidden = is_from_hidden_source(handoff)
             handoff.save(force_insert=True)
             detail = {"type": handoff.handoff_type, "from": source, "to": target, "facts": len(packet.facts)}
             record_entry(actor, "handoff.create", str(handoff.pk), detail)

@@ -21,7 +21,7 @@ def hide_confirmations(quarantine: Quarantine) -> None:
     every = Confirmation.objects.filter(branch_id__in=list(branches))
     own = list(select_own(quarantine, every))
     pairs = {(row.uid, row.source) for row in own}
-    hide_rows(quarantine, [*own, *list_copies(every, pairs)])
+    hide_confirmation_rows(quarantine, [*own, *list_copies(every, pairs)])
 
 
 def hide_given(quarantine: Quarantine, commit: Any) -> None:
@@ -29,7 +29,9 @@ def hide_given(quarantine: Quarantine, commit: Any) -> None:
     rows = list(Confirmation.objects.filter(branch_id=commit.branch.pk, seq=commit.seq))
     names, is_own = list_names(quarantine), is_by_source(quarantine, commit)
     pairs = list_hidden_pairs(quarantine, {row.uid for row in rows})
-    hide_rows(quarantine, [r for r in rows if is_own or r.source in names or (r.uid, r.source) in pairs])
+    hide_confirmation_rows(
+        quarantine, [r for r in rows if is_own or r.source in names or (r.uid, r.source) in pairs]
+    )
 
 
 def select_own(quarantine: Quarantine, every: QuerySet[Confirmation]) -> QuerySet[Confirmation]:
@@ -72,7 +74,7 @@ def list_hidden_pairs(quarantine: Quarantine, uids: Iterable[UUID]) -> set[tuple
     return found
 
 
-def hide_rows(quarantine: Quarantine, rows: Iterable[Confirmation]) -> None:
+def hide_confirmation_rows(quarantine: Quarantine, rows: Iterable[Confirmation]) -> None:
     """Hide confirmations, each by its own id: it has no vid, and no version has the vid 0."""
     of = {"quarantine": quarantine.pk, "project_id": quarantine.project_id, "kind": CONFIRMATION, "vid": 0}
     ids = sorted({row.pk for row in rows})

@@ -10,9 +10,10 @@ from django.db.models import Count
 from django.utils import timezone
 
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
-from curation.engines.quarantine import bundles, handoffs
+from curation.engines.quarantine import hidden_bundles, hidden_handoffs
 from curation.engines.quarantine.confirmations import hide_confirmations
 from curation.engines.quarantine.derivation import Derivation
+from curation.engines.quarantine.documents import mark_documents
 from curation.engines.quarantine.sources import Source, find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor
@@ -144,8 +145,8 @@ def hide_all(quarantine: Quarantine) -> None:
     Session.objects.filter(pk__in=list(sessions.values_list("pk", flat=True))).update(hidden=True)
     mark_documents(project_id)
     counts = count_hidden(quarantine) | {"session": count}
-    counts["handoff"] = len(handoffs.find_touched(project_id, [quarantine]))
-    counts["bundle"] = len(bundles.find_touched(project_id, [quarantine]))
+    counts["handoff"] = len(hidden_handoffs.find_touched(project_id, [quarantine]))
+    counts["bundle"] = len(hidden_bundles.find_touched(project_id, [quarantine]))
     quarantine.counts = {kind: number for kind, number in counts.items() if number}
     quarantine.save(update_fields=["counts"])
 
@@ -158,13 +159,6 @@ def show_rest(project_id: UUID) -> None:
     mark_documents(project_id)
     if not active:
         Branch.objects.filter(project=project_id, masked=True).update(masked=False)
-
-
-def mark_documents(project_id: UUID) -> None:
-    """Hide the handoffs and bundles that active quarantines touch, and show the others."""
-    active = list_active(project_id)
-    handoffs.mark_handoffs(project_id, active)
-    bundles.mark_bundles(project_id, active)
 
 
 def lock_branches(project_id: UUID) -> None:

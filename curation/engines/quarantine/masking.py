@@ -6,7 +6,9 @@ from uuid import UUID
 
 from curation.engines.quarantine.confirmations import hide_given
 from curation.engines.quarantine.derivation import COPIED, Derivation, Edge, Statement
-from curation.engines.quarantine.sources import is_own, list_active
+from curation.engines.quarantine.documents import mark_documents
+from curation.engines.quarantine.hidden_bundles import hide_brought
+from curation.engines.quarantine.sources import BUNDLE_IMPORT, is_by_source, is_own, list_active
 from curation.models import Quarantine
 from memory.engines.versions.erased import as_uuid
 from memory.engines.versions.kinds import models_by_kind
@@ -18,16 +20,32 @@ class QuarantineMasker:
     """The CommitMasker of quarantines, which DAY1["commit_maskers"] names."""
 
     def mask_commit(self, commit: Any, rows: Sequence[BranchedModel]) -> None:
-        for quarantine in list_active(commit.branch.project_id):
-            if commit.side_rows:
-                hide_given(quarantine, commit)
-            if own := mask_rows(quarantine, commit, rows):
-                keys = {commit.actor.session_id, *(row.session_id for row in own)} - {""}
-                Session.objects.filter(project=commit.branch.project_id, key__in=keys).update(hidden=True)
+        active = list_active(commit.branch.project_id)
+        if any([mask_for(quarantine, commit, rows) for quarantine in active]):
+            mark_documents(commit.branch.project_id)  # an older version came to be hidden
+        for quarantine in active:
+            if commit.kind == BUNDLE_IMPORT and is_by_source(quarantine, commit):
+                hide_brought(quarantine, commit.message)  # the commit is not stored yet
 
 
-def mask_rows(quarantine: Quarantine, commit: Any, rows: Sequence[BranchedModel]) -> list[BranchedModel]:
-    """Hide what of a commit is the source's or derived; return what is the source's."""
+def mask_for(quarantine: Quarantine, commit: Any, rows: Sequence[BranchedModel]) -> bool:
+    """Hide what a quarantine hides of a commit; return whether that reaches what was there before."""
+    if commit.side_rows:
+        hide_given(quarantine, commit)
+    own, reaches_back = mask_rows(quarantine, commit, rows)
+    if own:
+        keys = {commit.actor.session_id, *(row.session_id for row in own)} - {""}
+        Session.objects.filter(project=commit.branch.project_id, key__in=keys).update(hidden=True)
+    return reaches_back
+
+
+def mask_rows(
+    quarantine: Quarantine, commit: Any, rows: Sequence[BranchedModel]
+) -> tuple[list[BranchedModel], bool]:
+    """Hide what of a commit is the source's or derived.
+
+    Return what is the source's, and whether links or copies hide more.
+    """
     derivation, hidden = Derivation(quarantine), set[int]()
     derivation.reverts |= {(commit.branch.pk, commit.seq)} if commit.reverts else set()
     own = [row for row in rows if row.rid == row.vid and is_own(quarantine, commit, row)]
@@ -35,9 +53,9 @@ def mask_rows(quarantine: Quarantine, commit: Any, rows: Sequence[BranchedModel]
     while fresh := list(find_following(derivation, rows, hidden)):
         hide_each(derivation, fresh, hidden)
     links = list_edges(derivation, [row for row in rows if row.vid not in hidden and row.rid == row.vid])
-    if derivation.hide_edges(links):
+    if reaches_back := bool(derivation.hide_edges(links)):
         derivation.spread()  # what came of them may be on any branch
-    return own
+    return own, reaches_back
 
 
 def hide_each(derivation: Derivation, rows: Sequence[BranchedModel], hidden: set[int]) -> None:

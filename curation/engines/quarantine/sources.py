@@ -16,7 +16,8 @@ from memory.exceptions import Invalid, NotFound
 from memory.models import ApiKey, BranchedModel, Commit, HiddenVersion, Session
 
 Source = Quarantine.Source
-IMPORT_KINDS = ("fact.import", "bundle.import")
+BUNDLE_IMPORT = "bundle.import"
+IMPORT_KINDS = ("fact.import", BUNDLE_IMPORT)
 IMPORT_GAP = timedelta(hours=1)  # between two commits of one import
 COLUMNS = {Source.SESSION: "session_id", Source.AGENT: "agent_id"}  # of rows and of commits
 CHECK_TARGET = c.text_check(200, min_length=1)
@@ -106,7 +107,7 @@ def hide_own(quarantine: Quarantine) -> int:
     count = 0
     for kind, model in models_by_kind().items():
         for rows in select_rows(model, quarantine, commits, branches):
-            count += hide_rows(quarantine, kind, rows)
+            count += hide_versions(quarantine, kind, rows)
     return count
 
 
@@ -121,7 +122,7 @@ def select_rows(
         yield made.filter(branch__project=quarantine.project_id, **{column: quarantine.target})
 
 
-def hide_rows(quarantine: Quarantine, kind: str, rows: QuerySet) -> int:
+def hide_versions(quarantine: Quarantine, kind: str, rows: QuerySet) -> int:
     """Hide versions that are not hidden by this quarantine yet; return how many were not."""
     known = HiddenVersion.objects.filter(quarantine=quarantine.pk, vid=OuterRef("vid"))
     values = (
@@ -150,8 +151,20 @@ def is_by_source(quarantine: Quarantine, commit: Any) -> bool:
     actor = commit.actor
     if quarantine.source == Source.KEY:
         return bool(actor.kind == "key" and actor.id in list_keys(quarantine))
+    if quarantine.source == Source.IMPORT:
+        return continues_import(quarantine, commit)
     column = COLUMNS.get(Source(quarantine.source))
     return column is not None and bool(getattr(actor, column) == quarantine.target)
+
+
+def continues_import(quarantine: Quarantine, commit: Any) -> bool:
+    """Return whether a commit that is being written is a further part of an import."""
+    begun = find_import(quarantine.project_id, quarantine.target)
+    own = (commit.branch.pk, commit.kind, commit.message, commit.actor.kind, commit.actor.id)
+    if own != (begun.branch_id, begun.kind, begun.message, begun.actor_kind, begun.actor_id):
+        return False
+    newest = select_run(begun).latest("at")
+    return bool(commit.at - newest.at <= IMPORT_GAP)
 
 
 def select_sessions(quarantine: Quarantine) -> QuerySet[Session]:

@@ -57,7 +57,7 @@ def find_touched(project_id: UUID, quarantines: Sequence[Quarantine]) -> set[UUI
     return found
 
 
-def is_masked(handoff: Handoff) -> bool:
+def is_from_hidden_source(handoff: Handoff) -> bool:
     """Return whether a new handoff is one that a source in quarantine makes."""
     return handoff.source.masked and Makers.of(list_active(handoff.project_id)).have_made(handoff)
 

@@ -18,7 +18,7 @@ from curation.engines.quarantine.frozen import (
     name_fact,
     select_hidden,
 )
-from curation.engines.quarantine.sources import Source, list_active, select_commits
+from curation.engines.quarantine.sources import BUNDLE_IMPORT, Source, list_active, select_commits
 from curation.models import Bundle, Quarantine
 from memory.engines.versions.erased import as_uuid
 from memory.engines.versions.hidden import is_masked
@@ -47,12 +47,24 @@ def find_touched(project_id: UUID, quarantines: Sequence[Quarantine]) -> set[UUI
 
 def list_brought(quarantine: Quarantine, bundles: QuerySet[Bundle]) -> Iterator[UUID]:
     """Yield the bundles that a source imported: for a person or agent those that came from elsewhere."""
-    commits = select_commits(quarantine).filter(kind="bundle.import")
+    commits = select_commits(quarantine).filter(kind=BUNDLE_IMPORT)
     messages = set(commits.values_list("message", flat=True))
     for row in bundles if messages else ():
-        is_brought = quarantine.source == Source.IMPORT or row.origin == Bundle.Origin.UPLOADED
-        if is_brought and f"Import of the bundle {row.name} v{row.version}" in messages:
+        if is_brought(quarantine, row, messages):
             yield row.pk
+
+
+def is_brought(quarantine: Quarantine, row: Bundle, messages: set[str]) -> bool:
+    """Return whether a bundle was imported by a commit of the source, by the commits' messages."""
+    may_be = quarantine.source == Source.IMPORT or row.origin == Bundle.Origin.UPLOADED
+    return may_be and f"Import of the bundle {row.name} v{row.version}" in messages
+
+
+def hide_brought(quarantine: Quarantine, message: str) -> None:
+    """Hide the bundle that a commit of the source imports."""
+    rows = Bundle.objects.filter(project=quarantine.project_id, hidden=False)
+    brought = [row.pk for row in rows.defer("bundle_data") if is_brought(quarantine, row, {message})]
+    rows.filter(pk__in=brought).update(hidden=True)
 
 
 def holds_any(bundle: Bundle, hidden: QuerySet[HiddenVersion]) -> bool:
