@@ -40,11 +40,13 @@ class VerificationEngine:
         does, and the result says so. It becomes the fact's verdict unless a stronger one stands on the same
         text: of a person, or of a judge against the heuristic. This may take a minute: surfaces queue a job
         with ``start_verification``. Needs the scope curate. Raises NotFound, IllegalTransition for a fact
-        that is archived or superseded, BranchNotFound, BranchArchived.
+        that is archived or superseded, BranchNotFound, BranchArchived, BranchReadOnly.
         """
         job = self._create_job(actor, branch_name, fact_id)
         if (claimed := claim_job(job.pk)) is not None:
             VerificationRun(claimed, patient=False).carry_out()
+        else:  # a worker's sweep was first
+            self.wait_for_job(job_id=job.pk, actor=actor, seconds=MAX_WAIT_SECONDS)
         return self._get_result(job)
 
     def set_verdict(

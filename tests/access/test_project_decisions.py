@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 
 from memory.actors import Actor
+from memory.engines.access.invitations import InvitationEngine
+from memory.engines.access.keys import KeyEngine
 from memory.engines.access.members import MemberEngine
+from memory.engines.branches.manager import BranchManager
+from memory.engines.merging.engine import MergeEngine
 from memory.exceptions import AgentForbidden, BranchForbidden
 from memory.models import Invitation, Project
 from tests.memory.api.client import api_for, nothing_left, refused
@@ -81,3 +85,24 @@ def test_a_bounded_admin_decides_nothing_for_the_project(
 def test_a_policy_of_its_own_branches_is_for_an_admin_of_some_branches(project: Project) -> None:
     bounded = api_for(project, branch_patterns=["task/*"])
     assert bounded.patch("/policies/task%2F*", {"approvals": 1}).status_code == 201
+
+
+@pytest.mark.parametrize(("bounds", "code"), BOUNDS)
+def test_a_bounded_admin_ends_no_rights_beyond_its_own(
+    project: Project, actor: Actor, bounds: dict[str, Any], code: str
+) -> None:
+    bounded = api_for(project, **bounds)
+    wide, _token = KeyEngine().create_key(label="wide", scopes=["read"], actor=actor)
+    own, _token = KeyEngine().create_key(label="own", scopes=["read"], actor=actor, **bounds)
+    invitation, _secret = InvitationEngine().create_invitation(actor=actor)
+    with nothing_left():
+        refused(bounded.post(f"/keys/{wide.pk}/revoke"), 403, code)
+        refused(bounded.post(f"/keys/{wide.pk}/rotate"), 403, code)
+        refused(bounded.post(f"/invitations/{invitation.pk}/revoke"), 403, code)
+    assert bounded.post(f"/keys/{own.pk}/revoke").status_code == 200
+
+
+def test_an_admin_of_one_agent_forces_no_merge(project: Project, actor: Actor) -> None:
+    BranchManager().create_branch(name="task/a", actor=actor)
+    with pytest.raises(AgentForbidden):
+        MergeEngine().merge_branch(source="task/a", force=True, actor=replace(actor, bound_agent="bot"))

@@ -113,7 +113,7 @@ class BundleKeyEngine:
         actor.require_admin_of_all()
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            rows = TrustedKey.objects.filter(project=actor.project_id, name=ascii_safe(name))
+            rows = TrustedKey.objects.filter(project=actor.project_id, name=drop_unstorable(name))
             if not rows.delete()[0]:
                 raise NotFound("No trusted key has this name.")
             record_entry(actor, "bundle.distrust", name[:100])
@@ -198,6 +198,6 @@ def decode(text: str) -> bytes:
         raise ValueError(str(error)) from None
 
 
-def ascii_safe(name: str) -> str:
+def drop_unstorable(name: str) -> str:
     """Return a name that every database can look up."""
     return name.replace("\x00", "").encode("utf-8", "ignore").decode()

@@ -21,7 +21,8 @@ class QuarantineMasker:
 
     def mask_commit(self, commit: Any, rows: Sequence[BranchedModel]) -> None:
         active = list_active(commit.branch.project_id)
-        if any([mask_for(quarantine, commit, rows) for quarantine in active]):
+        reaches_back = [mask_for(quarantine, commit, rows) for quarantine in active]
+        if any(reaches_back):
             mark_documents(commit.branch.project_id)  # an older version came to be hidden
         for quarantine in active:
             if commit.kind == BUNDLE_IMPORT and is_by_source(quarantine, commit):

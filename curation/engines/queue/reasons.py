@@ -31,7 +31,6 @@ class Reason(StrEnum):
 
 
 WORTH = tuple(Reason)
-PAIRS = frozenset({Reason.CONTESTED, Reason.NEAR_DUPLICATE})
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ class Instance:
 
 
 def isolate_use(actor: Actor, target_branch: str, begin: Callable[[], TemplateUse]) -> Instance:
-    """Begin a use, and copy the store with its branch into a workspace; without the copy nothing is left.
+    """Begin a use, and copy the store with its branch into a workspace; without the copy nothing counts.
 
+    What is left then is the archived branch, which keeps its name: a branch is never deleted.
     The branch comes first, so that it is in the copy, and the store has not moved when that is promoted.
     """
     use = begin()

@@ -59,12 +59,12 @@ def lock_own(actor: Actor, name: str) -> Template:
     """Return a template that the actor may change, locked. Raises NotFound, scope and branch refusals."""
     actor.require_scope("write")
     template = find_template_row(actor, name, lock=True)
-    if not is_own(actor, template):
+    if not may_change(actor, template):
         actor.require_scope("curate")
     return template
 
 
-def is_own(actor: Actor, template: Template) -> bool:
+def may_change(actor: Actor, template: Template) -> bool:
     return template.owner == get_owner_name(actor) or actor.has_scope("curate")
 
 

@@ -69,8 +69,11 @@ class InvitationEngine:
         return paginate(rows, key="-id", limit=limit, cursor=cursor)
 
     def revoke_invitation(self, *, invitation_id: UUID, actor: Actor) -> Invitation:
-        """Revoke an invitation; again changes nothing. Who accepted it stays a member. Raises NotFound."""
-        actor.require_scope("admin")
+        """Revoke an invitation; again changes nothing. Who accepted it stays a member.
+
+        Raises NotFound, scope, branch and agent refusals.
+        """
+        actor.require_admin_of_all()
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             own = Invitation.objects.filter(project=actor.project_id, pk=invitation_id)

@@ -106,12 +106,13 @@ class KeyEngine:
         )
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
-        """Revoke a key now; revoking again changes nothing. Raises NotFound.
+        """Revoke a key now; revoking again changes nothing.
 
-        Revoking only takes rights away: any admin of the project may, whatever rights the key has.
+        Raises NotFound; BranchForbidden or AgentForbidden for a key beyond the actor's branches or agent.
         """
         actor.require_scope("admin")
         key = own_key(actor, key_id)
+        check_bounds(key, actor)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
@@ -327,6 +328,11 @@ def check_grant(key: ApiKey, maker: Actor) -> None:
         maker.require_scope(scope)
     if maker.expires_at and (key.expires_at is None or key.expires_at > maker.expires_at):
         raise Invalid("A key may not outlive the key that makes it.", field="expires_at")
+    check_bounds(key, maker)
+
+
+def check_bounds(key: ApiKey, maker: Actor) -> None:
+    """Refuse a key of branches or agents beyond those of an actor."""
     if maker.bound_agent and key.agent_id != maker.bound_agent:
         raise AgentForbidden()
     if maker.branch_patterns and not key.branch_patterns:

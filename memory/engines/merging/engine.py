@@ -73,6 +73,8 @@ class MergeEngine:
         scope and branch refusals.
         """
         actor.require_scope("admin" if force else "merge", target)
+        if force:
+            actor.require_every_agent()  # the policy that it sets aside binds all of them
         options = build_options(actor, source, target, strategy, ids, decisions)
         return merge_checked(options, actor, message, force, keep=keep)
 
