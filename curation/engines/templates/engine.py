@@ -26,9 +26,9 @@ from curation.engines.templates.rows import (
     find_template_row,
     find_version,
     insert_template,
-    is_own,
     list_template_uses,
     lock_own,
+    may_change,
     require_active,
 )
 from curation.engines.templates.usage import attach_counts, list_uses, list_visible, may_use, name_branch
@@ -226,7 +226,7 @@ class TemplateEngine:
 
     def may_change(self, *, template: Template, actor: Actor) -> bool:
         """Return whether the actor may renew or deprecate a template."""
-        return actor.has_scope("write") and may_use(actor, template) and is_own(actor, template)
+        return actor.has_scope("write") and may_use(actor, template) and may_change(actor, template)
 
     # ---- using ---------------------------------------------------------------------------------
 
