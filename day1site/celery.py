@@ -39,6 +39,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.tidy", 3600, {}),
     ("curation.sweep_verification", 60, {}),
     ("curation.verify_due", 3600, {}),
+    ("analytics.update_tallies", 300, {}),
 ]
 
 

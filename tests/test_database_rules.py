@@ -11,7 +11,7 @@ from memory.db.model_graph import path_to
 from memory.engines.store.promotion import LOCAL, PROMOTED, carried_models
 from memory.models import BranchedModel, Confirmation, Project
 
-APPS = ("memory", "conversations", "curation")
+APPS = ("memory", "conversations", "curation", "analytics")
 OURS = [model for model in apps.get_models() if model.__module__.split(".")[0] in APPS]
 
 

@@ -4,12 +4,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
 
-from analytics.engines.tallies import Measure, Tally, tally_rows
+from analytics.engines.stored import load_stored, read_tally
+from analytics.engines.tallies import Measure, Tally
+from analytics.models import StoredTally
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.engines.versions.lookup import find_branch, resolve_point
@@ -35,10 +38,14 @@ class Scope:
         now = timezone.now() if at is None else find_time(branch, seq)
         return cls(actor, branch, branch.lineage(seq), now)
 
+    @cached_property
+    def stored(self) -> dict[str, StoredTally]:
+        return load_stored(self.lineage)
+
     def tally(self, measure: Measure) -> Tally:
         """Return the tally of a measure on the whole branch."""
         if measure not in self.tallies:
-            self.tallies[measure] = tally_rows(measure, self.lineage)
+            self.tallies[measure] = read_tally(measure, self.lineage, self.stored)
         return self.tallies[measure]
 
     def count(self, measure: Measure, **where: Any) -> Tally:

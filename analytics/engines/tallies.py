@@ -80,11 +80,14 @@ def tally_rows(measure: Measure, lineage: Lineage, condition: Q | None = None) -
     """Return the tally of what a lineage shows, of the rows that meet a condition if one is given."""
     if len(lineage) == 1:
         return group_rows(measure, lineage, condition or Q())
-    (own, limit), parents = lineage[0], take_parents(lineage)
+    return extend_tally(measure, tally_rows(measure, take_parents(lineage), condition), lineage, condition)
+
+
+def extend_tally(measure: Measure, inherited: Tally, lineage: Lineage, condition: Q | None = None) -> Tally:
+    """Return the tally of a child, of which the parent's is known."""
+    own, limit = lineage[0]
     changed = measure.list_changed(own, 0, limit)
-    return correct_tally(
-        measure, tally_rows(measure, parents, condition), parents, lineage, changed, condition
-    )
+    return correct_tally(measure, inherited, take_parents(lineage), lineage, changed, condition)
 
 
 def take_parents(lineage: Lineage) -> Lineage:

@@ -185,6 +185,7 @@ DAY1 = {
     "trace_erasers": (
         "curation.engines.handoffs.traces.HandoffTraces",
         "curation.engines.bundles.traces.BundleTraces",
+        "analytics.engines.stored.TallyTraces",
     ),
     "task_hooks": (
         "conversations.engines.consolidation.task_hook.TaskConsolidation",

@@ -58,6 +58,7 @@ PROMOTED = {
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
+    "analytics": ("StoredTally",),
     "memory": (
         "ApiKey",
         "ErasedMemory",

@@ -1,0 +1,70 @@
+"""What each agent did on one day, on all branches that the caller may use."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Max, Min
+
+from memory.actors import Actor
+from memory.db.expressions import NotHidden
+from memory.engines.activity.contributors import filter_usable
+from memory.engines.sessions.context import filter_visible
+from memory.models import Fact, Observation
+
+MAX_AGENTS = 20
+
+
+@dataclass(frozen=True)
+class AgentDay:
+    """An agent's work of a day: sessions that began, new facts with their categories, calls and failures."""
+
+    agent_id: str
+    sessions: int
+    facts: int
+    categories: Sequence[str]
+    calls: int
+    failed: int
+
+
+def list_agent_days(actor: Actor, day: date) -> list[AgentDay]:
+    """Return what each agent did on a day in UTC, the one with the most new facts first; at most 20."""
+    since = datetime.combine(day, time.min, UTC)
+    until = since + timedelta(days=1)
+    facts, calls = group_new(actor, since, until)
+    begun = filter_visible(actor).filter(started_at__gte=since, started_at__lt=until).exclude(agent_id="")
+    sessions = Counter(dict(begun.order_by().values_list("agent_id").annotate(n=Count("pk"))))
+    agents = {*facts, *calls, *sessions} - {""}
+    found = [describe_agent(agent, sessions[agent], facts[agent], calls[agent]) for agent in agents]
+    return sorted(found, key=lambda one: (-one.facts, -one.calls, one.agent_id))[:MAX_AGENTS]
+
+
+def describe_agent(agent: str, sessions: int, facts: Counter[str], calls: Counter[str]) -> AgentDay:
+    failed = calls.total() - calls[Observation.Outcome.SUCCESS]
+    names = [name for name, _count in facts.most_common(3)]
+    return AgentDay(agent, sessions, facts.total(), names, calls.total(), failed)
+
+
+def group_new(actor: Actor, since: datetime, until: datetime) -> tuple[Any, Any]:
+    """Return the new facts by agent and category, and the observations by agent and outcome.
+
+    A copy that a merge brought is the same memory: each counts once.
+    """
+    commits = filter_usable(actor).filter(at__gte=since, at__lt=until).order_by()
+    spans = list(commits.values_list("branch").annotate(first=Min("seq"), last=Max("seq")))
+    return group_by(Fact, "category", spans), group_by(Observation, "outcome", spans)
+
+
+def group_by(model: Any, column: str, spans: Sequence[tuple[int, int, int]]) -> dict[str, Counter[str]]:
+    memories: dict[UUID, tuple[str, str]] = {}
+    for branch, first, last in spans:
+        new = model._base_manager.filter(NotHidden(), branch=branch, seq_from__gte=first, seq_from__lte=last)
+        new = new.filter(version=1, deleted=False).values_list("uid", "agent_id", column)
+        memories |= {uid: (agent, value) for uid, agent, value in new}
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for agent, value in memories.values():
+        found[agent][value] += 1
+    return found
