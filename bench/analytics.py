@@ -64,13 +64,14 @@ def fill(count: int) -> None:
     """Write observations, and messages of one conversation."""
     from django.core.management import call_command
 
-    from bench.many_rows import messages, observations, put
+    from bench.many_rows import conversations, messages, observations, put
     from memory.models import Project
 
     call_command("migrate", verbosity=0)
     project = Project.objects.get(slug="default")
     main = project.branches.get(name="main")
     put(observations(project, main, count))
+    put(conversations(project, main, 1))
     put(messages(project, main, count // 2))
 
 

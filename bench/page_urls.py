@@ -20,6 +20,8 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "palette": ("q={words}",),
     "fact-why": ("q={words}",),
     "session": ("key={session}",),
+    "agent": ("key={agent}",),
+    "analytics": ("", "days=3650", "junk=stale"),
     "facts": ("", "category={category}&status=active", "q={words}"),
     "branches": ("", "archived=1"),
     "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
@@ -164,6 +166,7 @@ class Values:
             "words": "+".join(words),
             "category": fact.category if fact else "general",
             "session": session.key if session else "none",
+            "agent": (session.agent_id if session else "") or "none",
             "entity": edge.source_entity if edge else "none",
         }
         return {name: self.own.get(name, value) for name, value in found.items()}

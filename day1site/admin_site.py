@@ -29,12 +29,13 @@ class Day1AdminSite(UnfoldAdminSite):
     def extra_urls(self) -> list[URLResolver]:
         """Return the routes of a project's pages: those of the web, below /admin."""
         # Every process imports this module; the pages are half of what a start costs.
+        from analytics import urls as analytics
         from conversations import urls as conversations
         from curation import urls as curation
         from memory import urls as memory
         from memory.views.frames import ADMIN, build_patterns
 
-        pages = [*memory.PAGES, *conversations.PAGES, *curation.PAGES]
+        pages = [*memory.PAGES, *conversations.PAGES, *curation.PAGES, *analytics.PAGES]
         return [path("p/<slug:slug>/", include(build_patterns(pages, ADMIN)))]
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -17,6 +17,7 @@ urlpatterns = [
     path("p/<slug:slug>/", include("memory.urls")),
     path("p/<slug:slug>/", include("conversations.urls")),
     path("p/<slug:slug>/", include("curation.urls")),
+    path("p/<slug:slug>/", include("analytics.urls")),
     path("login", account_views.Login.as_view(), name="login"),
     path("logout", account_views.Logout.as_view(), name="logout"),
     path("join/<str:secret>", Join.as_view(), name="join"),

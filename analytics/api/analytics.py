@@ -84,8 +84,13 @@ def answer(
     values = render_figures(method(actor=get_request_actor(request), **options))
     if form == JSON:
         return Response(values)
+    return stream_csv(values, method.__name__)
+
+
+def stream_csv(values: dict[str, Any], name: str) -> StreamingHttpResponse:
+    """Return figures as a file of CSV, line by line."""
     response = StreamingHttpResponse(write_csv(values), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="analytics-{method.__name__}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="analytics-{name}.csv"'
     return response
 
 

@@ -5,7 +5,7 @@ use, read as everything else on it is.
 """
 
 from collections import Counter
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from analytics.engines.answers import (
     ToolUse,
     Trends,
 )
+from analytics.engines.days import AgentDay, list_agent_days
 from analytics.engines.decisions import count_answers, count_open
 from analytics.engines.events import (
     count_commits,
@@ -31,7 +32,7 @@ from analytics.engines.events import (
     filter_sessions,
     measure_yield,
 )
-from analytics.engines.junk import count_junk, count_rejected
+from analytics.engines.junk import count_junk, count_rejected, list_junk
 from analytics.engines.ranges import TimeRange
 from analytics.engines.scopes import Scope, order_counts, share
 from conversations.models import Conversation, Message
@@ -40,6 +41,7 @@ from memory.db.retry import retry_methods
 from memory.engines.facts.derived_trust import find_capped
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c
+from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import NotFound
 from memory.models import Fact, FactAssessment, FactLink, Observation, RecallLog
@@ -218,6 +220,18 @@ class AnalyticsEngine:
             junk=count_junk(scope),
             agents=list_records(scope),
         )
+
+    def list_junk(
+        self, *, group: str, actor: Actor, branch_name: str = MAIN, limit: int = 50, at: Any = None
+    ) -> list[Fact]:
+        """Return the first facts of a group of junk; for curators. Raises Invalid."""
+        actor.require_scope("curate", branch_name)
+        return list_junk(Scope.open(actor, branch_name, at), group, check_limit(limit))
+
+    def list_agent_days(self, *, actor: Actor, day: date) -> list[AgentDay]:
+        """Return what each agent did on a day in UTC, on all branches that the actor may use."""
+        actor.require_scope("read")
+        return list_agent_days(actor, day)
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------

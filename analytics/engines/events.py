@@ -69,7 +69,7 @@ def count_model_tokens(scope: Scope, span: TimeRange) -> dict[str, int]:
     """Return the tokens that judge and consolidation read and wrote."""
     judged = Verification.objects.filter(branch=scope.branch, calls__gt=0)
     judged = judged.filter(created_at__gte=span.since, created_at__lt=span.until)
-    found = {}
+    found: dict[str, int] = {}
     for name, rows in (("judge", judged), ("consolidation", filter_runs(scope, span))):
         sums = rows.order_by().aggregate(read=Sum("input_tokens"), written=Sum("output_tokens"))
         found |= {f"{name}_input": sums["read"] or 0, f"{name}_output": sums["written"] or 0}

@@ -1,6 +1,7 @@
 """Junk: facts in use that nobody recalls, that are past their end, contradicted, or nearly said twice."""
 
 from collections import Counter
+from datetime import timedelta
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
@@ -8,12 +9,15 @@ from django.db.models import Exists, OuterRef, Q
 from analytics.engines.answers import Junk
 from analytics.engines.scopes import Scope
 from analytics.engines.tallies import FACT_STATES, VERDICTS, tally_rows
-from curation.engines.queue.reasons import Scope as QueueScope
+from curation.engines.queue.reasons import IDLE_DAYS
 from curation.models import ReviewItem
+from memory.engines.facts.assessment import annotate_facts
+from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.models import Fact, FactAssessment, FactUse
 
 BATCH_SIZE = 500
+GROUPS = ("never_recalled", "stale", "contradicted", "near_duplicate")
 Kind = ReviewItem.Kind
 
 
@@ -29,12 +33,28 @@ def count_junk(scope: Scope) -> Junk:
     )
 
 
+def list_junk(scope: Scope, group: str, limit: int) -> list[Fact]:
+    """Return the first facts of a group. Raises Invalid for another group."""
+    c.one_of(GROUPS)("junk", group)
+    facts = Fact.objects.in_lineage(scope.lineage)
+    if group == "never_recalled":
+        idle = facts.searchable().filter(build_never_recalled(scope))
+        return list(annotate_facts(idle.lowest(limit, "uid"), scope.lineage, scope.actor.project_id))
+    kinds = {"contradicted": Kind.CONTESTED, "near_duplicate": Kind.NEAR_DUPLICATE}
+    uids = find_questioned(scope, kinds[group]) if group in kinds else find_stale(scope)
+    found = facts.filter(uid__in=sorted(uids)[:limit]).fetch_all()
+    return list(annotate_facts(sorted(found, key=lambda one: one.uid), scope.lineage, scope.actor.project_id))
+
+
 def count_never_recalled(scope: Scope) -> int:
-    """Count the facts that nobody recalled though they are not new, as the curators' queue has them."""
-    used = FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
-    idle_since = QueueScope.from_branch(scope.branch).idle_since
-    waits = Fact.searchable_q() & Q(created_at__lte=idle_since) & ~Q(Exists(used))
+    waits = Fact.searchable_q() & build_never_recalled(scope)
     return sum(tally_rows(FACT_STATES, scope.lineage, waits).values())
+
+
+def build_never_recalled(scope: Scope) -> Q:
+    """Return the condition that nobody recalled a fact though it is not new, as the queue has it."""
+    used = FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
+    return Q(created_at__lte=scope.now - timedelta(days=IDLE_DAYS)) & ~Q(Exists(used))
 
 
 def find_stale(scope: Scope) -> set[UUID]:

@@ -58,10 +58,9 @@ def load_stored(lineage: Lineage) -> dict[str, StoredTally]:
         return {}
     erased = Erasure.objects.filter(project__branches=lineage[-1][0])
     ends = list(erased.filter(Q(blanked_at=None) | Q(blanked_at__gte=min(row.made_at for row in rows))))
-    if any(one.blanked_at is None for one in ends):
+    if None in (times := [one.blanked_at for one in ends]):
         return {}
-    last = max((one.blanked_at for one in ends), default=None)
-    return {row.measure: row for row in rows if last is None or row.made_at > last}
+    return {row.measure: row for row in rows if all(at and at < row.made_at for at in times)}
 
 
 def derive_tally(measure: t.Measure, lineage: Lineage, stored: StoredTally) -> t.Tally:

@@ -1,5 +1,6 @@
 """Sessions: the runs of agents, and the facts that they wrote."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -8,9 +9,19 @@ from memory.api.capture_filters import SessionFilterSet
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.sessions.manager import SessionManager
+from memory.models import Session
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS, RUN_WORDS
 from memory.views.list_base import Listing
+from memory.views.view_context import ViewContext
+
+# Templates of apps to the right, and what each shows of a session as ``panel``.
+PANELS: list[tuple[str, Callable[[ViewContext, Session], Any]]] = []
+
+
+def add_session_panel(template: str, load: Callable[[ViewContext, Session], Any]) -> None:
+    """Show a panel on the page of a session."""
+    PANELS.append((template, load))
 
 
 class Sessions(Listing):
@@ -57,4 +68,5 @@ class SessionPage(ProjectPage):
             filters=FactFilter.from_values({"session_id": [key]}),
             **self.paging(),
         )
-        return super().get_context_data(title=key, session=session, page=learned, **kwargs)
+        panels = [(template, load(self.reader, session)) for template, load in PANELS]
+        return super().get_context_data(title=key, session=session, page=learned, panels=panels, **kwargs)

@@ -1,0 +1,20 @@
+"""The pages of analytics, below the address of a project in both frames."""
+
+from django.utils.translation import gettext_lazy as _
+
+from analytics.views.agents import AgentPage, load_session, load_yesterday
+from analytics.views.dashboard import Analytics
+from memory.views.frames import WEB, Page, build_patterns
+from memory.views.home import add_home_panel
+from memory.views.navigation import Section, add_section
+from memory.views.sessions import add_session_panel
+
+PAGES: list[Page] = [
+    ("analytics", Analytics, "analytics"),
+    ("agent", AgentPage, "agent"),
+]
+urlpatterns = build_patterns(PAGES, WEB)
+
+add_section(Section("analytics", _("Analytics"), "active", "g", order=50))
+add_home_panel("yesterday.html", load_yesterday)
+add_session_panel("session_figures.html", load_session)

@@ -1,0 +1,67 @@
+"""An agent's own page, its part of a session's page, and what agents did on the day before, for Home."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from analytics.engines.days import AgentDay
+from analytics.engines.engine import AnalyticsEngine
+from memory.engines.sessions.manager import SessionManager
+from memory.models import Session
+from memory.views.base import ProjectPage
+from memory.views.view_context import ViewContext
+
+engine = AnalyticsEngine()
+MAX_SESSIONS = 10
+
+
+class AgentPage(ProjectPage):
+    """One agent, named by ?key=, since its name may contain any characters."""
+
+    template_name, section = "agent.html", "analytics"
+    extra_context = {"list_title": lazy("Analytics")}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        agent = self.request.GET.get("key", "")
+        figures = engine.agent_analytics(agent_id=agent, **self.reader.read_args)
+        sessions = SessionManager().get_recent_sessions(
+            actor=self.reader.actor, branch_name=self.reader.branch.name, agent_id=agent, limit=MAX_SESSIONS
+        )
+        return super().get_context_data(title=agent, one=figures, sessions=sessions, **kwargs)
+
+
+def load_session(reader: ViewContext, session: Session) -> Any:
+    """Return the figures of a session for its page."""
+    return engine.session_analytics(session_id=session.key, actor=reader.actor)
+
+
+def load_yesterday(reader: ViewContext) -> Any:
+    """Return the day before the one that is read, and what each agent did then."""
+    until = timezone.now() if reader.is_now else find_moment(reader)
+    day = (until.astimezone(UTC) - timedelta(days=1)).date()
+    return {
+        "day": day,
+        "agents": [describe_day(one) for one in engine.list_agent_days(actor=reader.actor, day=day)],
+    }
+
+
+def describe_day(one: AgentDay) -> dict[str, Any]:
+    """Return one sentence on an agent's day."""
+    parts = [
+        ngettext("{n} session", "{n} sessions", one.sessions).format(n=one.sessions),
+        ngettext("{n} call of tools", "{n} calls of tools", one.calls).format(n=one.calls),
+        ngettext("{n} new fact", "{n} new facts", one.facts).format(n=one.facts),
+    ]
+    if one.failed:
+        parts[1] += " " + ngettext("({n} failed)", "({n} failed)", one.failed).format(n=one.failed)
+    return {"agent_id": one.agent_id, "sentence": ", ".join(parts), "categories": one.categories}
+
+
+def find_moment(reader: ViewContext) -> datetime:
+    commit, at = reader.commit, reader.at
+    if isinstance(at, datetime):
+        return at
+    return commit.at if commit else reader.branch.created_at

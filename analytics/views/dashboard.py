@@ -1,0 +1,130 @@
+"""Analytics: what is written and recalled, whose facts are rejected, and junk with the way to archive it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from analytics.api.analytics import CSV, stream_csv
+from analytics.api.shapes import render_figures
+from analytics.engines.answers import HEALTHY_YIELD, CurationFigures, Overview, Trends
+from analytics.engines.engine import AnalyticsEngine
+from analytics.engines.junk import GROUPS
+from analytics.engines.ranges import MAX_DAYS
+from analytics.views.sparklines import draw_sparkline
+from memory.exceptions import Day1Error, Invalid
+from memory.models import Commit
+from memory.views.base import ProjectPage
+from memory.views.bulk import BulkActions
+from memory.views.error_text import error_sentence
+from memory.views.fact_actions import build_undo_url
+from memory.views.flash import flash_message
+from memory.views.widgets import parse_number
+
+engine = AnalyticsEngine()
+RANGES = (7, 30, 90, 365)
+MAX_AGENTS = 20  # on the page
+MAX_ROWS = 50  # facts of a group on the page
+GROUP_TITLES: dict[str, Any] = {
+    "never_recalled": lazy("Never recalled"),
+    "stale": lazy("Past their end"),
+    "contradicted": lazy("Contradicted"),
+    "near_duplicate": lazy("Near duplicates"),
+}
+SERIES: dict[str, Any] = {
+    "facts": lazy("Facts written"),
+    "messages": lazy("Messages"),
+    "observations": lazy("Observations"),
+    "recalls": lazy("Recalls"),
+    "misses": lazy("Recalls without a hit"),
+}
+
+
+class Analytics(BulkActions, ProjectPage):
+    template_name, section, title = "analytics.html", "analytics", lazy("Analytics")
+
+    @property
+    def days(self) -> int:
+        """Return the range in the address. Raises Invalid."""
+        text = self.request.GET.get("days", "")
+        days = parse_number(text, digits=5) if text else 30
+        if not days or days > MAX_DAYS:
+            raise Invalid(_("A range has 1 to {most} days.").format(most=MAX_DAYS), field="days")
+        return days
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if request.GET.get("format") != CSV:
+            return super().get(request, *args, **kwargs)
+        trends = engine.trends(**self.reader.read_args, days=self.days)
+        return stream_csv(render_figures(trends), "trends")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        where = {**self.reader.read_args, "days": self.days}
+        overview, trends = engine.overview(**where), engine.trends(**where)
+        shown: dict[str, Any] = {"overview": overview, "ranges": RANGES, "chosen_days": self.days}
+        shown |= {"figures": list_series(trends), "warning": describe_yield(overview)}
+        if self.reader.can["curate"]:
+            shown |= self._load_curation(engine.curation_analytics(**where))
+        shown |= {
+            "verified": show_share(overview.verified_share),
+            "yield_text": show_share(overview.consolidation.rate),
+        }
+        return super().get_context_data(**shown, **kwargs)
+
+    def _load_curation(self, figures: CurationFigures) -> dict[str, Any]:
+        groups = [(name, GROUP_TITLES[name], getattr(figures.junk, name)) for name in GROUPS]
+        group = self.request.GET.get("junk", "") or next((name for name, _t, count in groups if count), "")
+        facts = engine.list_junk(group=group, limit=MAX_ROWS, **self.reader.read_args) if group else []
+        mark_chosen(facts)
+        return {"curation": figures, "groups": groups, "group": group, "facts": facts} | {
+            "agents": figures.agents[:MAX_AGENTS]
+        }
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.apply_action(request)
+
+    def render_refused(self, error: Day1Error) -> HttpResponse:
+        context = self.get_context_data(refusal=error_sentence(error))
+        return self.render_to_response(context, status=error.status)
+
+    def render_done(
+        self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
+    ) -> HttpResponse:
+        flash_message(self.request, text, level, build_undo_url(self.reader, commit))
+        return HttpResponseRedirect(self.request.get_full_path())
+
+
+def mark_chosen(facts: Any) -> None:
+    """Tick all facts: whoever opens a group wants to see it gone, and unticks the others."""
+    for fact in facts:
+        fact.ticked = True
+
+
+def list_series(trends: Trends) -> list[tuple[Any, int, Any]]:
+    """Return title, sum and drawing of each series."""
+    found = []
+    for name, title in SERIES.items():
+        counts = [getattr(point, name) for point in trends.points]
+        highest = ngettext("{title}: at most {n} in a point", "{title}: at most {n} in a point", max(counts))
+        found.append((title, sum(counts), draw_sparkline(counts, highest.format(title=title, n=max(counts)))))
+    return found
+
+
+def show_share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.0%}"
+
+
+def describe_yield(overview: Overview) -> str:
+    """Return the warning where consolidation keeps too little or too much; "" where it is healthy."""
+    found = overview.consolidation
+    if found.is_healthy is not False or found.rate is None:
+        return ""
+    low, high = HEALTHY_YIELD
+    if found.rate < low:
+        text = _("Of what consolidation read, {share} became facts. Below {bound} little is learned.")
+        return text.format(share=f"{found.rate:.1%}", bound=f"{low:.0%}")
+    text = _("Of what consolidation read, {share} became facts. Above {bound} nearly everything is kept.")
+    return text.format(share=f"{found.rate:.1%}", bound=f"{high:.0%}")

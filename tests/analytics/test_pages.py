@@ -1,0 +1,101 @@
+"""The pages of analytics: figures, agents, junk that is archived and comes back, Home and sessions."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from memory.actors import Actor
+from memory.engines.facts.engine import FactEngine
+from memory.models import Branch, Commit, Project
+from tests.analytics.test_figures import Write, backdate, without_vectors, write
+from tests.curation.test_queue_pages import text
+from tests.memory.views.conftest import browser, curator, person, viewer
+
+__all__ = ["browser", "curator", "person", "viewer", "without_vectors", "write"]
+pytestmark = pytest.mark.django_db(transaction=True)
+PATH = "/p/test/analytics"
+facts = FactEngine()
+
+
+def test_an_empty_project_says_how_it_begins(curator: Client, main: Branch) -> None:
+    answer = curator.get(PATH)
+    assert answer.status_code == 200
+    assert "A fact is one thing worth remembering" in text(answer) or "write-fact" in text(answer)
+
+
+def test_junk_is_archived_and_comes_back(curator: Client, project: Project, actor: Actor) -> None:
+    old = backdate(project, 31)
+    idle = facts.write_fact(fact_text="Idle <b>fact</b>.", actor=old).fact
+    page = curator.get(PATH)
+    html = page.content.decode()
+    assert "Never recalled 1" in text(page)
+    assert "<b>fact</b>" not in html
+    tick = re.search(r'value="([0-9a-f-]{36}:\d+)"', html)
+    assert tick
+    done = curator.post(PATH, {"action": "archive", "fact": tick[1]}, follow=True)
+    assert "Undo" in text(done)
+    assert facts.get_fact(fact_id=idle.uid, actor=actor).status == "archived"
+    commit = Commit.objects.order_by("-seq")[0]
+    assert curator.post(f"/p/test/undo/{commit.pk}").status_code == 302
+    assert facts.get_fact(fact_id=idle.uid, actor=actor).status == "active"
+    assert "Tick at least one" in text(curator.post(PATH, {"action": "archive"}))
+
+
+def test_agents_by_their_rejected_facts(curator: Client, write: Write, actor: Actor) -> None:
+    wrong = write("One.", agent="eve <i>")
+    write("Two.")
+    facts.set_verification(fact_id=wrong.uid, verdict="invalidated", actor=actor)
+    html = curator.get(PATH).content.decode()
+    assert html.index("eve &lt;i&gt;") < html.index(">ada<")
+    page = curator.get("/p/test/agent", {"key": "eve <i>"})
+    assert page.status_code == 200
+    assert "1 Rejected" in text(page)
+    assert curator.get("/p/test/agent?key=nobody").status_code == 404
+    assert curator.get("/p/test/agent").status_code in (400, 404)
+
+
+def test_a_viewer_sees_figures_but_no_junk(viewer: Client, write: Write) -> None:
+    write("One.")
+    page = viewer.get(PATH)
+    assert page.status_code == 200
+    assert "Never recalled" not in text(page)
+    assert viewer.get(f"/admin{PATH}").status_code in (302, 403)
+
+
+def test_ranges_and_csv(curator: Client, write: Write) -> None:
+    write("One.")
+    assert curator.get(f"{PATH}?days=3650").status_code == 200
+    assert curator.get(f"{PATH}?days=0").status_code == 400
+    assert curator.get(f"{PATH}?junk=moon").status_code == 400
+    answer = curator.get(f"{PATH}?days=7&format=csv")
+    assert answer["Content-Type"].startswith("text/csv")
+    assert len(b"".join(answer.streaming_content).splitlines()) == 8
+
+
+def test_a_past_point_shows_what_was_there(curator: Client, write: Write, main: Branch) -> None:
+    write("One.")
+    main.refresh_from_db()
+    point = main.head
+    write("Two.")
+    page = curator.get(f"{PATH}?at={point}")
+    assert re.search(r"\b1 Facts written", text(page))
+    assert "Archive 1" not in text(page)
+
+
+def test_home_says_what_agents_did_the_day_before(curator: Client, project: Project, did: Any) -> None:
+    who = backdate(project, 1).with_origin(agent_id="ada", session_id="s9")
+    facts.write_facts(facts=[{"fact_text": "One.", "category": "decision"}, {"fact_text": "Two."}], actor=who)
+    home = curator.get("/p/test/")
+    home = home if home.status_code == 200 else curator.get("/p/test", follow=True)
+    assert re.search(r"ada 1 session, 0 calls of tools, 2 new facts", text(home))
+    assert "agent?key=ada" in home.content.decode()
+
+
+def test_a_session_shows_what_it_did(curator: Client, write: Write, did: Any) -> None:
+    write("One.", session_id="s1")
+    did("Bash", "make")
+    page = curator.get("/p/test/session?key=s1")
+    assert "Bash 1 0" in text(page)
+    assert "agent?key=ada" in page.content.decode()
