@@ -17,6 +17,11 @@ REVISED = [
     ("90 days for raw passes.", "Make it 400 days for raw passes now."),
     ("Alerts go to Slack.", "We talked it over. Alerts go to PagerDuty now."),
     ("超时 30 秒", "超时 60 秒"),
+    (
+        "For the mail queue that's Sidekiq.",
+        "We no longer use Sidekiq for the mail queue; use Faktory.",
+    ),
+    ("We'll use Sidekiq for the mail queue.", "mail queue 改用 Faktory，不再用 Sidekiq。"),
 ]
 OTHERS = [
     ("API port 9443", "admin port 8443"),
@@ -27,6 +32,10 @@ OTHERS = [
     ("Deploy the api with Docker.", "Deploy the worker with Podman now."),
     ("The gateway listens on port 9443.", "Now the gateway listens on port 9443."),
     ("账本用 Postgres", "缓存改用 Redis"),
+    (
+        "We'll use Sidekiq for the mail queue.",
+        "We no longer use Sidekiq for the fax queue; use Faktory.",
+    ),
 ]
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from curation.engines.queue.engine import QueueEngine
 from curation.engines.review.review_queue import ReviewEngine
 from curation.models import ReviewItem
+from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, FactLink
 from memory.ranking import count_tokens
@@ -45,6 +47,35 @@ def test_the_newer_statement_holds_and_says_what_was_before(api):
         (OLD, "active", 1),
         (NEW, "active", 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (
+            "We decided to use Sidekiq for the mail queue.",
+            "We no longer use Sidekiq for the mail queue; use Faktory instead.",
+        ),
+        (
+            "We'll use Sidekiq for the mail queue.",
+            "Use Faktory instead of Sidekiq for the mail queue from now on.",
+        ),
+        ("邮件队列用 Sidekiq。", "邮件队列改用 Faktory。"),
+    ],
+)
+def test_a_superseding_decision_waits_in_the_queue_with_both_sides(
+    api: Api, actor: Actor, older: str, newer: str
+) -> None:
+    """From the prompts of two sessions over their ends to the question that a curator is asked."""
+    live(api, "s1", older)
+    live(api, "s2", newer)
+    both = {find_fact(older).uid, find_fact(newer).uid}
+    waiting = QueueEngine().list_entries(actor=actor, reasons=["contested"]).results
+    assert {entry.fact.uid for entry in waiting} <= both
+    assert len(waiting) >= 1
+    (item,) = ReviewItem.objects.all()
+    assert ({item.fact_id, item.other_id}, item.kind) == (both, "contested")
+    assert {fact.status for fact in Fact.objects.all_versions()} == {"active"}  # nothing is replaced silently
 
 
 def test_the_line_of_what_was_before_has_its_day_and_id_and_the_start_keeps_its_budget(api):

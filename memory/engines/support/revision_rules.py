@@ -99,6 +99,7 @@ CHINESE_FILLERS = re.compile(
     "|使用|采用|可以|应该|必须|改|换|成|用|放|是|为|由|在|上|的|了|把|将|从|到|能|要|请|都|不|别|没|勿|而|降|调"
 )
 CHINESE_SLOT = re.compile("[用到由是为成在]$")
+CONTRACTION = re.compile(r"['’](?:s|ll|re|ve|d|m)$")  # of a common word: it's, we'll, that's
 WORD = re.compile(r"[^\W_]+(?:[-'’_./][^\W_]+)*|[,;]")
 CLAUSE_END = re.compile(
     r"\s*[,;]\s+|\s+[—–-]\s+|\s+(?:because|since|so that)\s+"
@@ -223,7 +224,8 @@ def split_runs(text: str) -> tuple[tuple[tuple[str, ...], ...], frozenset[int]]:
     run: list[str] = []
     before, opened = "", ""
     for word in [*list_words(UNIT.sub(" ", text)), "|"]:
-        is_plain = word[0] in "|,;" or word in PLAIN or stem(word) in STEMS or word.endswith("n't")
+        plain = CONTRACTION.sub("", word)
+        is_plain = word[0] in "|,;" or plain in PLAIN or stem(plain) in STEMS or word.endswith("n't")
         if not is_plain:
             opened = before if not run else opened
             run.append(stem(word))
