@@ -11,3 +11,18 @@ def consolidate(run_id: str) -> None:
     from conversations.engines.consolidation.engine import ConsolidationEngine
 
     ConsolidationEngine().carry_out_queued(run_id=UUID(run_id))
+
+
+@shared_task(name="conversations.replay")
+def replay(replay_id: str) -> None:
+    from conversations.engines.replays.engine import ReplayEngine
+
+    ReplayEngine().execute_replay(UUID(replay_id))
+
+
+@shared_task(name="conversations.sweep_replays")
+def sweep_replays() -> None:
+    """Go on with replays whose message or worker was lost, or that waited for a model."""
+    from conversations.engines.replays.engine import ReplayEngine
+
+    ReplayEngine().resume_replays()

@@ -37,6 +37,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
     ("memory.tidy", 3600, {}),
+    ("conversations.sweep_replays", 60, {}),
     ("curation.sweep_verification", 60, {}),
     ("curation.verify_due", 3600, {}),
     ("analytics.update_tallies", 300, {}),

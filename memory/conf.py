@@ -54,6 +54,12 @@ class Conf:
     judge_base_url: str = ""  # of a server with OpenAI's API; "" = OpenAI itself
     judge_api_key: str = ""
     judge_timeout: float = 60.0  # seconds for one answer
+    replay_model: str = ""  # language model that replays go on with by default; "" = none runs
+    replay_base_url: str = ""  # of a server with OpenAI's API; "" = OpenAI itself
+    replay_api_key: str = ""
+    replay_timeout: float = 120.0  # seconds for one answer
+    replay_input_price: float = 0.0  # of a million tokens that are sent; 0 and 0 = unknown
+    replay_output_price: float = 0.0
     judge_votes: int = 1  # answers on one fact, of which the median counts
     judge_budget: int = 50  # calls of the judge in a batch, and in an hour of verifying again
     consolidation_budget: int = 10  # calls of that model in a session's consolidation; 0 = rules alone

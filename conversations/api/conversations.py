@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api import shapes
-from conversations.api.comparisons import ComparisonRoutes
 from conversations.api.filters import ConversationFilterSet
+from conversations.api.replay_route import ReplayRoute
 from conversations.api.schema import documented
 from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
@@ -26,7 +26,7 @@ FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 @serve_at("conversations", "conversation")
 @documented
-class ConversationViewSet(ComparisonRoutes):
+class ConversationViewSet(ReplayRoute):
     lookup_value_regex = "[^/]+"
     filterset_class = ConversationFilterSet
 

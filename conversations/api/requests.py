@@ -2,7 +2,7 @@
 
 from rest_framework import serializers as s
 
-from conversations.engines.fields import CONVERSATION, MESSAGE
+from conversations.engines.fields import CONVERSATION, MESSAGE, REPLAY
 from conversations.engines.messages import MAX_MESSAGES
 from memory.api.declared_serializers import declare_fields
 from memory.api.requests import OnBranch, Stated
@@ -22,6 +22,25 @@ class ForkInput(OnBranch, Stated):
     memory_branch = s.CharField(
         required=False, max_length=200, help_text="A branch to create as of that message, for the fork."
     )
+
+
+class MemoryStateInput(s.Serializer):
+    """A branch, at a point of it, or a merge request as if it were merged."""
+
+    branch = s.CharField(required=False, max_length=200)
+    at = s.CharField(required=False, help_text="A seq, the id of a commit or snapshot, or a time.")
+    merge_request = s.CharField(required=False, help_text="Its id or number.")
+
+
+@declare_fields(REPLAY.select_fields(Use.CREATE))
+class ReplayInput(OnBranch, Stated):
+    """Where a conversation is forked, and what is changed; limits of steps, tokens and money."""
+
+    message_id = s.UUIDField(help_text="The last message that both share.")
+    memory_branch = s.CharField(
+        required=False, max_length=200, help_text="A branch to create as of that message, for the fork."
+    )
+    memory = MemoryStateInput(required=False)
 
 
 class CherryPickInput(OnBranch, Stated):

@@ -1,8 +1,9 @@
 """OpenAPI descriptions of the routes of conversations and messages."""
 
-from conversations.api import comparison_shapes, shapes
+from conversations.api import comparison_shapes, replay_shapes, shapes
 from conversations.api import requests as r
 from conversations.api.filters import ConversationFilterSet, MessageFilterSet, RoleFilterSet
+from conversations.models import Replay
 from memory.api.capture_schema import LOOKING
 from memory.api.schema import (
     AT,
@@ -59,6 +60,11 @@ documented = document_routes(
                 None,
                 [BRANCH, OTHER_BRANCH],
             ),
+            "replay": route(
+                "Make a replay: a fork with other parameters, to go on with",
+                {201: replay_shapes.ReplayShape},
+                r.ReplayInput,
+            ),
             "stats": route(
                 "Statistics of a conversation, with what it shares as a fork",
                 {200: shapes.ThreadStatsShape},
@@ -75,6 +81,42 @@ documented = document_routes(
             "add_message": route("Append a message", {201: shapes.MessageShape}, r.MessageInput),
             "batch": route(
                 "Append up to 1,000 messages, all or none", {201: shapes.MessagesShape}, r.MessagesInput
+            ),
+        },
+        "ReplayViewSet": {
+            "list": route(
+                "List replays, newest first",
+                {200: page(replay_shapes.ReplayShape)},
+                None,
+                [
+                    query("conversation_id", TEXT, "Of this conversation."),
+                    query(
+                        "state",
+                        {"type": "array", "items": {"type": "string", "enum": Replay.State.values}},
+                        "In one of these states.",
+                    ),
+                    *PAGING,
+                ],
+            ),
+            "retrieve": route("Read a replay", {200: replay_shapes.ReplayShape}),
+            "context": route(
+                "What an agent goes on from, in chat format", {200: replay_shapes.ReplayContextShape}
+            ),
+            "run": route(
+                "Have the model go on, in the background; again, after its last step",
+                {202: replay_shapes.ReplayShape},
+            ),
+            "cancel": route("Cancel a replay", {200: replay_shapes.ReplayShape}),
+            "complete": route("Mark a replay that went on by hand as done", {200: replay_shapes.ReplayShape}),
+            "diff": route(
+                "The differences of source and replay, message by message",
+                {200: comparison_shapes.RowDiffShape},
+                None,
+                PAGING,
+            ),
+            "semantic_diff": route(
+                "How source and replay differ in actions, reasoning and outcome",
+                {200: comparison_shapes.SemanticDiffShape},
             ),
         },
         "MessageViewSet": {

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from conversations.models import ConsolidationRun, Conversation, Message
+from conversations.models import ConsolidationRun, Conversation, Message, Replay
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
 from memory.engines.fields.common import (
     METADATA_OPTION,
@@ -200,4 +200,37 @@ CONSOLIDATION_FILTERS = CONSOLIDATION.filtered_by(
     one_of("level", LEVEL, "Of this level.", option=Option(checked=True)),
     one_of("state", STATE, "In this state.", option=Option(checked=True)),
     one_of("target", Reference(200), "Of this session, agent or task."),
+)
+
+REPLAY = Noun(
+    "replay",
+    Field("id", Identifier(), use=READ),
+    Field("branch", Reference(200), use=READ, attribute="branch.name", answer_help="Of the fork."),
+    Field("conversation_id", Identifier(), use=READ, answer_help="The fork, which takes the messages."),
+    Field("source_branch", Reference(200), use=READ, attribute="source_branch.name"),
+    Field("source_id", Identifier(), use=READ, answer_help="The conversation that is replayed."),
+    Field("message_id", Identifier(), use=READ, answer_help="The last message that both share."),
+    Field("state", Choice(Replay.State.choices), use=READ),
+    Field("model", Text(200), "The one of the settings by default.", CREATE),
+    Field("temperature", Number(0, 2), use=CREATE, null=True),
+    Field("max_tokens", Whole(1, MAX_NUMBER), "Of one answer.", CREATE, null=True),
+    Field("tools_allow", ListOf(Reference(200)), "Names of tools; all by default.", CREATE),
+    Field("tools_deny", ListOf(Reference(200)), "Names of tools that are not offered.", CREATE),
+    Field("system_prompt", CONTENT, "In place of those of the conversation.", CREATE),
+    Field("extra_context", CONTENT, "Behind the system prompt.", CREATE),
+    Field("memory_context", CONTENT, use=READ, answer_help="What the memory told."),
+    Field("max_steps", Whole(1, 500), "Answers of the model, 20 by default.", CREATE),
+    Field("max_total_tokens", Whole(1), "Of all requests and answers.", CREATE, null=True),
+    Field("max_cost", Number(0, 1_000_000), "By the prices of the settings.", CREATE, null=True),
+    Field("steps", Whole(), use=READ),
+    Field("calls", Whole(), use=READ, answer_help="Requests to the model, failed ones too."),
+    Field("input_tokens", Whole(), use=READ),
+    Field("output_tokens", Whole(), use=READ),
+    Field("cost", Number(), use=READ, answer_null=True, answer_help="null without prices."),
+    Field("unknown_calls", Whole(), use=READ, answer_help="Calls of tools without a recorded result."),
+    Field("note", Text(500), use=READ, answer_help="Why it waits, stopped or failed."),
+    answered_time("resume_at", null=True),
+    answered_time("created_at"),
+    Field("created_by", Reference(200), use=READ),
+    answered_time("finished_at", null=True),
 )

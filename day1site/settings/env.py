@@ -31,6 +31,10 @@ class Env(environ.Env):
             number = low - 1
         return number if low <= number <= high else wrong(name, f"a whole number from {low} to {high}", text)
 
+    def price(self, name: str) -> float:
+        """Return a price, 0 where none is set."""
+        return self.seconds(name, 0.0, low=0, high=1_000_000)
+
     def seconds(self, name: str, default: float, low: float, high: float) -> float:
         text = self.read_text(name)
         try:

@@ -67,10 +67,11 @@ def parse_answer(body: bytes) -> ChatAnswer:
     if not isinstance(text, str) or not text.strip():
         raise ProviderNonsense(reason="it has no text")
     usage = answer.get("usage")
-    return ChatAnswer(text, _count_tokens(usage, "prompt_tokens"), _count_tokens(usage, "completion_tokens"))
+    return ChatAnswer(text, count_tokens(usage, "prompt_tokens"), count_tokens(usage, "completion_tokens"))
 
 
-def _count_tokens(usage: Any, name: str) -> int:
+def count_tokens(usage: Any, name: str) -> int:
+    """Return a count of an answer's usage; 0 where the server sent none."""
     value = usage.get(name) if isinstance(usage, dict) else 0
     return value if type(value) is int and 0 <= value < 2**31 else 0
 

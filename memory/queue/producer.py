@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 NAMES = frozenset(
     {
         "conversations.consolidate",
+        "conversations.replay",
         "curation.verify",
         "memory.catch_up",
         "memory.consolidate",

@@ -6,6 +6,7 @@ from typing import Any
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.engine import ReplayEngine
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.handoffs.engine import HandoffEngine
@@ -64,6 +65,10 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
     talk = ConversationEngine().create_conversation(actor=actor)
     said = [{"role": "user", "content": "Where do tokens live?"}]
     (message,) = MessageEngine().write_messages(conversation_id=talk.uid, messages=said, actor=actor)
+    replays = [
+        ReplayEngine().create_replay(conversation_id=talk.uid, message_id=message.uid, actor=actor)
+        for _ in range(2)
+    ]
     seen = ObservationEngine().write_observation(observation_type="insight", summary="A token.", actor=actor)
     edge = RelationEngine().write_relation(
         source_entity="hub", relation_type="knows", target_entity="token", actor=actor
@@ -92,6 +97,8 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
         "link": link.uid,
         "conversation": talk.uid,
         "message": message.uid,
+        "replay": replays[0].pk,
+        "replay_2": replays[1].pk,
         "observation": seen.uid,
         "relation": edge.relation.uid,
         "session": "s1",

@@ -1,0 +1,45 @@
+"""The replay of a conversation, a route of it."""
+
+from typing import Any
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.api import replay_shapes
+from conversations.api.comparisons import ComparisonRoutes
+from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
+from memory.api.base import get_request_actor
+from memory.api.reading import Input, parse_id
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
+
+engine = ReplayEngine()
+
+
+class ReplayRoute(ComparisonRoutes):
+    @action(detail=True, methods=["post"])
+    def replay(self, request: Request, pk: str) -> Response:
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
+        message_id = payload.take_value("message_id", c.parse_uuid)
+        memory_branch = payload.take_value("memory_branch", c.text_check(200), "")
+        memory = payload.take_value("memory", parse_memory)
+        if message_id is None:
+            raise Invalid("{field} is needed.", field="message_id")
+        row = engine.create_replay(
+            conversation_id=uid,
+            message_id=message_id,
+            actor=actor,
+            branch_name=branch,
+            memory_branch=memory_branch,
+            memory=memory,
+            **payload.take_fields(PARAMETERS),
+        )
+        return Response(replay_shapes.replay(row), status=201)
+
+
+def parse_memory(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Invalid("{field} must be an object.", field=name)
+    return value

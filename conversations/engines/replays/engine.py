@@ -1,0 +1,258 @@
+"""Engine of replays: create, context, run in the background, cancel, complete, compare."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.engines.conversations import ConversationEngine, get_visible
+from conversations.engines.fields import REPLAY
+from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
+from conversations.engines.replays.memory_state import read_memory
+from conversations.engines.replays.recorded import RecordedTools
+from conversations.engines.replays.run import ReplayRun, claim_replay, list_due, measure_cost
+from conversations.engines.replays.thread import load_parts
+from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine
+from conversations.engines.semantic_diff.row_diff import RowDiffPage
+from conversations.models import Replay
+from memory.actors import Actor
+from memory.conf import conf
+from memory.db.retry import retry_methods
+from memory.engines.fields.base import Use
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
+from memory.models import Branch
+from memory.providers.tool_chat import NO_MODEL, get_replayer
+from memory.queue.producer import enqueue
+
+State = Replay.State
+CHECKS = REPLAY.field_checks(Use.CREATE)
+PARAMETERS = frozenset(CHECKS)
+
+
+@retry_methods
+class ReplayEngine:
+    # ---- writing -------------------------------------------------------------------------------
+
+    def create_replay(
+        self,
+        *,
+        conversation_id: UUID,
+        message_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        memory_branch: str = "",
+        memory: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> Replay:
+        """Fork a conversation at a message for a model, or an agent, to go on with.
+
+        ``memory`` names the state of the memory that the context is told from: a branch with a point, or a
+        merge request. Raises NotFound, Invalid (parameters, a filter that leaves no tool, a budget that is
+        less than the first step), scope and branch errors.
+        """
+        fields = {"max_steps": 20, **c.validate(parameters, CHECKS)}
+        row = Replay(project_id=actor.project_id, **fields, memory_state=dict(memory or {}))
+        row.created_at, row.created_by = timezone.now(), actor.label
+        self._find_source(row, conversation_id, message_id, branch_name, actor)
+        before, after = load_parts(row)
+        row.memory_context = read_memory(row.memory_state, before, actor)
+        check_budget(row, build_context(row, before, RecordedTools(before, after, row)))
+        fork = ConversationEngine().fork_conversation(
+            conversation_id=conversation_id,
+            message_id=message_id,
+            actor=replace(actor, session_id=""),
+            branch_name=branch_name,
+            memory_branch=memory_branch,
+            model=row.model,
+        )
+        row.branch = find_branch(actor, memory_branch or branch_name)
+        row.conversation_id = fork.uid
+        row.save(force_insert=True)
+        row.cost = measure_cost(row)
+        return row
+
+    def _find_source(
+        self, row: Replay, conversation_id: UUID, message_id: UUID, branch_name: str, actor: Actor
+    ) -> None:
+        actor.require_scope("write", branch_name)
+        branch = find_branch(actor, branch_name)
+        get_visible(branch.lineage(), conversation_id)
+        row.source_branch, row.source_seq = branch, branch.head
+        row.source_id, row.message_id = conversation_id, message_id
+
+    def run_replay(self, *, replay_id: UUID, actor: Actor) -> Replay:
+        """Queue a replay; one that waited, stopped or failed goes on after its last step.
+
+        Raises NotFound, ProviderUnavailable without a model (it says what to set), Conflict for one that is
+        complete or at work.
+        """
+        row = self._get_writable(replay_id, actor)
+        require_model()
+        if not (row.model or conf().replay_model):
+            raise Invalid("{field} is needed.", field="model")
+        free = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
+        with transaction.atomic():
+            queued = Replay.objects.filter(pk=row.pk, state__in=free)
+            if not queued.update(state=State.QUEUED, resume_at=None, tries=0, note=""):
+                raise Conflict("This replay is {state}.", state=row.state)
+            enqueue("conversations.replay", str(row.pk))
+        return self._get(replay_id, actor)
+
+    def cancel_replay(self, *, replay_id: UUID, actor: Actor) -> Replay:
+        """Cancel a replay; a step that is under way is the last. Raises NotFound, Conflict."""
+        row = self._get_writable(replay_id, actor)
+        ended = (State.DONE, State.CANCELLED)
+        left = Replay.objects.filter(pk=row.pk).exclude(state__in=ended)
+        if not left.update(state=State.CANCELLED, finished_at=timezone.now(), resume_at=None):
+            raise Conflict("This replay is {state}.", state=row.state)
+        return self._get(replay_id, actor)
+
+    def complete_replay(self, *, replay_id: UUID, actor: Actor) -> Replay:
+        """Mark a replay that an agent has gone on with by hand as done, and close its conversation.
+
+        Raises NotFound; Conflict for one that is complete, cancelled or at work.
+        """
+        row = self._get_writable(replay_id, actor)
+        open_states = (State.READY, State.STOPPED, State.FAILED)
+        left = Replay.objects.filter(pk=row.pk, state__in=open_states)
+        if not left.update(state=State.DONE, finished_at=timezone.now()):
+            raise Conflict("This replay is {state}.", state=row.state)
+        ConversationEngine().close_conversation(
+            conversation_id=row.conversation_id, actor=actor, branch_name=row.branch.name
+        )
+        return self._get(replay_id, actor)
+
+    # ---- for the worker ------------------------------------------------------------------------
+
+    def execute_replay(self, replay_id: UUID) -> None:
+        """Go on with a queued replay, or one whose worker was lost, until it ends or waits."""
+        if row := claim_replay(replay_id):
+            ReplayRun(row).carry_out()
+
+    def resume_replays(self) -> None:
+        """Queue what waited long enough, or whose message or worker was lost."""
+        for replay_id in list_due():
+            enqueue("conversations.replay", str(replay_id))
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    def get_replay(self, *, replay_id: UUID, actor: Actor) -> Replay:
+        """Return a replay with its cost. Raises NotFound."""
+        return self._get(replay_id, actor)
+
+    def list_replays(
+        self,
+        *,
+        actor: Actor,
+        conversation_id: UUID | None = None,
+        state: Sequence[str] = (),
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Replay]:
+        """Return a page of replays on branches that the actor may use, newest first."""
+        actor.require_scope("read")
+        rows = every = Replay.objects.filter(project=actor.project_id).select_related(
+            "branch", "source_branch"
+        )
+        if actor.branch_patterns:
+            names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
+            rows = rows.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
+        if conversation_id is not None:
+            rows = rows.filter(source_id=conversation_id)
+        if state:
+            rows = rows.filter(state__in=[c.one_of(State.values)("state", one) for one in state])
+        page = paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
+        for row in page.results:
+            row.cost = measure_cost(row)
+        return page
+
+    def get_replay_context(self, *, replay_id: UUID, actor: Actor) -> dict[str, Any]:
+        """Return the messages up to the fork in chat format with the overrides, and the tools.
+
+        It needs no model: an agent of any kind may go on from it. Raises NotFound.
+        """
+        row = self._get(replay_id, actor)
+        actor.require_scope("read", row.source_branch.name)
+        before, after = load_parts(row)
+        tools = RecordedTools(before, after, row)
+        context = build_context(row, before, tools)
+        options = {name: getattr(row, name) for name in ("temperature", "max_tokens")}
+        return {
+            "replay_id": row.pk,
+            "model": row.model or conf().replay_model,
+            "messages": context,
+            "tools": tools.describe(),
+            "tokens": estimate_tokens(context),
+            **options,
+        }
+
+    def diff_replay(self, *, replay_id: UUID, actor: Actor, **paging: Any) -> RowDiffPage:
+        """Return the differences of the source and the replay, message by message."""
+        return SemanticDiffEngine().diff_rows(**self._sides(replay_id, actor), actor=actor, **paging)
+
+    def semantic_diff(self, *, replay_id: UUID, actor: Actor) -> SemanticDiff:
+        """Return how source and replay differ in actions, reasoning and outcome."""
+        return SemanticDiffEngine().semantic_diff(**self._sides(replay_id, actor), actor=actor)
+
+    def _sides(self, replay_id: UUID, actor: Actor) -> dict[str, Any]:
+        row = self._get(replay_id, actor)
+        return {
+            "first": row.source_id,
+            "second": row.conversation_id,
+            "branch_name": row.source_branch.name,
+            "other_branch": row.branch.name,
+        }
+
+    def _get(self, replay_id: UUID, actor: Actor) -> Replay:
+        actor.require_scope("read")
+        rows = Replay.objects.filter(project=actor.project_id).select_related("branch", "source_branch")
+        row = rows.filter(pk=replay_id).first()
+        if row is None:
+            raise NotFound("There is no replay with this id.")
+        actor.require_scope("read", row.branch.name)
+        row.cost = measure_cost(row)
+        return row
+
+    def _get_writable(self, replay_id: UUID, actor: Actor) -> Replay:
+        row = self._get(replay_id, actor)
+        actor.require_scope("write", row.branch.name)
+        return row
+
+
+def require_model() -> None:
+    """Check that a model is set. Raises ProviderUnavailable, which says what to set."""
+    try:
+        server = get_replayer()
+    except ImproperlyConfigured as error:
+        raise ProviderUnavailable(reason=str(error)) from error
+    if server is None:
+        raise ProviderUnavailable(reason=NO_MODEL)
+
+
+def check_budget(row: Replay, context: Sequence[ChatMessage]) -> None:
+    """Refuse a budget that is less than the first step. Raises Invalid."""
+    tokens = estimate_tokens(context)
+    if row.max_total_tokens is not None and tokens > row.max_total_tokens:
+        raise Invalid(
+            "The first step alone has about {tokens} tokens, more than {limit}.",
+            tokens=tokens,
+            limit=row.max_total_tokens,
+            field="max_total_tokens",
+        )
+    if row.max_cost is None:
+        return
+    settings = conf()
+    if not (settings.replay_input_price or settings.replay_output_price):
+        raise Invalid(
+            "A limit of money needs prices: set DAY1_REPLAY_INPUT_PRICE and DAY1_REPLAY_OUTPUT_PRICE.",
+            field="max_cost",
+        )
+    if tokens * settings.replay_input_price / 1e6 > row.max_cost:
+        raise Invalid("The first step alone costs more than {limit}.", limit=row.max_cost, field="max_cost")

@@ -1,0 +1,88 @@
+"""Recorded results of tools: what the calls of a replay are answered with."""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conversations.engines.semantic_diff.tool_steps import ToolStep, encode_arguments, list_tool_steps
+from conversations.models import Message
+from memory.exceptions import Invalid
+
+UNKNOWN = "No result was recorded for this call: the conversation that is replayed never made it."
+NAME = re.compile(r"[^a-zA-Z0-9_-]+")
+MAX_NAME = 64
+
+
+@dataclass(frozen=True)
+class RecordedResult:
+    content: str
+    is_known: bool
+
+
+class RecordedTools:
+    """The tools of a conversation with the results that it got, as far as a replay may use them.
+
+    A call gets the result of the first equal one that no call has got yet, in the order of the
+    conversation from the fork on; where all were given, the last one again.
+    """
+
+    def __init__(self, before: Sequence[Message], after: Sequence[Message], replay: Any) -> None:
+        steps = [*list_tool_steps(after), *list_tool_steps(before)]
+        self.names = choose_names(steps, replay.tools_allow, replay.tools_deny)
+        self._results: dict[str, deque[str]] = defaultdict(deque)
+        self._arguments: dict[str, set[str]] = defaultdict(set)
+        for step in steps:
+            if isinstance(step.arguments, Mapping):
+                self._arguments[step.name] |= set(map(str, step.arguments))
+            if step.result is not None:
+                self._results[step.key].append(step.result.content)
+
+    def answer(self, name: str, arguments: Any, *, is_given: bool = True) -> RecordedResult:
+        """Return the recorded result of a call, or that there is none.
+
+        One that ``is_given`` is not given again while there are others.
+        """
+        left = self._results.get(f"{self.restore_name(name)} {encode_arguments(arguments)}")
+        if not left or name not in map(clean_name, self.names):
+            return RecordedResult(UNKNOWN, False)
+        return RecordedResult(left.popleft() if is_given and len(left) > 1 else left[0], True)
+
+    def restore_name(self, name: str) -> str:
+        return next((one for one in self.names if clean_name(one) == name), name)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return the tools for a request, with the arguments that were seen."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": clean_name(name),
+                    "description": f"The tool {name}, as it was used in this conversation.",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {key: {} for key in sorted(self._arguments[name])},
+                    },
+                },
+            }
+            for name in self.names
+        ]
+
+
+def choose_names(steps: Sequence[ToolStep], allow: Collection[str], deny: Collection[str]) -> list[str]:
+    """Return the names of the tools that a filter leaves, in order. Raises Invalid where it leaves none."""
+    known = list(dict.fromkeys(step.name for step in steps))
+    left = [name for name in known if (not allow or name in allow) and name not in deny]
+    if known and not left and (allow or deny):
+        raise Invalid(
+            "The filter allows none of the tools that were used: {tools}.",
+            tools=", ".join(sorted(known))[:300],
+            field="tools_allow" if allow else "tools_deny",
+        )
+    return left
+
+
+def clean_name(name: str) -> str:
+    """Return a name that the API takes for a function."""
+    return NAME.sub("_", name)[:MAX_NAME] or "tool"

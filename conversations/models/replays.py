@@ -1,0 +1,91 @@
+"""Replays: a fork of a conversation that a model goes on with, and its steps."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+from memory.db.fields import JSONTextField
+from memory.models import Branch, Project
+from memory.models.nodes import uuid7
+
+
+class Replay(models.Model):
+    """A replay, its parameters and limits, and what it has cost. Its messages are those of its fork."""
+
+    class State(models.TextChoices):
+        READY = "ready"
+        QUEUED = "queued"
+        RUNNING = "running"
+        WAITING = "waiting"
+        DONE = "done"
+        STOPPED = "stopped"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    ACTIVE: ClassVar = (State.QUEUED, State.RUNNING, State.WAITING)
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+", help_text="Of the fork.")
+    conversation_id = models.UUIDField(help_text="The fork, which takes the replay's messages.")
+    source_branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
+    source_id = models.UUIDField(help_text="The conversation that is replayed.")
+    source_seq = models.BigIntegerField(help_text="Of its branch, when the replay was made.")
+    message_id = models.UUIDField(help_text="The last message that both share.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.READY)
+    model = models.CharField(max_length=200, blank=True, default="")
+    temperature = models.FloatField(null=True)
+    max_tokens = models.PositiveIntegerField(null=True, help_text="Of one answer.")
+    tools_allow = JSONTextField(default=list)
+    tools_deny = JSONTextField(default=list)
+    system_prompt = models.TextField(blank=True, default="")
+    extra_context = models.TextField(blank=True, default="")
+    memory_state = JSONTextField(default=dict, help_text="The branch and point, or the merge request.")
+    memory_context = models.TextField(blank=True, default="")
+    max_steps = models.PositiveIntegerField(default=20)
+    max_total_tokens = models.PositiveBigIntegerField(null=True)
+    max_cost = models.FloatField(null=True)
+    steps = models.PositiveIntegerField(default=0)
+    calls = models.PositiveIntegerField(default=0, help_text="Requests to the model, failed ones too.")
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    unknown_calls = models.PositiveIntegerField(default=0, help_text="Calls without a recorded result.")
+    tries = models.PositiveSmallIntegerField(default=0)
+    note = models.CharField(max_length=500, blank=True, default="")
+    resume_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["project", "source_id"], name="replay_source"),
+            models.Index(fields=["state", "resume_at"], name="replay_state"),
+        ]
+
+    # Set where it is shown.
+    cost: float | None
+    kind: Any
+
+    def __str__(self) -> str:
+        return f"{self.model}: {self.state}"
+
+
+class ReplayStep(models.Model):
+    """One answer of the model: stored as soon as it is paid for, applied when its messages are written."""
+
+    replay = models.ForeignKey(Replay, on_delete=models.CASCADE, related_name="answers")
+    number = models.PositiveIntegerField()
+    answer = JSONTextField(default=dict, help_text="Text and calls, until they are messages.")
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    applied = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["replay", "number"], name="replay_step")]
+
+    def __str__(self) -> str:
+        return f"{self.replay_id} {self.number}"

@@ -1,0 +1,118 @@
+"""Steps of a language model that may call tools, from a server with OpenAI's chat API."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from memory.conf import Conf, conf
+from memory.exceptions import ProviderNonsense
+from memory.providers.chat import NO_KEY, count_tokens
+from memory.providers.openai_server import OpenAIServer, sendable_text
+
+MAX_CALLS = 64  # of tools in one answer
+NO_MODEL = (
+    "No model is set for replays: set DAY1_REPLAY_MODEL, and DAY1_REPLAY_BASE_URL or DAY1_REPLAY_API_KEY."
+)
+
+
+@dataclass(frozen=True)
+class CalledTool:
+    id: str
+    name: str
+    arguments: Any
+
+
+@dataclass(frozen=True)
+class ModelStep:
+    """One answer: a text, calls of tools, or a refusal; with the tokens that the server counted."""
+
+    text: str = ""
+    calls: tuple[CalledTool, ...] = ()
+    refused: bool = False
+    cut: bool = False
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ToolChatServer(OpenAIServer):
+    """A server; the model is named with each request."""
+
+    def take_step(
+        self,
+        model: str,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]],
+        **options: Any,
+    ) -> ModelStep:
+        """Return the model's answer to a chat. ``options`` are temperature and max_tokens, if given.
+
+        Raises ProviderUnavailable, and ProviderNonsense for an answer that is none.
+        """
+        sent: Any = {"model": model, "messages": [_sendable(one) for one in messages], **options}
+        if tools:
+            sent["tools"] = list(tools)
+        body = self.request(
+            lambda client, timeout: client.chat.completions.with_streaming_response.create(
+                **sent, timeout=timeout
+            ),
+            self.timeout,
+        )
+        return parse_step(body)
+
+
+def _sendable(message: Mapping[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    return {**message, **({"content": sendable_text(content)} if isinstance(content, str) else {})}
+
+
+def parse_step(body: bytes) -> ModelStep:
+    """Parse a chat completion with or without calls. Raises ProviderNonsense."""
+    try:
+        answer = json.loads(body)
+        choice = answer["choices"][0]
+        message, reason = choice["message"], choice.get("finish_reason")
+        text, refusal = message.get("content") or "", message.get("refusal") or ""
+        calls = tuple(_parse_call(call) for call in (message.get("tool_calls") or ())[:MAX_CALLS])
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise ProviderNonsense(reason="it is no chat completion in JSON") from None
+    if not isinstance(text, str) or not isinstance(refusal, str):
+        raise ProviderNonsense(reason="its text is none")
+    refused = bool(refusal) or reason == "content_filter"
+    if not (text.strip() or calls or refused):
+        raise ProviderNonsense(reason="it has neither text nor calls")
+    usage = answer.get("usage")
+    tokens = count_tokens(usage, "prompt_tokens"), count_tokens(usage, "completion_tokens")
+    return ModelStep(text or refusal, calls, refused, reason == "length", *tokens)
+
+
+def _parse_call(call: Any) -> CalledTool:
+    """Parse a call. Raises ValueError, TypeError, LookupError for one that is none."""
+    function = call["function"]
+    name, raw = function["name"], function.get("arguments") or "{}"
+    if not isinstance(name, str) or not name:
+        raise ValueError
+    arguments = json.loads(raw) if isinstance(raw, str) else raw
+    return CalledTool(str(call.get("id") or ""), name, arguments)
+
+
+def get_replayer() -> ToolChatServer | None:
+    """Return the server of replays; None where the settings name no model.
+
+    Raises ImproperlyConfigured for OpenAI itself without a key.
+    """
+    return _replayer_for(conf())
+
+
+@lru_cache(maxsize=8)
+def _replayer_for(settings: Conf) -> ToolChatServer | None:
+    if not settings.replay_model:
+        return None
+    if not (settings.replay_base_url or settings.replay_api_key):
+        raise ImproperlyConfigured(NO_MODEL)
+    return ToolChatServer(
+        settings.replay_base_url, settings.replay_api_key or NO_KEY, settings.replay_timeout
+    )

@@ -1,0 +1,433 @@
+"""Replays against a server that plays the model: tools, limits, faults, kills, other memories."""
+
+import json
+from collections import deque
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from werkzeug import Request, Response
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.engine import ReplayEngine
+from conversations.engines.replays.recorded import UNKNOWN
+from conversations.engines.replays.run import ReplayRun
+from conversations.models import Conversation, Message, Replay, ReplayStep
+from memory.engines.branches.manager import BranchManager
+from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
+from tests.http_doubles import DoubleServer
+from tests.memory.api.client import refused
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+ENGINE, CONVERSATIONS, MESSAGES = ReplayEngine(), ConversationEngine(), MessageEngine()
+
+
+def completion(text=None, *calls, finish="stop", **more):
+    message = {"role": "assistant", "content": text, **more}
+    if calls:
+        message["tool_calls"] = [
+            {"id": f"c{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+            for i, (name, given) in enumerate(calls)
+        ]
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    choices = [{"index": 0, "finish_reason": finish, "message": message}]
+    body = {"id": "c", "object": "chat.completion", "model": "m", "choices": choices, "usage": usage}
+    return Response(json.dumps(body), content_type="application/json")
+
+
+class FakeModel:
+    """The server: it answers with what a test has queued; ``sent`` are the requests."""
+
+    def __init__(self):
+        self.server = DoubleServer(threaded=True)
+        self.sent, self.next = [], deque()
+
+    def answer(self, request: Request):
+        self.sent.append(request.json)
+        found = self.next.popleft()
+        return found() if callable(found) and not isinstance(found, Response) else found
+
+
+@pytest.fixture
+def model(settings):
+    fake = FakeModel()
+    fake.server.start()
+    fake.server.expect_request("/v1/chat/completions", method="POST").respond_with_handler(fake.answer)
+    settings.DAY1 = {
+        **settings.DAY1,
+        "replay_model": "other",
+        "replay_base_url": fake.server.url_for("/v1"),
+        "replay_api_key": "sk-not-to-be-told",
+        "replay_timeout": 5.0,
+    }
+    yield fake
+    fake.server.stop()
+
+
+def used(name, arguments, output):
+    call = {"id": f"r{output}", "name": name, "input": arguments}
+    return {"role": "tool_result", "content": output, "tool_calls": [call]}
+
+
+@pytest.fixture
+def source(actor, main):
+    talk = CONVERSATIONS.create_conversation(actor=actor, title="Login", model="first")
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Why does the login fail?"},
+        used("Read", {"path": "auth.py"}, "the clock"),
+        used("Bash", {"command": "date"}, "yesterday"),
+        {"role": "assistant", "content": "The clock is wrong."},
+    ]
+    rows = MESSAGES.write_messages(conversation_id=talk.uid, messages=messages, actor=actor)
+    return talk, rows
+
+
+@pytest.fixture
+def begin(actor, source):
+    def begin(place=1, **parameters):
+        talk, rows = source
+        return ENGINE.create_replay(
+            conversation_id=talk.uid, message_id=rows[place].uid, actor=actor, **parameters
+        )
+
+    return begin
+
+
+@pytest.fixture
+def run(actor):
+    def run(replay):
+        ENGINE.run_replay(replay_id=replay.pk, actor=actor)
+        ENGINE.execute_replay(replay.pk)
+        return ENGINE.get_replay(replay_id=replay.pk, actor=actor)
+
+    return run
+
+
+def texts(replay):
+    rows = Message._base_manager.filter(conversation_id=replay.conversation_id).order_by("sequence_num")
+    return [(row.role, row.content) for row in rows]
+
+
+class TestContext:
+    def test_in_chat_format_without_a_model(self, actor, begin):
+        replay = begin(3, model="other", extra_context="It is Monday.", temperature=0.5)
+        found = ENGINE.get_replay_context(replay_id=replay.pk, actor=actor)
+        roles = [one["role"] for one in found["messages"]]
+        assert roles == ["system", "system", "user", "assistant", "tool", "assistant", "tool"]
+        assert [one["content"] for one in found["messages"][:2]] == ["Be brief.", "It is Monday."]
+        call = found["messages"][3]["tool_calls"][0]
+        assert (call["function"]["name"], json.loads(call["function"]["arguments"])) == (
+            "Read",
+            {"path": "auth.py"},
+        )
+        assert found["messages"][4] == {"role": "tool", "tool_call_id": call["id"], "content": "the clock"}
+        assert [one["function"]["name"] for one in found["tools"]] == ["Bash", "Read"] or len(
+            found["tools"]
+        ) == 2
+        assert (found["model"], found["temperature"]) == ("other", 0.5)
+
+    def test_a_system_prompt_takes_the_place_of_the_conversations(self, actor, begin):
+        replay = begin(system_prompt="Be thorough.")
+        found = ENGINE.get_replay_context(replay_id=replay.pk, actor=actor)
+        assert [one["content"] for one in found["messages"]] == ["Be thorough.", "Why does the login fail?"]
+
+    def test_tools_that_a_filter_leaves(self, actor, begin):
+        replay = begin(tools_deny=["Bash"])
+        found = ENGINE.get_replay_context(replay_id=replay.pk, actor=actor)
+        assert [one["function"]["name"] for one in found["tools"]] == ["Read"]
+
+    def test_it_is_no_part_of_a_session(self, begin):
+        fork = Conversation._base_manager.get(uid=begin(model="other").conversation_id)
+        assert (fork.session_id, fork.model) == ("", "other")
+
+
+class TestRuns:
+    def test_recorded_results_answer_the_calls(self, actor, model, begin, run, source):
+        model.next += [
+            completion("Let me look.", ("Read", {"path": "auth.py"}), ("Grep", {"for": "x"})),
+            completion("It is the clock."),
+        ]
+        replay = run(begin())
+        assert (replay.state, replay.steps, replay.calls, replay.unknown_calls) == ("done", 2, 2, 1)
+        assert (replay.input_tokens, replay.output_tokens, replay.note) == (200, 20, "")
+        assert texts(replay) == [
+            ("assistant", "Let me look."),
+            ("tool_result", "the clock"),
+            ("tool_result", UNKNOWN),
+            ("assistant", "It is the clock."),
+        ]
+        rows = Message._base_manager.filter(conversation_id=replay.conversation_id, role="tool_result")
+        assert [row.metadata["recorded"] for row in rows.order_by("sequence_num")] == [True, False]
+        assert [one["role"] for one in model.sent[1]["messages"]] == [
+            "system",
+            "user",
+            "assistant",
+            "tool",
+            "tool",
+        ]
+        assert model.sent[0]["model"] == "other"
+        assert {one["function"]["name"] for one in model.sent[0]["tools"]} == {"Read", "Bash"}
+        fork = Conversation._base_manager.filter(uid=replay.conversation_id).latest("rid")
+        assert fork.status == "completed"
+        assert Message._base_manager.filter(conversation_id=source[0].uid).count() == 5
+
+    def test_a_refusal_is_an_answer(self, model, begin, run):
+        model.next.append(completion(None, refusal="I will not."))
+        replay = run(begin())
+        assert (replay.state, texts(replay)) == ("done", [("assistant", "I will not.")])
+        (row,) = Message._base_manager.filter(conversation_id=replay.conversation_id)
+        assert row.metadata["refused"] is True
+
+    def test_parameters_are_sent(self, model, begin, run):
+        model.next.append(completion("Yes."))
+        run(begin(model="third", temperature=0.25, max_tokens=50))
+        assert (model.sent[0]["model"], model.sent[0]["temperature"]) == ("third", 0.25)
+        assert model.sent[0]["max_tokens"] == 50
+
+    def test_it_compares_with_its_source(self, actor, model, begin, run):
+        model.next += [completion(None, ("Read", {"path": "auth.py"})), completion("The clock is wrong.")]
+        replay = run(begin())
+        found = ENGINE.semantic_diff(replay_id=replay.pk, actor=actor)
+        assert (found.comparison.shared, found.actions.only_first) == (2, {"Bash": 1})
+        assert found.reasoning.similarity == 1
+        page = ENGINE.diff_replay(replay_id=replay.pk, actor=actor)
+        assert page.rows[-1].change == "same"
+
+
+class TestFaults:
+    def later(self, replay):
+        Replay.objects.filter(pk=replay.pk).update(resume_at=timezone.now() - timedelta(seconds=1))
+        ENGINE.execute_replay(replay.pk)
+        return Replay.objects.get(pk=replay.pk)
+
+    def test_a_429_waits_as_long_as_the_server_asks(self, model, begin, run):
+        model.next.append(Response("{}", status=429, headers={"Retry-After": "77"}))
+        replay = run(begin())
+        assert (replay.state, replay.steps) == ("waiting", 0)
+        assert 70 < (replay.resume_at - timezone.now()).total_seconds() <= 77
+        assert "fewer requests" in replay.note
+        model.next.append(completion("Yes."))
+        assert self.later(replay).state == "done"
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            Response("<html>", content_type="text/html"),
+            Response('{"choices": [{"message": {"tool_calls": [{}]}}]}', content_type="application/json"),
+            Response('{"choices": [', content_type="application/json"),
+        ],
+        ids=["html", "calls of nothing", "cut json"],
+    )
+    def test_nonsense_is_asked_for_again(self, model, begin, run, answer):
+        model.next += [answer, completion("Yes.")]
+        replay = run(begin())
+        assert (replay.state, replay.steps, replay.calls) == ("waiting", 0, 1)
+        done = self.later(replay)
+        assert (done.state, done.steps, done.calls) == ("done", 1, 2)
+
+    def test_a_stream_that_is_cut_off(self, model, begin, run):
+        def cut():
+            response = Response(b'{"choices"', content_type="application/json")
+            response.headers["Content-Length"] = "5000"
+            return response
+
+        model.next += [cut, completion("Yes.")]
+        replay = run(begin())
+        assert replay.state == "waiting"
+        assert self.later(replay).state == "done"
+
+    def test_a_time_out(self, settings, model, begin, run):
+        import time
+
+        settings.DAY1 = {**settings.DAY1, "replay_timeout": 1.0}
+
+        def slow():
+            time.sleep(1.5)
+            return completion("Late.")
+
+        model.next += [slow, completion("Yes.")]
+        replay = run(begin())
+        assert (replay.state, "within 1 s" in replay.note) == ("waiting", True)
+        assert self.later(replay).state == "done"
+
+    def test_a_refused_request_fails_at_once_and_may_be_run_again(self, model, begin, run):
+        model.next.append(Response('{"error": {"message": "no such model"}}', status=404))
+        replay = run(begin())
+        assert replay.state == "failed"
+        assert "no such model" in replay.note or "does not know" in replay.note
+        model.next.append(completion("Yes."))
+        assert run(replay).state == "done"
+
+    def test_at_last_it_fails(self, model, begin, run):
+        model.next += [Response("{}", status=500) for _ in range(5)]
+        replay = run(begin())
+        for _ in range(4):
+            replay = self.later(replay)
+        assert (replay.state, replay.calls) == ("failed", 5)
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class TestKills:
+    @pytest.mark.parametrize("method", ["_apply", "_build_messages", "_ask", "_finish"])
+    def test_no_finished_step_is_paid_for_twice(self, monkeypatch, actor, model, begin, method):
+        model.next += [completion("Looking.", ("Read", {"path": "auth.py"})), completion("The clock.")]
+        replay = begin()
+        ENGINE.run_replay(replay_id=replay.pk, actor=actor)
+        original, seen = getattr(ReplayRun, method), []
+
+        def kill(self, *args):
+            seen.append(method)
+            if len(seen) == (2 if method == "_ask" else 1):
+                raise Killed
+            return original(self, *args)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ReplayRun, method, kill)
+            with pytest.raises(Killed):
+                ENGINE.execute_replay(replay.pk)
+        ENGINE.execute_replay(replay.pk)  # another worker has it still
+        assert Replay.objects.get(pk=replay.pk).state == "running"
+        Replay.objects.filter(pk=replay.pk).update(resume_at=timezone.now())
+        ENGINE.execute_replay(replay.pk)
+        done = Replay.objects.get(pk=replay.pk)
+        assert (done.state, done.steps, done.calls, len(model.sent)) == ("done", 2, 2, 2)
+        assert texts(done) == [
+            ("assistant", "Looking."),
+            ("tool_result", "the clock"),
+            ("assistant", "The clock."),
+        ]
+        assert not ReplayStep.objects.filter(applied=False).exists()
+
+    def test_a_cancelled_one_asks_no_more(self, actor, model, begin):
+        replay = begin()
+        ENGINE.run_replay(replay_id=replay.pk, actor=actor)
+
+        def cancel():
+            ENGINE.cancel_replay(replay_id=replay.pk, actor=actor)
+            return completion("Looking.", ("Read", {"path": "auth.py"}))
+
+        model.next.append(cancel)
+        ENGINE.execute_replay(replay.pk)
+        assert (Replay.objects.get(pk=replay.pk).state, len(model.sent)) == ("cancelled", 1)
+
+
+class TestLimits:
+    def test_steps(self, model, begin, run):
+        model.next += [completion(None, ("Read", {"path": "auth.py"}))] * 2
+        replay = run(begin(max_steps=2))
+        assert (replay.state, replay.steps, "2 steps" in replay.note) == ("stopped", 2, True)
+
+    def test_tokens(self, model, begin, run):
+        model.next.append(completion(None, ("Read", {"path": "auth.py"})))
+        replay = run(begin(max_total_tokens=120))
+        assert (replay.state, replay.steps) == ("stopped", 1)
+        assert "120 tokens" in replay.note
+
+    def test_money(self, settings, model, begin, run):
+        settings.DAY1 = {**settings.DAY1, "replay_input_price": 10.0, "replay_output_price": 100.0}
+        model.next.append(completion(None, ("Read", {"path": "auth.py"})))
+        replay = run(begin(max_cost=0.0021))
+        assert (replay.state, replay.steps, replay.cost) == ("stopped", 1, 0.002)
+
+    def test_a_budget_below_the_first_step(self, settings, begin):
+        with pytest.raises(Invalid, match="first step alone"):
+            begin(max_total_tokens=5)
+        with pytest.raises(Invalid, match="needs prices"):
+            begin(max_cost=1)
+        settings.DAY1 = {**settings.DAY1, "replay_input_price": 1000.0}
+        with pytest.raises(Invalid, match="costs more"):
+            begin(max_cost=0.0001)
+        assert Conversation._base_manager.count() == 1
+
+
+class TestMemory:
+    @pytest.fixture
+    def known(self, actor, main):
+        FactEngine().write_fact(fact_text="The login fails when the clock is wrong.", actor=actor)
+        BranchManager().create_branch(name="task/x", actor=actor)
+        FactEngine().write_fact(
+            fact_text="The login fails when the certificate has expired.", actor=actor, branch_name="task/x"
+        )
+
+    def told(self, replay):
+        return replay.memory_context
+
+    def test_of_a_branch_and_of_a_past_point(self, actor, begin, known):
+        assert "certificate" not in self.told(begin(memory={"branch": "main"}))
+        assert "certificate" in self.told(begin(memory={"branch": "task/x"}))
+        assert "certificate" not in self.told(begin(memory={"branch": "task/x", "at": 0}))
+        assert self.told(begin()) == ""
+
+    def test_of_a_merge_request_before_it_is_merged(self, actor, begin, known):
+        request = MergeRequestEngine().create_request(source="task/x", target="main", title="x", actor=actor)
+        replay = begin(memory={"merge_request": request.pk})
+        assert "certificate" in self.told(replay)
+        assert "clock" in self.told(replay)
+        context = ENGINE.get_replay_context(replay_id=replay.pk, actor=actor)["messages"]
+        assert context[1] == {"role": "system", "content": replay.memory_context}
+
+    def test_what_is_refused(self, begin, known):
+        with pytest.raises(Invalid, match="no field named branches"):
+            begin(memory={"branches": "x"})
+        with pytest.raises(Invalid, match="names its branches itself"):
+            begin(memory={"merge_request": 1, "branch": "main"})
+        with pytest.raises(NotFound):
+            begin(memory={"branch": "nope"})
+
+
+class TestRefusals:
+    def test_without_a_model(self, actor, begin):
+        replay = begin(model="other")
+        with pytest.raises(ProviderUnavailable, match="DAY1_REPLAY_MODEL"):
+            ENGINE.run_replay(replay_id=replay.pk, actor=actor)
+        assert ENGINE.get_replay_context(replay_id=replay.pk, actor=actor)["messages"]
+
+    def test_a_filter_that_allows_nothing(self, begin):
+        with pytest.raises(Invalid, match="allows none of the tools"):
+            begin(tools_allow=["Write"])
+        with pytest.raises(Invalid, match="allows none of the tools"):
+            begin(tools_deny=["Read", "Bash"])
+
+    def test_complete_twice(self, actor, begin):
+        replay = begin()
+        done = ENGINE.complete_replay(replay_id=replay.pk, actor=actor)
+        assert done.state == "done"
+        for again in (ENGINE.complete_replay, ENGINE.cancel_replay):
+            with pytest.raises(Conflict, match="is done"):
+                again(replay_id=replay.pk, actor=actor)
+
+    def test_a_message_of_another_conversation(self, actor, source, begin):
+        other = CONVERSATIONS.create_conversation(actor=actor)
+        with pytest.raises(Invalid, match="another conversation"):
+            ENGINE.create_replay(conversation_id=other.uid, message_id=source[1][0].uid, actor=actor)
+
+
+def test_over_rest(api, model, source):
+    talk, rows = source
+    body = {"message_id": str(rows[1].uid), "model": "other", "memory": {"branch": "main"}}
+    answer = api.post(f"/conversations/{talk.uid}/replay", body)
+    made = answer.json()
+    assert answer.status_code == 201, made
+    assert (made["state"], made["memory"]) == ("ready", {"branch": "main"})
+    path = f"/replays/{made['id']}"
+    assert api.get(f"{path}/context").json()["messages"][-1]["content"] == "Why does the login fail?"
+    model.next.append(completion("The clock."))
+    queued = api.post(f"{path}/run")
+    assert (queued.status_code, queued.json()["state"]) == (202, "queued")
+    ENGINE.execute_replay(Replay.objects.get().pk)
+    assert api.get(path).json()["state"] == "done"
+    assert api.get(f"{path}/semantic-diff").json()["shared"] == 2
+    assert api.get(f"{path}/diff").json()["counts"]["removed"] > 0
+    assert [one["id"] for one in api.get(f"/replays?conversation_id={talk.uid}").json()["results"]] == [
+        made["id"]
+    ]
+    refused(api.post(f"{path}/complete"), 409, "conflict")
+    refused(api.post(f"/conversations/{talk.uid}/replay", {}), 400, "invalid", "message_id")
+    refused(api.post(f"/conversations/{talk.uid}/replay", {**body, "nope": 1}), 400, "unknown_field", "nope")
