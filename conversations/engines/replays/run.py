@@ -193,7 +193,7 @@ class ReplayRun:
             "metadata": about | notes,
         }
         found = [self.tools.answer(clean_name(call["name"]), call["input"]) for call in calls]
-        results = [
+        results: list[dict[str, Any]] = [
             {
                 "role": Role.TOOL_RESULT.value,
                 "content": result.content or "(empty)",
