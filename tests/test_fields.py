@@ -5,7 +5,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from conversations.engines.fields import CONSOLIDATION, CONVERSATION, MESSAGE
+from conversations.engines.fields import CONSOLIDATION, CONVERSATION, MESSAGE, REPLAY
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
 from curation.engines.fields.quarantines import QUARANTINE
@@ -85,6 +85,7 @@ NOUNS = (
     EVAL,
     CONVERSATION,
     MESSAGE,
+    REPLAY,
     POLICY,
     PROJECT,
     TASK,
