@@ -6,6 +6,10 @@ class CurationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from conversations.engines.consolidation.level_engines import register_level
+        from conversations.models import ConsolidationRun
+        from curation.engines.dreaming.engine import PREFIX as DREAMS
+        from curation.engines.dreaming.engine import DreamEngine
         from curation.engines.kept_facts import find_handed_over, find_questioned
         from curation.engines.review.pair_answers import ReviewAnswers
         from curation.engines.templates.rows import find_kept
@@ -27,3 +31,5 @@ class CurationConfig(AppConfig):
         keep_facts("handoff")(find_handed_over)
         keep_facts("review")(find_questioned)
         reserve_prefix(PREFIX)
+        reserve_prefix(DREAMS)
+        register_level(ConsolidationRun.Level.DREAMING, DreamEngine())

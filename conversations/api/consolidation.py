@@ -27,6 +27,7 @@ from memory.exceptions import Invalid
 
 consolidation_engine = ConsolidationEngine()
 FILTERS = list_filter_parameters(ConsolidationFilterSet)
+COUNT = c.integer_check(0, 2**53)
 CHECKS = CONSOLIDATION.field_checks(Use.CREATE)
 
 
@@ -34,7 +35,8 @@ CHECKS = CONSOLIDATION.field_checks(Use.CREATE)
 class ConsolidationInput(d.RequestShape):
     """A run to start."""
 
-    branch = s.CharField(required=False, help_text="Of an agent's run; main by default.")
+    branch = s.CharField(required=False, help_text="Of an agent's run, or of dreaming; main by default.")
+    current_cycle = s.IntegerField(required=False, help_text="Of dreaming: not before the branch's own.")
     dry_run = s.BooleanField(required=False, help_text="Answer the same, and write nothing.")
 
 
@@ -94,7 +96,7 @@ ROUTES = {
     "ConsolidationViewSet": {
         "runs": route("List runs, newest first", {200: page(ConsolidationShape)}, None, [*FILTERS, *PAGING]),
         "start_run": route(
-            "Consolidate a session, an agent's facts or a task",
+            "Consolidate a session, an agent's facts or a task, or dream on a branch",
             {200: ConsolidationDetailShape, 201: ConsolidationDetailShape, 202: ConsolidationDetailShape},
             ConsolidationInput,
         ),
@@ -129,13 +131,13 @@ class ConsolidationViewSet(Resource):
     def start_run(self, request: Request) -> Response:
         payload = Input(request)
         branch, dry_run = payload.take_branch(), payload.take_value("dry_run", c.check_boolean, False)
+        cycle = payload.take_value("current_cycle", COUNT, None)
         fields: Any = payload.take_fields(CONSOLIDATION.field_names(Use.CREATE))
-        for name in ("level", "target"):
-            if fields.get(name) is None:
-                raise Invalid("{field} is needed.", field=name)
+        if fields.get("level") is None:
+            raise Invalid("{field} is needed.", field="level")
         values = c.validate(fields, CHECKS)
         report = consolidation_engine.consolidate(
-            **values, branch_name=branch, dry_run=dry_run, actor=get_request_actor(request)
+            **values, branch_name=branch, dry_run=dry_run, current_cycle=cycle, actor=get_request_actor(request)
         )
         return build_row_response(render_report(report), get_status(report))
 

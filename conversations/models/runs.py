@@ -19,6 +19,7 @@ class ConsolidationRun(models.Model):
         SESSION = "session", _("session")
         AGENT = "agent", _("agent")
         TASK = "task", _("task")
+        DREAMING = "dreaming", _("dreaming")
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -42,7 +43,7 @@ class ConsolidationRun(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     level = models.CharField(max_length=10, choices=Level.choices)
-    target = models.CharField(max_length=200, help_text="A session, an agent, or a task's short name.")
+    target = models.CharField(max_length=200, help_text="A session, an agent, a task or a branch.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
     mode = models.CharField(max_length=10, choices=Mode.choices, default=Mode.RULES)
     messages = models.PositiveIntegerField(default=0, help_text="Messages that no run had read before.")
@@ -60,6 +61,9 @@ class ConsolidationRun(models.Model):
     # Fact -> {"answer", "by", "at", "commit"}: what curators said of single changes.
     answers = JSONTextField(default=dict)
     note = models.CharField(max_length=500, blank=True, default="", help_text="What fell short.")
+    merge_request = models.PositiveIntegerField(null=True, help_text="Of dreaming: its number.")
+    recall = models.CharField(max_length=500, blank=True, default="", help_text="What the recall gate said.")
+    cycle = models.BigIntegerField(null=True, help_text="Of dreaming: the branch's counter of turns.")
     read_to = models.DateTimeField(null=True, help_text="The time of the last commit that it read.")
     # Project, branch, level and target while it runs, else NULL: one run at a time.
     slot = models.CharField(max_length=300, null=True, unique=True)

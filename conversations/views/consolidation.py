@@ -40,6 +40,7 @@ LEVELS = {
     Level.SESSION.value: gettext_lazy("Session"),
     Level.AGENT.value: gettext_lazy("Agent"),
     Level.TASK.value: gettext_lazy("Task"),
+    Level.DREAMING.value: gettext_lazy("Dreaming"),
 }
 ACTIONS = {
     "created": gettext_lazy("new fact"),
@@ -61,6 +62,9 @@ def describe_run(run: ConsolidationRun) -> str:
         }
     else:
         text = ngettext("Read %(n)s fact", "Read %(n)s facts", read) % {"n": read}
+    if run.level == Level.DREAMING:
+        made = ngettext("proposes %(n)s reflection", "proposes %(n)s reflections", run.created)
+        return f"{text}; {made % {'n': run.created}}."
     made = [
         ngettext("%(n)s new fact", "%(n)s new facts", run.created) % {"n": run.created},
         ngettext("%(n)s confirmed", "%(n)s confirmed", run.updated) % {"n": run.updated},
@@ -111,7 +115,7 @@ class Consolidations(StateListPage):
         form = forms.Form(data, initial={"level": Level.SESSION.value})
         label = CONSOLIDATION["level"].label
         form.fields["level"] = forms.ChoiceField(label=label, choices=list(LEVELS.items()))
-        help_text = _("A session’s id, an agent’s, or the short name of a task.")
+        help_text = _("A session’s id, an agent’s, or the short name of a task; dreaming reads this branch.")
         form.fields["target"] = forms.CharField(
             label=CONSOLIDATION["target"].label, required=False, help_text=help_text
         )
@@ -145,7 +149,7 @@ class Consolidations(StateListPage):
         values = c.validate(typed, CHECKS)
         return consolidation_engine.consolidate(
             level=values["level"],
-            target=values["target"],
+            target=values.get("target") or "",
             branch_name=self.reader.branch.name,
             actor=self.reader.actor,
             dry_run=dry_run,
@@ -165,14 +169,22 @@ def describe_report(report: ConsolidationReport, may_answer: bool) -> dict[str, 
         "sentence": describe_run(run),
         "notes": list_notes(report),
         "changes": changes,
+        "shown_branch": find_shown_branch(report),
     }
+
+
+def find_shown_branch(report: ConsolidationReport) -> str:
+    """Return the branch that shows what a run did: of dreaming its own, until that is merged."""
+    if report.run.level == Level.DREAMING and report.changes and not report.run.dry_run:
+        return report.changes[0].fact.branch.name
+    return report.run.branch.name
 
 
 def list_notes(report: ConsolidationReport) -> list[str]:
     """Return what a reader has to know of a run before its changes."""
     run = report.run
     notes = [_("This was a dry run: nothing is written.")] if run.dry_run else []
-    notes += [judge_yield(run), run.note]
+    notes += [judge_yield(run), run.note, f"{_('Recall')}: {run.recall}" if run.recall else ""]
     if len(report.changes) >= MAX_CHANGES:
         notes.append(_("Only the first of them are listed; the counts are of all."))
     if not report.changes and run.state not in UNENDED:
@@ -196,9 +208,11 @@ class ConsolidationPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         report = consolidation_engine.get_run(run_id=self.kwargs["run_id"], actor=self.reader.actor)
-        is_undoable = self.may_undo(report.run)
-        shown = describe_report(report, is_undoable)
-        open_changes = [one for one in report.changes if not one.answer]
+        run = report.run
+        is_undoable = self.may_undo(run)
+        may_answer = is_undoable and run.level != Level.DREAMING
+        shown = describe_report(report, may_answer)
+        open_changes = [one for one in report.changes if may_answer and not one.answer]
         sure = sum(one.fact.confidence >= MIN_SURE for one in open_changes)
         return super().get_context_data(**shown, is_undoable=is_undoable, sure=sure, least=MIN_SURE, **kwargs)
 

@@ -40,6 +40,18 @@ def task(run: Invocation, **options: Any) -> None:
     start(run, "task", options)
 
 
+@command(
+    "dreaming",
+    "Propose reflections of observations that are alike, as a merge request.",
+    "day1 consolidate dreaming --dry-run",
+)
+@branch_option
+@option("--current-cycle", type=int, help="the cycle that it is, not before the branch's own")
+@dry_run
+def dreaming(run: Invocation, **options: Any) -> None:
+    start(run, "dreaming", options)
+
+
 def start(run: Invocation, level: str, options: dict[str, Any]) -> None:
     row = run.open_client().api.post(RUNS, level=level, **drop_empty(options))
     run.show(row, lambda out: print_run(out, row))
@@ -124,6 +136,7 @@ ACTIONS = {
     "session": lazy_command("consolidate:session", "Make facts of an ended session"),
     "agent": lazy_command("consolidate:agent", "Merge what an agent's sessions learned twice"),
     "task": lazy_command("consolidate:task", "Merge what the agents of a task learned twice"),
+    "dreaming": lazy_command("consolidate:dreaming", "Propose reflections of observations"),
     "runs": lazy_command("consolidate:list_runs", "List the runs, the newest first"),
     "show": lazy_command("consolidate:show", "Show a run, with what it did"),
     "accept": lazy_command("consolidate:accept", "Accept facts of a run as true"),

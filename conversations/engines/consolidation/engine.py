@@ -18,6 +18,7 @@ from conversations.engines.consolidation.answering import (
 from conversations.engines.consolidation.answers import list_answer_commits
 from conversations.engines.consolidation.extraction import find_extraction
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
+from conversations.engines.consolidation.level_engines import ENGINES
 from conversations.engines.consolidation.report import ConsolidationReport, build_report
 from conversations.engines.consolidation.runs import (
     carry_out,
@@ -49,7 +50,7 @@ from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import require_curator
 from memory.engines.versions.reverted import find_reverted
-from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, NotFound
+from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, Commit, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
@@ -132,9 +133,24 @@ class ConsolidationEngine:
         return replace(report, durable=durable)
 
     def consolidate(
-        self, *, level: str, target: str, actor: Actor, branch_name: str = MAIN, dry_run: bool = False
+        self,
+        *,
+        level: str,
+        actor: Actor,
+        target: str = "",
+        branch_name: str = MAIN,
+        dry_run: bool = False,
+        current_cycle: int | None = None,
     ) -> ConsolidationReport:
         """Start a run of a level; sessions and tasks have a branch of their own. Raises as their methods."""
+        if level in ENGINES:
+            return ENGINES[level].consolidate(
+                branch_name=branch_name, actor=actor, dry_run=dry_run, current_cycle=current_cycle
+            )
+        if current_cycle is not None:
+            raise Invalid("Only dreaming counts in cycles.", field="current_cycle")
+        if not target:
+            raise Invalid("{field} is needed.", field="target")
         if level == Level.SESSION:
             return self.consolidate_session(session_id=target, actor=actor, dry_run=dry_run)
         if level == Level.TASK:
@@ -180,6 +196,8 @@ class ConsolidationEngine:
         Conflict with the ids that later work changed or built on, scope and branch refusals.
         """
         run = find_run(actor, run_id)
+        if run.level in ENGINES:
+            return ENGINES[run.level].undo_run(run_id=run_id, actor=actor)
         actor.require_scope("curate", run.branch.name)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):

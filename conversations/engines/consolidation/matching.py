@@ -109,6 +109,7 @@ def find_same(branch: Branch, repository: str, texts: Texts, requested: Iterable
     Of several the most alike one counts, then the oldest. Facts with the very same text are not among them.
     """
     rows = searchable_rows(branch.lineage(), timezone.now())
+    rows = rows.exclude(kind=Fact.Kind.REFLECTION)  # it is like its members by design
     hits: dict[str, set[int]] = {}
     for text in requested:
         found = {rid for rid, _ in rows.match_words(choose_rare(texts.words[text]), MAX_CANDIDATES)[0]}

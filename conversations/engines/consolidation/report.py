@@ -80,10 +80,11 @@ def build_report(run: ConsolidationRun) -> ConsolidationReport:
 
 def iterate_changes(run: ConsolidationRun) -> Iterator[RunChange]:
     """Yield all that a run did, commit by commit."""
-    commits = Commit.objects.filter(pk__in=[UUID(uid) for uid in run.commits]).order_by("seq")
+    ids = [UUID(uid) for uid in run.commits]
     answers = list_answers(run)
-    for seq in commits.values_list("seq", flat=True):
-        yield from list_changes(run.branch, seq, answers)
+    # Those of dreaming are on a branch of their own.
+    for commit in Commit.objects.filter(pk__in=ids).order_by("seq").select_related("branch"):
+        yield from list_changes(commit.branch, commit.seq, answers)
 
 
 def list_changes(branch: Branch, seq: int, answers: Mapping[UUID, str]) -> list[RunChange]:

@@ -203,6 +203,17 @@ def add_learned(project_id: UUID, found: Targets) -> None:
         links = project_rows(FactLink, project_id).filter(to_id__in=batch).exclude(to_type="fact")
         facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))
         found.add_memories("fact", select_uids(facts.filter(source_type__in=LEARNED)))
+    add_reflections(project_id, found)
+
+
+def add_reflections(project_id: UUID, found: Targets) -> None:
+    """Add the reflections that have excerpts of erased facts."""
+    for batch in batched(sorted(found.get_uids("fact")), BATCH_SIZE):
+        links = project_rows(FactLink, project_id).filter(
+            to_id__in=batch, link_type=FactLink.Type.CONSOLIDATED_FROM
+        )
+        facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))
+        found.add_memories("fact", select_uids(facts.filter(kind=Fact.Kind.REFLECTION)))
 
 
 def add_copies(project_id: UUID, found: Targets) -> None:

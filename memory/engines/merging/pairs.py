@@ -68,6 +68,7 @@ class Text(NamedTuple):
     """What decides whether two facts are a pair."""
 
     uid: UUID
+    kind: str
     fact_text: str
     content_hash: str
     norm_hash: str
@@ -196,7 +197,11 @@ class PairFinder:
 
 
 def may_pair(text: Text, other: Text) -> bool:
-    """Return whether the texts differ, neither replaces the other, and they are not of two repositories."""
+    """Return whether the texts differ, neither replaces the other, they are not of two repositories, and
+    neither is a reflection, which is like its members by design.
+    """
+    if Fact.Kind.REFLECTION in (text.kind, other.kind):
+        return False
     replaces = other.uid == text.parent_id or other.parent_id == text.uid
     differ = other.uid != text.uid and other.norm_hash != text.norm_hash
     return differ and not replaces and not is_elsewhere(other.repository, text.repository)

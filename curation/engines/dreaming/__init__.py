@@ -1,0 +1,1 @@
+"""Dreaming: observations that are alike in meaning become reflections, proposed by a merge request."""

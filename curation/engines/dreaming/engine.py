@@ -1,0 +1,220 @@
+"""The engine of dreaming: a run reads a branch and opens a merge request; its undo."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.engines.consolidation.engine import find_open_branch, find_run, require_undoable
+from conversations.engines.consolidation.extraction import ModelCosts
+from conversations.engines.consolidation.report import CREATED, ConsolidationReport, Evidence, RunChange
+from conversations.engines.consolidation.report import build_report as build_stored_report
+from conversations.engines.consolidation.runs import describe_counts, open_run
+from conversations.models import ConsolidationRun
+from curation.engines.dreaming.known import drop_known, find_replaced
+from curation.engines.dreaming.reflections import Reflection, build_reflection
+from curation.engines.dreaming.rules import DreamRules
+from curation.engines.dreaming.sentences import PROMPT, write_sentences
+from curation.engines.dreaming.source import DreamSource, read_source
+from curation.engines.dreaming.writing import commit_reflections
+from memory.actors import Actor
+from memory.engines.audit.trail import record_entry
+from memory.engines.branches.manager import BranchManager
+from memory.engines.merging.gates import run_gate
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.merging.settling import load_plan
+from memory.engines.merging.shown_requests import build_options
+from memory.engines.versions.lookup import MAIN
+from memory.engines.versions.policies import find_policy
+from memory.exceptions import Invalid
+from memory.models import Branch, Fact, MergeRequest
+from memory.models.nodes import next_rid
+
+PREFIX = "dream/"
+MAX_REFLECTIONS = 80  # of one commit, with their links
+MORE = "{count} more groups wait for the next run."
+WAITING = "Merge request {number} of an earlier run is open: {count} new groups wait for it."
+Level, State = ConsolidationRun.Level, ConsolidationRun.State
+
+
+@dataclass
+class Dream:
+    """What a run proposes, and what it says besides."""
+
+    source: DreamSource
+    reflections: Sequence[Reflection] = ()
+    notes: list[str] = field(default_factory=list)
+
+
+class DreamEngine:
+    """Runs of dreaming. Each takes ``dry_run``, which reads alone and asks no model."""
+
+    def consolidate(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        dry_run: bool = False,
+        current_cycle: int | None = None,
+        rules: DreamRules | None = None,
+    ) -> ConsolidationReport:
+        """Propose a reflection for each group of observations that are alike in meaning.
+
+        Raises Invalid for a cycle that goes backwards, Conflict while another run has the branch,
+        BranchNotFound, BranchArchived, BranchReadOnly, scope and branch refusals.
+        """
+        branch = find_open_branch(actor, branch_name)
+        cycle = check_cycle(branch, current_cycle)
+        rules = rules or DreamRules()
+        if dry_run:
+            return preview_run(branch, find_dream(branch, rules, cycle), cycle, actor)
+        with open_run(branch, Level.DREAMING, branch.name, actor) as run:
+            run.cycle = cycle
+            propose_dream(find_dream(branch, rules, cycle), run, build_system_actor(actor))
+        return build_stored_report(run)
+
+    def undo_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationRun:
+        """Reject the run's merge request, or revert its merge; archive its branch.
+
+        Raises NotFound, IllegalTransition for a run that still runs, was undone or changed nothing, and
+        Conflict with the ids that later work changed, scope and branch refusals.
+        """
+        run = find_run(actor, run_id)
+        actor.require_scope("curate", run.branch.name)
+        system = build_system_actor(actor)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            run = ConsolidationRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+            require_undoable(run)
+            take_back(run, system)
+            run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
+            run.save(update_fields=["state", "undone_at", "undone_by"])
+            record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
+        return run
+
+
+# ---- pieces ----------------------------------------------------------------------------------------
+
+
+def build_system_actor(actor: Actor) -> Actor:
+    """Return the server's own actor, so that whoever started a run may approve what it proposes."""
+    return Actor(
+        actor.project_id, "system", label="day1", scopes=frozenset({"admin"}), surface=actor.surface
+    )
+
+
+def check_cycle(branch: Branch, cycle: int | None) -> int:
+    """Return the cycle of a run: the branch's own, or one that is given. Raises Invalid."""
+    runs = ConsolidationRun.objects.filter(branch=branch, level=Level.DREAMING, cycle__isnull=False)
+    last = runs.order_by("-cycle").values_list("cycle", flat=True).first() or 0
+    if cycle is None:
+        return max(branch.cycle, last)
+    if cycle < max(branch.cycle, last):
+        text = "current_cycle may not go backwards: {branch} is at {known}."
+        raise Invalid(text, branch=branch.name, known=max(branch.cycle, last), field="current_cycle")
+    return cycle
+
+
+def find_dream(branch: Branch, rules: DreamRules, cycle: int) -> Dream:
+    """Return the reflections that no run has proposed yet. No provider is asked, and nothing is locked."""
+    source = read_source(branch, rules, cycle)
+    dream = Dream(source, notes=list(source.notes))
+    own = [one for one in source.clusters if any(fact.branch_id == branch.pk for fact in one.members)]
+    found = drop_known(branch, [build_reflection(branch, one) for one in own])
+    if found and (pending := find_pending(branch)):
+        dream.notes.append(WAITING.format(number=pending.number, count=len(found)))
+        return dream
+    if len(found) > MAX_REFLECTIONS:
+        dream.notes.append(MORE.format(count=len(found) - MAX_REFLECTIONS))
+    dream.reflections = find_replaced(branch, found[:MAX_REFLECTIONS])
+    return dream
+
+
+def find_pending(branch: Branch) -> MergeRequest | None:
+    """Return the open request of an earlier run."""
+    rows = MergeRequest.objects.filter(project=branch.project_id, target=branch, slot__isnull=False)
+    return rows.filter(source__name__startswith=PREFIX, source__archived_at=None).first()
+
+
+def preview_run(branch: Branch, dream: Dream, cycle: int, actor: Actor) -> ConsolidationReport:
+    """Return what a run would propose, by rules; nothing is stored."""
+    run = ConsolidationRun(
+        project_id=branch.project_id,
+        branch=branch,
+        level=Level.DREAMING,
+        target=branch.name,
+        state=State.PARTIAL if dream.notes else State.DONE,
+        note=" ".join(dream.notes)[:500],
+        observations=len(dream.source.facts),
+        created=len(dream.reflections),
+        cycle=cycle,
+        started_at=timezone.now(),
+        finished_at=timezone.now(),
+        created_by=actor.label[:200],
+    )
+    run.dry_run = True
+    return ConsolidationReport(run, [preview_fact(one) for one in dream.reflections])
+
+
+def preview_fact(one: Reflection) -> RunChange:
+    fact = Fact(uid=one.uid, **{k: v for k, v in one.build_fields().items() if k != "repository"})
+    evidence = [Evidence("fact", member.uid, member.essence) for member in one.members]
+    return RunChange(CREATED, fact, evidence)
+
+
+def propose_dream(dream: Dream, run: ConsolidationRun, actor: Actor) -> None:
+    """Write the reflections on a branch of the run's own, and ask to merge it."""
+    costs = ModelCosts()
+    reflections = write_sentences(dream.reflections, costs)
+    notes = [*dream.notes, *([costs.note] if costs.note else [])]
+    run.observations, run.note = len(dream.source.facts), " ".join(notes)[:500]
+    run.calls, run.model = costs.calls, costs.model
+    run.input_tokens, run.output_tokens = costs.input_tokens, costs.output_tokens
+    if any(one.is_models for one in reflections):
+        run.mode, run.prompt = ConsolidationRun.Mode.LLM, PROMPT
+    if not reflections:
+        return
+    branch = create_branch(run, actor)
+    for name, value in commit_reflections(branch, reflections, run, dream.source.model, actor).items():
+        setattr(run, name, value)
+    if run.commits:
+        request = open_request(branch, run, actor)
+        run.merge_request, run.recall = request.number, measure_recall(request)
+
+
+def create_branch(run: ConsolidationRun, actor: Actor) -> Branch:
+    name = f"{PREFIX}{run.branch.name[:150].rstrip('/.')}/{run.started_at:%Y%m%d}-{run.pk.hex[-8:]}"
+    purpose = "What a run of dreaming proposes."
+    return BranchManager().create_reserved_branch(
+        name=name, parent=run.branch.name, actor=actor, purpose=purpose
+    )
+
+
+def open_request(branch: Branch, run: ConsolidationRun, actor: Actor) -> MergeRequest:
+    title = f"Dreaming: {run.created} reflections of {run.observations} observations"
+    return MergeRequestEngine().create_request(
+        source=branch.name, target=run.branch.name, title=title, description=f"Run {run.pk}", actor=actor
+    )
+
+
+def measure_recall(request: MergeRequest) -> str:
+    """Run the recall gate on a request, whatever the target's policy asks for; return what it says."""
+    options = build_options(MergeRequest.objects.get(pk=request.pk))
+    plan = load_plan(options, options.points)
+    policy = find_policy(request.project_id, request.target.name)
+    result = run_gate("recall", plan, options, policy)
+    return f"{result.state}: {result.reason}"[:500]
+
+
+def take_back(run: ConsolidationRun, actor: Actor) -> None:
+    """Close or revert the run's request, and archive its branch."""
+    engine = MergeRequestEngine()
+    request = engine.get_request(request_id=run.merge_request or 0, actor=actor)
+    if request.state == MergeRequest.State.MERGED:
+        engine.revert_request(request_id=request.pk, actor=replace(actor))
+    elif request.slot is not None:
+        engine.reject_request(request_id=request.pk, actor=actor, reason="The run was undone.")
+    BranchManager().archive_branch(name=request.source.name, actor=actor)

@@ -1,0 +1,16 @@
+"""What a run of dreaming takes in, and what makes a group."""
+
+from dataclasses import dataclass
+
+from memory.models import Fact
+
+
+@dataclass(frozen=True)
+class DreamRules:
+    """The gates of a run."""
+
+    min_size: int = 3
+    cohesion: float = 0.7  # cosine to the centroid
+    min_age_cycles: int = 0
+    allow_zero_confirmation: bool = True
+    origins: tuple[str, ...] = (Fact.Origin.EXPERIENCE.value,)

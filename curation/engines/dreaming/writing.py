@@ -1,0 +1,73 @@
+"""The one commit of a run, on its own branch."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.engines.consolidation.runs import store_commit
+from conversations.models import ConsolidationRun
+from curation.engines.dreaming.centroids import store_centroids
+from curation.engines.dreaming.known import select_links
+from curation.engines.dreaming.reflections import Reflection
+from memory.actors import Actor
+from memory.db.retry import retry_transaction
+from memory.engines.facts.assessment import searchable_rows
+from memory.engines.facts.batch import FactBatch
+from memory.engines.support.batches import batched
+from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.models import Branch, Fact, FactLink
+from memory.models.nodes import next_rid
+
+BATCH_SIZE = 500
+
+
+@retry_transaction
+def commit_reflections(
+    branch: Branch, reflections: Sequence[Reflection], run: ConsolidationRun, model: str, actor: Actor
+) -> dict[str, Any]:
+    """Write reflections whose members still say what was read; return the run's new values."""
+    next_rid.ensure_lease()
+    with transaction.atomic(savepoint=False):
+        with open_commit(actor, branch.name, "consolidate.dreaming") as commit:
+            still = check_members(branch, commit, reflections)
+            if still:
+                write_reflections(commit, still, run, model, actor)
+        return store_commit(run, commit.commit, {"created": len(still)})
+
+
+def check_members(
+    branch: Branch, commit: CommitWriter, reflections: Sequence[Reflection]
+) -> list[Reflection]:
+    """Return the reflections of which every member is as it was read."""
+    uids = sorted({fact.uid for one in reflections for fact in one.members})
+    now: set[tuple[UUID, UUID]] = set()
+    rows = searchable_rows(branch.lineage(commit.seq), timezone.now())
+    for batch in batched(uids, BATCH_SIZE):
+        now |= {(fact.uid, fact.vid) for fact in rows.filter(uid__in=batch).fetch_all()}
+    return [one for one in reflections if all((fact.uid, fact.vid) in now for fact in one.members)]
+
+
+def write_reflections(
+    commit: CommitWriter,
+    reflections: Sequence[Reflection],
+    run: ConsolidationRun,
+    model: str,
+    actor: Actor,
+) -> None:
+    batch = FactBatch([], replace(actor, session_id="", agent_id=""), Fact.Status.ACTIVE, deduplicate=False)
+    for one in reflections:
+        fact = batch.build_fact({**one.build_fields(), "source_id": f"dream:{run.pk}"}, reserved=True)
+        fact.uid, fact.parent_id = one.uid, one.replaces
+        fact.created_cycle = fact.updated_cycle = run.cycle or 0
+        batch.rows.append(fact)
+    if model:
+        store_centroids(commit, batch.rows, reflections, model)
+    written = batch.write_facts(commit)
+    members = {fact.uid for one in reflections for fact in one.members}
+    known = select_links(commit.branch, members, FactLink.Type.ASSOCIATED)
+    commit.add_rows([link for one in reflections for link in one.build_links(known)])
+    commit.targets += [str(result.fact.uid) for result in written]
