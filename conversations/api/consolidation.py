@@ -137,7 +137,11 @@ class ConsolidationViewSet(Resource):
             raise Invalid("{field} is needed.", field="level")
         values = c.validate(fields, CHECKS)
         report = consolidation_engine.consolidate(
-            **values, branch_name=branch, dry_run=dry_run, current_cycle=cycle, actor=get_request_actor(request)
+            **values,
+            branch_name=branch,
+            dry_run=dry_run,
+            current_cycle=cycle,
+            actor=get_request_actor(request),
         )
         return build_row_response(render_report(report), get_status(report))
 

@@ -63,8 +63,8 @@ def describe_run(run: ConsolidationRun) -> str:
     else:
         text = ngettext("Read %(n)s fact", "Read %(n)s facts", read) % {"n": read}
     if run.level == Level.DREAMING:
-        made = ngettext("proposes %(n)s reflection", "proposes %(n)s reflections", run.created)
-        return f"{text}; {made % {'n': run.created}}."
+        proposes = ngettext("proposes %(n)s reflection", "proposes %(n)s reflections", run.created)
+        return f"{text}; {proposes % {'n': run.created}}."
     made = [
         ngettext("%(n)s new fact", "%(n)s new facts", run.created) % {"n": run.created},
         ngettext("%(n)s confirmed", "%(n)s confirmed", run.updated) % {"n": run.updated},
@@ -184,12 +184,21 @@ def list_notes(report: ConsolidationReport) -> list[str]:
     """Return what a reader has to know of a run before its changes."""
     run = report.run
     notes = [_("This was a dry run: nothing is written.")] if run.dry_run else []
-    notes += [judge_yield(run), run.note, f"{_('Recall')}: {run.recall}" if run.recall else ""]
+    notes += [judge_yield(run), run.note]
+    notes += describe_dream(run) if run.level == Level.DREAMING else []
     if len(report.changes) >= MAX_CHANGES:
         notes.append(_("Only the first of them are listed; the counts are of all."))
     if not report.changes and run.state not in UNENDED:
         notes.append(_("It changed nothing."))
     return list(filter(None, notes))
+
+
+def describe_dream(run: ConsolidationRun) -> list[str]:
+    """Return what the recall gate said of a run of dreaming, and what it cost."""
+    recall = run.recall and _("Recall, before and after: %(text)s") % {"text": run.recall}
+    seconds = (run.finished_at - run.started_at).total_seconds() if run.finished_at else 0
+    cost = {"seconds": round(seconds, 1), "calls": run.calls}
+    return [recall, _("%(seconds)s s, %(calls)s calls of a language model.") % cost]
 
 
 def list_verbs(change: RunChange) -> list[tuple[str, str]]:

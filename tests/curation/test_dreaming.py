@@ -18,7 +18,7 @@ from curation.engines.dreaming.clusters import find_clusters
 from curation.engines.dreaming.engine import DreamEngine
 from curation.engines.dreaming.rules import DreamRules
 from memory.actors import Actor
-from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.requests import MergeRequestEngine
@@ -32,7 +32,11 @@ from tests.curation.fake_judge import MODEL, FakeJudge
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, runs, requests = DreamEngine(), ConsolidationEngine(), MergeRequestEngine()
 TOPICS = {
-    "build": ["The build fails without a cache.", "A cold cache makes the build slow.", "CI warms its cache."],
+    "build": [
+        "The build fails without a cache.",
+        "A cold cache makes the build slow.",
+        "CI warms its cache.",
+    ],
     "测试": ["测试依赖数据库。", "数据库在测试之前启动。", "测试需要干净的数据库。"],
 }
 
@@ -44,7 +48,9 @@ def vectors(monkeypatch: pytest.MonkeyPatch, settings: Any, main: Branch) -> Non
     monkeypatch.setattr("curation.engines.dreaming.source.model_in_force", lambda: "test-model")
 
 
-def write(actor: Actor, text: str, axis: int = 0, wobble: int = 0, branch: str = "main", **fields: Any) -> Fact:
+def write(
+    actor: Actor, text: str, axis: int = 0, wobble: int = 0, branch: str = "main", **fields: Any
+) -> Fact:
     """Write an observation whose vector is near an axis."""
     fact = FactEngine().write_fact(fact_text=text, actor=actor, branch_name=branch, **fields).fact
     vector = np.zeros(64, dtype="f4")
@@ -86,7 +92,9 @@ def show(actor: Actor, branch: str = "main") -> list[tuple[Any, ...]]:
         (str(one.uid), one.fact_text, one.essence, one.status, one.confidence, one.visibility, one.kind)
         for one in Fact.objects.on(row).fetch_all()
     ]
-    links = [(str(one.from_id), str(one.to_id), one.link_type) for one in FactLink.objects.on(row).fetch_all()]
+    links = [
+        (str(one.from_id), str(one.to_id), one.link_type) for one in FactLink.objects.on(row).fetch_all()
+    ]
     return sorted(facts) + sorted(links)
 
 
@@ -148,7 +156,7 @@ def test_an_undo_is_refused_when_later_work_built_on_it(actor: Actor) -> None:
     run = dream(actor).run
     merge(actor, run)
     (uid,) = (row[0] for row in show(actor) if len(row) > 3 and row[6] == "REFLECTION")
-    FactEngine().update_fact(fact_id=uid, actor=actor, tags=["kept"])
+    FactEngine().update_fact(fact_id=uid, actor=actor, updates={"tags": ["kept"]})
     with pytest.raises(Conflict) as refused:
         runs.undo_run(run_id=run.pk, actor=actor)
     assert uid in str(refused.value.data)
@@ -175,20 +183,21 @@ def test_a_group_that_grew_replaces_its_reflection(actor: Actor) -> None:
     write(actor, "Caches are kept for a week.", wobble=7)
     waiting = dream(actor).run
     assert (waiting.state, waiting.created) == ("partial", 0)
-    assert waiting.note == f"Merge request {first.merge_request} of an earlier run is open: 1 new groups wait for it."
+    assert (
+        waiting.note
+        == f"Merge request {first.merge_request} of an earlier run is open: 1 new groups wait for it."
+    )
     merge(actor, first)
     second = dream(actor).run
     merge(actor, second)
     rows = [row for row in show(actor) if len(row) > 3 and row[6] == "REFLECTION"]
     assert sorted(row[3] for row in rows) == ["active", "superseded"]
-    found = SearchEngine().search_facts(query="cache", actor=actor, limit=50)
+    found = SearchEngine().search(query="cache", actor=actor, limit=50)
     shown = {str(hit.fact.uid) for hit in found.results}
     assert not shown & {row[0] for row in rows if row[3] == "superseded"}
 
 
-def test_a_dry_run_writes_nothing_and_tells_the_same(
-    actor: Actor, django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dry_run_writes_nothing_and_tells_the_same(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
     write_topic(actor)
     monkeypatch.setattr("django.db.transaction.atomic", None)  # a dry run begins no transaction of its own
     dry = dream(actor, dry_run=True)
@@ -225,7 +234,9 @@ def test_a_cycle_never_goes_backwards(actor: Actor, main: Branch) -> None:
 
 def test_nothing_private_or_wider_than_its_narrowest(actor: Actor) -> None:
     members = write_topic(actor, visibility="public", confidence=0.9)
-    FactEngine().update_fact(fact_id=members[0].uid, actor=actor, visibility="selective", confidence=0.4)
+    FactEngine().update_fact(
+        fact_id=members[0].uid, actor=actor, updates={"visibility": "selective", "confidence": 0.4}
+    )
     secret = write(actor, "The cache key is mine alone.", wobble=6, visibility="private")
     (proposal,) = dream(actor, dry_run=True).changes
     assert (proposal.fact.visibility, proposal.fact.confidence) == ("selective", 0.4)
@@ -237,8 +248,6 @@ def test_other_branches_and_projects_are_not_read(actor: Actor) -> None:
     BranchManager().create_branch(name="experiment/x", actor=actor)
     write_topic(actor, branch="experiment/x")
     other = Project.objects.create(name="Other", slug="other")
-    from memory.engines.branches.manager import create_main
-
     create_main(other)
     assert dream(actor).run.observations == 0
     assert dream(Actor(other.pk, "local", scopes=frozenset({"admin"}))).run.observations == 0
@@ -298,8 +307,12 @@ def test_a_sentence_of_the_model(actor: Actor, model: FakeJudge) -> None:
     assert len(model.prompts) == 1
 
 
-@pytest.mark.parametrize("text", [json.dumps({"summary": "It takes 17 minutes."}), json.dumps({"summary": "x" * 300})])
-def test_an_invented_number_or_a_long_sentence_is_not_taken(actor: Actor, model: FakeJudge, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", [json.dumps({"summary": "It takes 17 minutes."}), json.dumps({"summary": "x" * 300})]
+)
+def test_an_invented_number_or_a_long_sentence_is_not_taken(
+    actor: Actor, model: FakeJudge, text: str
+) -> None:
     write_topic(actor)
     model.text = text
     report = dream(actor)
@@ -329,7 +342,9 @@ def test_the_budget_is_spent(actor: Actor, model: FakeJudge, settings: Any) -> N
 
 
 def test_a_pair_that_differs_in_numbers_is_left_out(actor: Actor) -> None:
-    for at, text in enumerate(["Port 80 is open.", "Port 81 is open.", "Ports are few.", "Ports leak.", "Use ports."]):
+    for at, text in enumerate(
+        ["Port 80 is open.", "Port 81 is open.", "Ports are few.", "Ports leak.", "Use ports."]
+    ):
         write(actor, text, wobble=0 if at < 2 else at)
     (proposal,) = dream(actor, dry_run=True).changes
     assert {row.text for row in proposal.evidence} == {"Ports are few.", "Ports leak.", "Use ports."}

@@ -17,8 +17,8 @@ from conversations.engines.consolidation.answering import (
 )
 from conversations.engines.consolidation.answers import list_answer_commits
 from conversations.engines.consolidation.extraction import find_extraction
-from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
 from conversations.engines.consolidation.level_engines import ENGINES
+from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
 from conversations.engines.consolidation.report import ConsolidationReport, build_report
 from conversations.engines.consolidation.runs import (
     carry_out,

@@ -1,6 +1,6 @@
 """Levels of consolidation that an app further up brings, such as dreaming."""
 
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from conversations.engines.consolidation.report import ConsolidationReport
@@ -12,7 +12,7 @@ class LevelEngine(Protocol):
     """Runs of one level, and their undo."""
 
     def consolidate(
-        self, *, branch_name: str, actor: Actor, dry_run: bool, **options: Any
+        self, *, branch_name: str, actor: Actor, dry_run: bool, current_cycle: int | None
     ) -> ConsolidationReport: ...
 
     def undo_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationRun: ...

@@ -74,9 +74,7 @@ def compute_centroid(matrix: np.ndarray) -> np.ndarray:
     return centroid
 
 
-def drop_disputed(
-    facts: Sequence[Fact], matrix: np.ndarray, members: np.ndarray, model: str
-) -> np.ndarray:
+def drop_disputed(facts: Sequence[Fact], matrix: np.ndarray, members: np.ndarray, model: str) -> np.ndarray:
     """Return the members without those of which two say the same but for numbers, negation or names."""
     least = get_thresholds(model).same
     rows, columns = np.nonzero(np.triu(matrix[members] @ matrix[members].T >= least, k=1))
@@ -90,7 +88,9 @@ def drop_disputed(
 def build_cluster(facts: Sequence[Fact], matrix: np.ndarray, members: np.ndarray) -> Cluster:
     centroid = compute_centroid(matrix[members])
     cosines = (matrix[members] @ centroid).tolist()
-    weighed = {at: weigh_fact(facts[at], cosine) for at, cosine in zip(members.tolist(), cosines, strict=True)}
+    weighed = {
+        at: weigh_fact(facts[at], cosine) for at, cosine in zip(members.tolist(), cosines, strict=True)
+    }
     order = sorted(weighed, key=lambda at: (-round(weighed[at], 6), at))
     return Cluster([facts[at] for at in order], centroid, [weighed[at] for at in order])
 

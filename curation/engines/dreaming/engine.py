@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -101,9 +100,7 @@ class DreamEngine:
 
 def build_system_actor(actor: Actor) -> Actor:
     """Return the server's own actor, so that whoever started a run may approve what it proposes."""
-    return Actor(
-        actor.project_id, "system", label="day1", scopes=frozenset({"admin"}), surface=actor.surface
-    )
+    return Actor(actor.project_id, "system", label="day1", scopes=frozenset({"admin"}), surface=actor.surface)
 
 
 def check_cycle(branch: Branch, cycle: int | None) -> int:

@@ -70,9 +70,7 @@ def load_fact_vectors(source: DreamSource) -> dict[str, np.ndarray]:
     return found
 
 
-def group_facts(
-    source: DreamSource, vectors: dict[str, np.ndarray], rules: DreamRules
-) -> Iterator[Cluster]:
+def group_facts(source: DreamSource, vectors: dict[str, np.ndarray], rules: DreamRules) -> Iterator[Cluster]:
     """Yield the groups among facts of one repository that hold at the same time."""
     buckets = defaultdict[Hashable, list[Fact]](list)
     for fact in source.facts:

@@ -44,7 +44,7 @@ def check_members(
 ) -> list[Reflection]:
     """Return the reflections of which every member is as it was read."""
     uids = sorted({fact.uid for one in reflections for fact in one.members})
-    now: set[tuple[UUID, UUID]] = set()
+    now: set[tuple[UUID, int]] = set()
     rows = searchable_rows(branch.lineage(commit.seq), timezone.now())
     for batch in batched(uids, BATCH_SIZE):
         now |= {(fact.uid, fact.vid) for fact in rows.filter(uid__in=batch).fetch_all()}
