@@ -193,7 +193,7 @@ def test_a_group_that_grew_replaces_its_reflection(actor: Actor) -> None:
     rows = [row for row in show(actor) if len(row) > 3 and row[6] == "REFLECTION"]
     assert sorted(row[3] for row in rows) == ["active", "superseded"]
     found = SearchEngine().search(query="cache", actor=actor, limit=50)
-    shown = {str(hit.fact.uid) for hit in found.results}
+    shown = {str(hit.fact.uid) for hit in found.hits}
     assert not shown & {row[0] for row in rows if row[3] == "superseded"}
 
 
