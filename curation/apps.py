@@ -8,8 +8,9 @@ class CurationConfig(AppConfig):
     def ready(self) -> None:
         from conversations.engines.consolidation.level_engines import register_level
         from conversations.models import ConsolidationRun
-        from curation.engines.dreaming.engine import PREFIX as DREAMS
         from curation.engines.dreaming.engine import DreamEngine
+        from curation.engines.dreaming.members import check_reflections
+        from curation.engines.dreaming.rules import PREFIX as DREAMS
         from curation.engines.kept_facts import find_handed_over, find_questioned
         from curation.engines.review.pair_answers import ReviewAnswers
         from curation.engines.templates.rows import find_kept
@@ -19,6 +20,7 @@ class CurationConfig(AppConfig):
         from memory.engines.branches.reserved_names import reserve_prefix
         from memory.engines.erasure.traces import add_traces
         from memory.engines.facts.ageing.kept import keep_facts
+        from memory.engines.merging.gates import require_gate
         from memory.engines.versions.pair_answers import register_pair_answers
 
         # A judge may repeat a fact in words of its own, a server may quote it in an error.
@@ -32,4 +34,5 @@ class CurationConfig(AppConfig):
         keep_facts("review")(find_questioned)
         reserve_prefix(PREFIX)
         reserve_prefix(DREAMS)
+        require_gate("reflections", check_reflections)
         register_level(ConsolidationRun.Level.DREAMING, DreamEngine())

@@ -28,6 +28,7 @@ from memory.models import Branch, Commit, Fact, FactLink, MergeRequest, Project,
 from memory.models.hashes import content_hash
 from memory.models.vectors import vector_slot
 from tests.curation.fake_judge import MODEL, FakeJudge
+from tests.memory.fake_provider import FakeProvider
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine, runs, requests = DreamEngine(), ConsolidationEngine(), MergeRequestEngine()
@@ -41,11 +42,16 @@ TOPICS = {
 }
 
 
+NAME = "openai:test-model"
+
+
 @pytest.fixture(autouse=True)
-def vectors(monkeypatch: pytest.MonkeyPatch, settings: Any, main: Branch) -> None:
+def vectors(settings: Any, main: Branch) -> Iterator[FakeProvider]:
     """Let vectors that a test stores be those of the model in force."""
-    settings.DAY1 = {**settings.DAY1, "embedder": "off"}
-    monkeypatch.setattr("curation.engines.dreaming.source.model_in_force", lambda: "test-model")
+    with FakeProvider() as server:
+        server.dimensions = 64
+        settings.DAY1 = {**settings.DAY1, **server.settings("test-model")}
+        yield server
 
 
 def write(
@@ -54,7 +60,7 @@ def write(
     """Write an observation whose vector is near an axis."""
     fact = FactEngine().write_fact(fact_text=text, actor=actor, branch_name=branch, **fields).fact
     vector = np.zeros(64, dtype="f4")
-    vector[axis], vector[10 + wobble] = 1, 0.5
+    vector[axis], vector[10 + wobble] = 1, 0.3
     store_vector(actor, text, vector / np.linalg.norm(vector))
     return fact
 
@@ -63,11 +69,11 @@ def store_vector(actor: Actor, text: str, vector: np.ndarray) -> None:
     value = content_hash(text)
     clock, _ = VectorClock.objects.get_or_create(project_id=actor.project_id)
     VectorClock.objects.filter(pk=clock.pk).update(n=F("n") + 1)
-    Vector.objects.get_or_create(
-        slot=vector_slot(actor.project_id, "test-model", value),
+    Vector.objects.update_or_create(
+        slot=vector_slot(actor.project_id, NAME, value),
         defaults={
             "project_id": actor.project_id,
-            "model": "test-model",
+            "model": NAME,
             "content_hash": value,
             "n": clock.n + 1,
             "state": "ready",
@@ -202,7 +208,6 @@ def test_a_dry_run_writes_nothing_and_tells_the_same(actor: Actor, monkeypatch: 
     monkeypatch.setattr("django.db.transaction.atomic", None)  # a dry run begins no transaction of its own
     dry = dream(actor, dry_run=True)
     monkeypatch.undo()
-    monkeypatch.setattr("curation.engines.dreaming.source.model_in_force", lambda: "test-model")
     assert not ConsolidationRun.objects.exists()
     wet = dream(actor)
     told = [[(one.fact.uid, one.fact.fact_text, one.fact.essence) for one in x.changes] for x in (dry, wet)]
@@ -280,8 +285,8 @@ def test_refusals(actor: Actor) -> None:
         dream(actor)
 
 
-def test_without_an_embedder_it_says_so(actor: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("curation.engines.dreaming.source.model_in_force", lambda: None)
+def test_without_an_embedder_it_says_so(actor: Actor, settings: Any) -> None:
+    settings.DAY1 = {**settings.DAY1, "embedder": "off"}
     write_topic(actor)
     run = dream(actor).run
     assert (run.state, run.created) == ("partial", 0)
@@ -294,7 +299,7 @@ def test_without_an_embedder_it_says_so(actor: Actor, monkeypatch: pytest.Monkey
 @pytest.fixture
 def model(settings: Any) -> Iterator[FakeJudge]:
     with FakeJudge() as server:
-        settings.DAY1 = {**settings.DAY1, **server.settings(), "embedder": "off"}
+        settings.DAY1 = {**settings.DAY1, **server.settings()}
         yield server
 
 

@@ -1,19 +1,24 @@
 """Dreaming under changes made while its request is open, limited scopes, and later work."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from conversations.models import ConsolidationRun
 from curation.engines.quarantine.engine import QuarantineEngine
 from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.exceptions import Conflict, ScopeMissing
+from memory.engines.merging.engine import MergeEngine
+from memory.exceptions import Conflict, IllegalTransition, ScopeMissing
 from memory.models import Branch, Fact
 from tests.curation.test_dreaming import dream, merge, requests, runs, show, vectors, write, write_topic  # noqa: F401
+from tests.memory.fake_provider import failing
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "A cold cache makes the build slow."
@@ -122,19 +127,63 @@ def test_the_gate_measures_a_saved_question(actor: Actor) -> None:
     assert dream(actor).run.recall != "passed: No question is saved that the merge could hurt."
 
 
-def test_a_gate_that_fails_leaves_no_request_that_no_run_names(
-    actor: Actor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gate_that_fails_leaves_no_request_that_no_run_names(actor: Actor, settings: Any) -> None:
     write_topic(actor)
-
-    def fail(*_: Any, **__: Any) -> str:
-        raise RuntimeError("gate")
-
-    monkeypatch.setattr("curation.engines.dreaming.engine.measure_recall", fail)
+    gates = {**settings.DAY1["merge_gates"], "recall": "tests.curation.failing_gate.fail"}
+    settings.DAY1 = {**settings.DAY1, "merge_gates": gates}
     with pytest.raises(RuntimeError):
         dream(actor)
     run = ConsolidationRun.objects.get(level="dreaming")
     (request,) = requests.list_requests(actor=actor).results
     assert run.merge_request == request.number
+    assert dream(actor).run.created == 0
     runs.undo_run(run_id=run.pk, actor=actor)
     assert requests.get_request(request_id=request.pk, actor=actor).state == "rejected"
+
+
+def test_a_run_that_is_cut_off_before_its_request_leaves_nothing(actor: Actor) -> None:
+    write_topic(actor)
+    with failing('INSERT INTO "memory_mergerequest"'), pytest.raises(KeyboardInterrupt):
+        dream(actor)
+    (run,) = ConsolidationRun.objects.filter(level="dreaming")
+    assert (run.commits, run.merge_request) == ([], None)
+    assert not Branch.objects.filter(name__startswith="dream/").exists()
+    ConsolidationRun.objects.update(lease_until=timezone.now() - timedelta(minutes=1))
+    again = dream(actor).run
+    assert (again.created, again.merge_request) == (1, 1)
+
+
+def test_no_force_brings_a_reflection_of_a_changed_fact(actor: Actor) -> None:
+    members = write_topic(actor)
+    run = dream(actor).run
+    FactEngine().update_fact(fact_id=members[1].uid, actor=actor, updates={"visibility": "private"})
+    before = show(actor)
+    with pytest.raises(Conflict) as refused:
+        merge(actor, run)
+    assert "refused by reflections" in str(refused.value)
+    assert str(members[1].uid) in str(refused.value)
+    assert show(actor) == before
+    fork = requests.get_request(request_id=run.merge_request or 0, actor=actor).source.name
+    BranchManager().create_branch(name="experiment/fork", parent=fork, actor=actor)
+    with pytest.raises(Conflict):
+        MergeEngine().merge_branch(source="experiment/fork", target="main", actor=actor)
+    assert show(actor) == before
+
+
+def test_other_changes_of_a_member_do_not_matter(actor: Actor) -> None:
+    members = write_topic(actor)
+    run = dream(actor).run
+    FactEngine().update_fact(fact_id=members[1].uid, actor=actor, tags=["seen"])
+    merge(actor, run)
+    assert len(reflections(actor)) == 1
+
+
+def test_changes_of_a_dream_are_answered_by_its_request_alone(actor: Actor) -> None:
+    write_topic(actor)
+    report = dream(actor)
+    uid = report.changes[0].fact.uid
+    for answer in (runs.accept_changes, runs.reject_changes):
+        with pytest.raises(IllegalTransition) as refused:
+            answer(run_id=report.run.pk, fact_ids=[uid], actor=actor)
+        assert "merge request of this run decides" in str(refused.value)
+    assert requests.get_request(request_id=report.run.merge_request, actor=actor).slot is not None

@@ -320,11 +320,17 @@ def find_run(actor: Actor, run_id: UUID) -> ConsolidationRun:
 
 
 def find_answerable(actor: Actor, run_id: UUID) -> ConsolidationRun:
-    """Return a run that has ended, on a branch where the actor curates. Raises NotFound and refusals."""
+    """Return a run that has ended, on a branch where the actor curates. Raises NotFound, IllegalTransition
+    for one whose merge request decides, and refusals.
+    """
     run = find_run(actor, run_id)
     actor.require_scope("curate", run.branch.name)
     require_open(run.branch)
     require_ended(run)
+    if run.level in ENGINES:
+        raise IllegalTransition(
+            "The merge request of this run decides on what it proposes: accept or reject it there."
+        )
     return run
 
 

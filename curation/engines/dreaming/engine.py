@@ -1,7 +1,7 @@
 """The engine of dreaming: a run reads a branch and opens a merge request; its undo."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import transaction
@@ -15,11 +15,12 @@ from conversations.engines.consolidation.runs import describe_counts, open_run
 from conversations.models import ConsolidationRun
 from curation.engines.dreaming.known import drop_known, find_replaced
 from curation.engines.dreaming.reflections import Reflection, build_reflection
-from curation.engines.dreaming.rules import DreamRules
+from curation.engines.dreaming.rules import PREFIX, DreamRules
 from curation.engines.dreaming.sentences import PROMPT, write_sentences
 from curation.engines.dreaming.source import DreamSource, read_source
 from curation.engines.dreaming.writing import commit_reflections
 from memory.actors import Actor
+from memory.db.retry import retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.gates import run_gate
@@ -32,7 +33,6 @@ from memory.exceptions import Invalid
 from memory.models import Branch, Fact, MergeRequest
 from memory.models.nodes import next_rid
 
-PREFIX = "dream/"
 MAX_REFLECTIONS = 80  # of one commit, with their links
 MORE = "{count} more groups wait for the next run."
 WAITING = "Merge request {number} of an earlier run is open: {count} new groups wait for it."
@@ -79,7 +79,8 @@ class DreamEngine:
         """Reject the run's merge request, or revert its merge; archive its branch.
 
         Raises NotFound, IllegalTransition for a run that still runs, was undone or changed nothing, and
-        Conflict with the ids that later work changed, scope and branch refusals.
+        Conflict with the ids that later work changed, scope and branch refusals: the revert of a merge needs
+        the scope merge.
         """
         run = find_run(actor, run_id)
         actor.require_scope("curate", run.branch.name)
@@ -88,7 +89,7 @@ class DreamEngine:
         with transaction.atomic(savepoint=False):
             run = ConsolidationRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
             require_undoable(run)
-            take_back(run, system)
+            take_back(run, actor, system)
             run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
             run.save(update_fields=["state", "undone_at", "undone_by"])
             record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
@@ -174,12 +175,31 @@ def propose_dream(dream: Dream, run: ConsolidationRun, actor: Actor) -> None:
         run.mode, run.prompt = ConsolidationRun.Mode.LLM, PROMPT
     if not reflections:
         return
-    branch = create_branch(run, actor)
-    for name, value in commit_reflections(branch, reflections, run, dream.source.model, actor).items():
+    if request := store_proposal(reflections, run, dream.source.model, actor):
+        run.recall = measure_recall(request)
+
+
+@retry_transaction
+def store_proposal(
+    reflections: Sequence[Reflection], run: ConsolidationRun, model: str, actor: Actor
+) -> MergeRequest | None:
+    """Write the reflections, open their request and name it in the row of the run: all or nothing, so that
+    no proposal is left that no run knows.
+    """
+    next_rid.ensure_lease()
+    request = None
+    with transaction.atomic(savepoint=False):
+        branch = create_branch(run, actor)
+        values = commit_reflections(branch, reflections, run, model, actor)
+        if values["commits"]:
+            request = open_request(branch, run, values["created"], actor)
+            values["merge_request"] = request.number
+            ConsolidationRun.objects.filter(pk=run.pk).update(merge_request=request.number)
+        else:
+            BranchManager().archive_branch(name=branch.name, actor=actor)
+    for name, value in values.items():
         setattr(run, name, value)
-    if run.commits:
-        request = open_request(branch, run, actor)
-        run.merge_request, run.recall = request.number, measure_recall(request)
+    return request
 
 
 def create_branch(run: ConsolidationRun, actor: Actor) -> Branch:
@@ -190,8 +210,8 @@ def create_branch(run: ConsolidationRun, actor: Actor) -> Branch:
     )
 
 
-def open_request(branch: Branch, run: ConsolidationRun, actor: Actor) -> MergeRequest:
-    title = f"Dreaming: {run.created} reflections of {run.observations} observations"
+def open_request(branch: Branch, run: ConsolidationRun, created: int, actor: Actor) -> MergeRequest:
+    title = f"Dreaming: {created} reflections of {run.observations} observations"
     return MergeRequestEngine().create_request(
         source=branch.name, target=run.branch.name, title=title, description=f"Run {run.pk}", actor=actor
     )
@@ -206,12 +226,13 @@ def measure_recall(request: MergeRequest) -> str:
     return f"{result.state}: {result.reason}"[:500]
 
 
-def take_back(run: ConsolidationRun, actor: Actor) -> None:
-    """Close or revert the run's request, and archive its branch."""
+def take_back(run: ConsolidationRun, actor: Actor, system: Actor) -> None:
+    """Close the run's request, or revert it as who may merge; archive its branch. Raises ScopeMissing."""
     engine = MergeRequestEngine()
-    request = engine.get_request(request_id=run.merge_request or 0, actor=actor)
+    request = engine.get_request(request_id=run.merge_request or 0, actor=system)
     if request.state == MergeRequest.State.MERGED:
-        engine.revert_request(request_id=request.pk, actor=replace(actor))
+        actor.require_scope("merge", run.branch.name)
+        engine.revert_request(request_id=request.pk, actor=system)
     elif request.slot is not None:
-        engine.reject_request(request_id=request.pk, actor=actor, reason="The run was undone.")
-    BranchManager().archive_branch(name=request.source.name, actor=actor)
+        engine.reject_request(request_id=request.pk, actor=system, reason="The run was undone.")
+    BranchManager().archive_branch(name=request.source.name, actor=system)

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 from memory.models import Fact
 
+PREFIX = "dream/"  # of the branches of runs, which nobody else may make
+
 
 @dataclass(frozen=True)
 class DreamRules:
     """The gates of a run."""
 
     min_size: int = 3
-    cohesion: float = 0.7  # cosine to the centroid
+    cohesion: float = 0.9  # cosine to the centroid
     min_age_cycles: int = 0
     allow_zero_confirmation: bool = True
     origins: tuple[str, ...] = (Fact.Origin.EXPERIENCE.value,)

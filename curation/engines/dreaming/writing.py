@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from conversations.engines.consolidation.runs import store_commit
@@ -14,29 +13,27 @@ from curation.engines.dreaming.centroids import store_centroids
 from curation.engines.dreaming.known import select_links
 from curation.engines.dreaming.reflections import Reflection
 from memory.actors import Actor
-from memory.db.retry import retry_transaction
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.facts.batch import FactBatch
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.models import Branch, Fact, FactLink
-from memory.models.nodes import next_rid
 
 BATCH_SIZE = 500
 
 
-@retry_transaction
 def commit_reflections(
     branch: Branch, reflections: Sequence[Reflection], run: ConsolidationRun, model: str, actor: Actor
 ) -> dict[str, Any]:
-    """Write reflections whose members still say what was read; return the run's new values."""
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
-        with open_commit(actor, branch.name, "consolidate.dreaming") as commit:
-            still = check_members(branch, commit, reflections)
-            if still:
-                write_reflections(commit, still, run, model, actor)
-        return store_commit(run, commit.commit, {"created": len(still)})
+    """Write reflections whose members still say what was read; return the run's new values.
+
+    The caller has the transaction.
+    """
+    with open_commit(actor, branch.name, "consolidate.dreaming") as commit:
+        still = check_members(branch, commit, reflections)
+        if still:
+            write_reflections(commit, still, run, model, actor)
+    return store_commit(run, commit.commit, {"created": len(still)})
 
 
 def check_members(

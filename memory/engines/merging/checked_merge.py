@@ -16,8 +16,10 @@ from memory.engines.merging.gates import (
     HIDDEN,
     HIDDEN_REASON,
     MAX_NAMED_IDS,
+    REQUIRED,
     GateResult,
     run_gates,
+    run_required,
 )
 from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
@@ -91,7 +93,7 @@ def check_merge(options: MergeOptions) -> MergeCheck:
 def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
     """Ask the gates of the target's policy, and for its approvals; a request must have something to merge."""
     policy = find_target_policy(options)
-    results = run_gates(plan, options, policy)
+    results = run_gates(plan, options, policy) + run_required(plan, options, policy)
     if policy.approvals:
         results.append(check_approvals(options.request, policy))
     if options.request is not None and plan.is_empty and not list_undecided(plan):
@@ -170,9 +172,11 @@ def merge_checked(
 def require_passed(check: MergeCheck, force: bool) -> MergeCheck:
     """Return a check that allows the merge. Raises Conflict for one that failed and is not overruled.
 
-    No force makes a fast-forward of what is none: another strategy merges it.
+    No force makes a fast-forward of what is none: another strategy merges it. Nor does it overrule a check
+    that every merge must pass.
     """
-    if check.failed and (not force or any(one.name == FAST_FORWARD for one in check.failed)):
+    binding = {FAST_FORWARD, *REQUIRED}
+    if check.failed and (not force or any(one.name in binding for one in check.failed)):
         raise refuse_merge(check)
     return check
 
@@ -198,6 +202,8 @@ def is_unchanged(options: MergeOptions, now: MergeOptions, check: MergeCheck) ->
     if now.state != options.state or find_target_policy(now) != check.policy:
         return False
     if now.request and renew_approvals(check, now.request).results != check.results:
+        return False
+    if run_required(check.plan, now, check.policy):  # verdicts and quarantines move no head
         return False
     return erased_uids(options.source.project_id, check.plan.list_uids()) <= check.plan.erased
 

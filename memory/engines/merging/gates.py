@@ -63,6 +63,21 @@ class Gate(Protocol):
     def __call__(self, name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult: ...
 
 
+# Checks of every merge, whatever the policy of its target; nobody may force them. A name -> its check.
+REQUIRED: dict[str, Gate] = {}
+
+
+def require_gate(name: str, gate: Gate) -> None:
+    """Let each merge pass a check of an app on the right."""
+    REQUIRED[name] = gate
+
+
+def run_required(plan: FullPlan, options: MergeOptions, policy: Policy) -> list[GateResult]:
+    """Return the results of the required checks that have failed."""
+    found = [gate(name, plan, options, policy) for name, gate in REQUIRED.items()]
+    return [result for result in found if result.state == FAILED]
+
+
 def run_gates(plan: FullPlan, options: MergeOptions, policy: Policy) -> list[GateResult]:
     """Return the result of each gate of the policy, in its order."""
     return [run_gate(name, plan, options, policy) for name in policy.gates]

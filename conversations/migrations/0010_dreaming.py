@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0008_run_answers'),
+        ('conversations', '0009_replays'),
     ]
 
     operations = [
