@@ -75,7 +75,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--format", choices=sorted(corpora.FORMATS), default="locomo")
     parser.add_argument("--embedder", default="minilm")
     parser.add_argument("--recipe", default="default")
-    parser.add_argument("--cohesion", type=float, nargs="+", default=[0.7])
+    parser.add_argument("--cohesion", type=float, nargs="+", default=[0.9])
     return parser.parse_args()
 
 
@@ -100,7 +100,7 @@ def dream_branch(actor: Any, conversation: Conversation, cohesion: float) -> dic
         print(f"{branch}: read {run.observations}, proposes {run.created} reflections. {run.note}")
         if not run.created:
             break
-        for one in found.proposals:
+        for one in found.changes:
             said = set(one.fact.fact_text.replace("\n- ", "\n").split("\n"))
             quoted[f"reflection {one.fact.uid}"] = {turn for turn, line in lines.items() if line in said}
         request = requests.get_request(request_id=run.merge_request or 0, actor=actor)

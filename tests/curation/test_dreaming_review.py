@@ -10,6 +10,7 @@ from django.utils import timezone
 from conversations.models import ConsolidationRun
 from curation.engines.quarantine.engine import QuarantineEngine
 from memory.actors import Actor
+from memory.conf import conf
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.evaluation.questions import QuestionEngine
@@ -129,7 +130,7 @@ def test_the_gate_measures_a_saved_question(actor: Actor) -> None:
 
 def test_a_gate_that_fails_leaves_no_request_that_no_run_names(actor: Actor, settings: Any) -> None:
     write_topic(actor)
-    gates = {**settings.DAY1["merge_gates"], "recall": "tests.curation.failing_gate.fail"}
+    gates = {**conf().merge_gates, "recall": "tests.curation.failing_gate.fail"}
     settings.DAY1 = {**settings.DAY1, "merge_gates": gates}
     with pytest.raises(RuntimeError):
         dream(actor)
@@ -160,7 +161,7 @@ def test_no_force_brings_a_reflection_of_a_changed_fact(actor: Actor) -> None:
     before = show(actor)
     with pytest.raises(Conflict) as refused:
         merge(actor, run)
-    assert "refused by reflections" in str(refused.value)
+    assert "Reflections of facts that have changed since" in str(refused.value)
     assert str(members[1].uid) in str(refused.value)
     assert show(actor) == before
     fork = requests.get_request(request_id=run.merge_request or 0, actor=actor).source.name
@@ -173,7 +174,7 @@ def test_no_force_brings_a_reflection_of_a_changed_fact(actor: Actor) -> None:
 def test_other_changes_of_a_member_do_not_matter(actor: Actor) -> None:
     members = write_topic(actor)
     run = dream(actor).run
-    FactEngine().update_fact(fact_id=members[1].uid, actor=actor, tags=["seen"])
+    FactEngine().update_fact(fact_id=members[1].uid, actor=actor, updates={"tags": ["seen"]})
     merge(actor, run)
     assert len(reflections(actor)) == 1
 

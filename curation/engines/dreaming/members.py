@@ -1,4 +1,4 @@
-"""The check of a merge that brings proposed reflections: their members are on the target as they were read."""
+"""The check of a merge that brings proposed reflections: their members are as they were read."""
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -21,8 +21,8 @@ from memory.models import Branch, Fact, FactLink
 
 BATCH_SIZE = 500
 CHANGED = _(
-    "Reflections of facts that have changed since, or are gone or private by now: {count}. Reject the request:"
-    " what has changed is {facts}."
+    "Reflections of facts that have changed since, or are gone or private by now: {count}. Reject the"
+    " request: what has changed is {facts}."
 )
 # What a reflection takes from its members.
 COMPARED = ("content_hash", "essence", "visibility", "confidence", "valid_from", "valid_until", "expires_at")
