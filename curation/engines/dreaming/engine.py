@@ -34,7 +34,7 @@ from memory.models import Branch, Fact, MergeRequest
 from memory.models.nodes import next_rid
 
 MAX_REFLECTIONS = 80  # of one commit, with their links
-MORE = "{count} more groups wait for the next run."
+MORE_WAIT = "{count} more groups wait for the next run."
 WAITING = "Merge request {number} of an earlier run is open: {count} new groups wait for it."
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
 
@@ -126,7 +126,7 @@ def find_dream(branch: Branch, rules: DreamRules, cycle: int) -> Dream:
         dream.notes.append(WAITING.format(number=pending.number, count=len(found)))
         return dream
     if len(found) > MAX_REFLECTIONS:
-        dream.notes.append(MORE.format(count=len(found) - MAX_REFLECTIONS))
+        dream.notes.append(MORE_WAIT.format(count=len(found) - MAX_REFLECTIONS))
     dream.reflections = find_replaced(branch, found[:MAX_REFLECTIONS])
     return dream
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
-from curation.engines.dreaming.rules import PREFIX
+from curation.engines.dreaming.rules import BOUNDS, PREFIX
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.merging.arrivals import list_arriving_facts
@@ -25,7 +25,7 @@ CHANGED = _(
     " request: what has changed is {facts}."
 )
 # What a reflection takes from its members.
-COMPARED = ("content_hash", "essence", "visibility", "confidence", "valid_from", "valid_until", "expires_at")
+COMPARED = ("content_hash", "essence", "visibility", "confidence", *BOUNDS)
 
 
 def check_reflections(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
@@ -79,5 +79,5 @@ def read_contents(plan: FullPlan, lineage: Lineage, uids: Collection[UUID]) -> d
     for batch in batched(sorted(uids), BATCH_SIZE):
         facts = rows.filter(uid__in=batch).fetch_all()
         name_repositories(facts, plan.points.target.project_id)
-        found |= {fact.uid: (fact.repository, *(getattr(fact, one) for one in COMPARED)) for fact in facts}
+        found |= {fact.uid: tuple(getattr(fact, one) for one in COMPARED) for fact in facts}
     return found

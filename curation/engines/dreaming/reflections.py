@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 
 from curation.engines.dreaming.clusters import Cluster
+from curation.engines.dreaming.rules import BOUNDS, REFLECTED
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.models import Branch, Fact, FactLink
 
@@ -40,14 +41,9 @@ class Reflection:
             "essence": self.essence,
             "category": choose_category(self.members),
             "confidence": min(fact.confidence for fact in self.members),
-            "kind": Fact.Kind.REFLECTION.value,
-            "origin": Fact.Origin.DREAMING.value,
-            "source_type": Fact.SourceType.CONSOLIDATION.value,
             "visibility": min((fact.visibility for fact in self.members), key=WIDTHS.index),
-            "repository": first.repository,
-            "valid_from": first.valid_from,
-            "valid_until": first.valid_until,
-            "expires_at": first.expires_at,
+            **REFLECTED,
+            **{name: getattr(first, name) for name in BOUNDS},
         }
 
     def build_links(self, known: Iterable[tuple[UUID, UUID]]) -> list[FactLink]:

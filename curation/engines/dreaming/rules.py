@@ -6,6 +6,15 @@ from memory.models import Fact
 
 PREFIX = "dream/"  # of the branches of runs, which nobody else may make
 
+# What all members of a group share, and their reflection with them.
+BOUNDS = ("repository", "valid_from", "valid_until", "expires_at")
+# What each reflection is.
+REFLECTED = {
+    "kind": Fact.Kind.REFLECTION.value,
+    "origin": Fact.Origin.DREAMING.value,
+    "source_type": Fact.SourceType.CONSOLIDATION.value,
+}
+
 
 @dataclass(frozen=True)
 class DreamRules:

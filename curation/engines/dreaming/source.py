@@ -8,7 +8,7 @@ import numpy as np
 from django.utils import timezone
 
 from curation.engines.dreaming.clusters import Cluster, find_clusters
-from curation.engines.dreaming.rules import DreamRules
+from curation.engines.dreaming.rules import BOUNDS, DreamRules
 from memory.engines.embedding.engine import model_in_force
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import annotate_facts, searchable_rows
@@ -82,4 +82,4 @@ def group_facts(source: DreamSource, vectors: dict[str, np.ndarray], rules: Drea
 
 
 def get_bounds(fact: Fact) -> tuple[Hashable, ...]:
-    return (fact.repository, fact.valid_from, fact.valid_until, fact.expires_at)
+    return tuple(getattr(fact, name) for name in BOUNDS)
