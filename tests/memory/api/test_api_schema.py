@@ -226,6 +226,8 @@ NOT_IN_THE_SCHEMA = {
     (400, "sha256"): "it is of the content",
     (400, "signature"): "it is by the key that it names",
     (400, "public_key"): "it is a point of a curve",
+    (400, "target"): "dreaming needs none",
+    (400, "current_cycle"): "only dreaming counts in cycles, and never backwards",
     (400, "state"): "of an objective a state or a note is changed",
     (412, ""): "another version was read",
 }
