@@ -10,7 +10,7 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -147,13 +147,17 @@ def write_blocks(folder: Path, state: CacheState) -> None:
             np.save(file, array)
             sync_file(file)
     for name in CODE_ARRAYS:
-        first = getattr(state.blocks[0], name)
-        shape = (state.size, *first.shape[1:])
-        out = np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=first.dtype, shape=shape)
-        for number, block in enumerate(state.blocks):
-            part = out[number * BLOCK : (number + 1) * BLOCK]
-            part[:] = getattr(block, name)[: len(part)]
-        out.flush()
+        with (folder / f"{name}.npy").open("wb") as file:
+            write_parts(file, [getattr(block, name) for block in state.blocks], state.size)
+            sync_file(file)
+
+
+def write_parts(file: Any, parts: Sequence[np.ndarray], size: int) -> None:
+    """Write parts of an array one after the other, without the whole of it in memory."""
+    header = {"descr": parts[0].dtype.str, "fortran_order": False, "shape": (size, *parts[0].shape[1:])}
+    np.lib.format.write_array_header_1_0(file, header)
+    for number, part in enumerate(parts):
+        file.write(part[: size - number * BLOCK].tobytes())
 
 
 def read_state(folder: Path, meta: dict[str, Any]) -> CacheState:
