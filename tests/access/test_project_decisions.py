@@ -10,9 +10,11 @@ from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.keys import KeyEngine
 from memory.engines.access.members import MemberEngine
 from memory.engines.branches.manager import BranchManager
-from memory.engines.merging.engine import MergeEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.merging.requests import MergeRequestEngine
+from memory.engines.store.snapshots import SnapshotManager
 from memory.exceptions import AgentForbidden, BranchForbidden
-from memory.models import Invitation, Project
+from memory.models import Invitation, Project, Snapshot
 from tests.memory.api.client import api_for, nothing_left, refused
 from tests.memory.views.conftest import person
 
@@ -103,6 +105,23 @@ def test_a_bounded_admin_ends_no_rights_beyond_its_own(
 
 
 def test_an_admin_of_one_agent_forces_no_merge(project: Project, actor: Actor) -> None:
+    bounded = api_for(project, agent_id="bot")
     BranchManager().create_branch(name="task/a", actor=actor)
-    with pytest.raises(AgentForbidden):
-        MergeEngine().merge_branch(source="task/a", force=True, actor=replace(actor, bound_agent="bot"))
+    FactEngine().write_fact(fact_text="Nobody has verified this.", branch_name="task/a", actor=actor)
+    request = MergeRequestEngine().create_request(source="task/a", title="A", actor=actor)
+    with nothing_left():
+        refused(bounded.post("/branches/task%2Fa/merge", {"force": True}), 403, "scope_missing")
+        refused(
+            bounded.post(f"/merge-requests/{request.number}/merge", {"force": True}), 403, "scope_missing"
+        )
+    assert FactEngine().list_facts(actor=actor).results == []
+
+
+@pytest.mark.parametrize(("bounds", "code"), BOUNDS)
+def test_a_bounded_admin_drops_no_copy_of_the_store(
+    project: Project, actor: Actor, copies_open: None, bounds: dict[str, Any], code: str
+) -> None:
+    copy = SnapshotManager().create_store_snapshot(name="all", actor=actor)
+    with nothing_left():
+        refused(api_for(project, **bounds).delete(f"/snapshots/{copy.pk}"), 403, code)
+    assert Snapshot.objects.exists()

@@ -7,7 +7,7 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
-from memory.engines.merging.options import MergeOptions, find_branches, parse_strategy
+from memory.engines.merging.options import MergeOptions, find_branches, parse_strategy, require_on_target
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.plan_pages import MergePlan, PlanQuery, cut_plan, find_points
 from memory.engines.merging.plan_views import PlanView
@@ -72,9 +72,7 @@ class MergeEngine:
         itself, a check that fails, a decision on what has changed since), BranchNotFound, BranchArchived,
         scope and branch refusals.
         """
-        actor.require_scope("admin" if force else "merge", target)
-        if force:
-            actor.require_every_agent()  # the policy that it sets aside binds all of them
+        require_on_target(actor, "admin" if force else "merge", target)
         options = build_options(actor, source, target, strategy, ids, decisions)
         return merge_checked(options, actor, message, force, keep=keep)
 

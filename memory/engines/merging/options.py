@@ -38,6 +38,16 @@ class MergeOptions:
         return self.source.head, self.target.head, self.decisions
 
 
+def require_on_target(actor: Actor, scope: str, target: str) -> None:
+    """Check the scope for a merge; admin, which forces one, sets aside the policy that binds all agents.
+
+    Raises ScopeMissing, BranchForbidden, AgentForbidden.
+    """
+    actor.require_scope(scope, target)
+    if scope == "admin":
+        actor.require_every_agent()
+
+
 def find_branches(actor: Actor, source: str, target: str) -> tuple[Branch, Branch]:
     """Return the two branches of a merge.
 

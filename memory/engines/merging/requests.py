@@ -28,7 +28,7 @@ from memory.engines.merging.checked_merge import (
     merge_checked,
     renew_approvals,
 )
-from memory.engines.merging.options import check_live, find_branches, parse_strategy
+from memory.engines.merging.options import check_live, find_branches, parse_strategy, require_on_target
 from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.plan_pages import PlanQuery, cut_plan, find_points
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
@@ -327,7 +327,7 @@ class MergeRequestEngine:
     ) -> MergedRequest:
         """Merge a request whose gates pass and whose approvals suffice.
 
-        ``force`` merges in spite of them: it needs the scope admin, and is audited. ``keep`` is called with
+        ``force`` merges in spite of them: it needs the scope admin for every agent, and is audited. ``keep`` is called with
         the result, in the transaction of the merge. Raises Conflict that names the gates, why, and the
         memories; IllegalTransition when it is closed, also for the second of two that merge at once;
         BranchArchived, scope and branch refusals.
@@ -374,7 +374,7 @@ class MergeRequestEngine:
     def _writable(self, request_id: UUID | int, actor: Actor, scope: str) -> MergeRequest:
         """Return a pending request of live branches, to an actor with a scope on its target."""
         request = find_request(actor, request_id)
-        actor.require_scope(scope, request.target.name)
+        require_on_target(actor, scope, request.target.name)
         check_pending(request)
         check_live(request.source, request.target)
         return request

@@ -107,9 +107,11 @@ class SnapshotManager:
         return paginate(rows, key="-id", limit=limit, cursor=cursor)
 
     def drop_snapshot(self, *, snapshot_id: UUID, actor: Actor) -> None:
-        """Delete a snapshot and its frozen copy. Raises NotFound."""
+        """Delete a snapshot and its frozen copy. Raises NotFound, scope, branch and agent refusals."""
         snapshot = self.get_snapshot(snapshot_id=snapshot_id, actor=actor)
         actor.require_scope(*required_scope(snapshot, "write"))
+        if snapshot.branch is None:
+            forbid_patterns(actor)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if not Snapshot.objects.filter(pk=snapshot.pk).delete()[0]:
