@@ -122,6 +122,7 @@ def test_a_bounded_admin_drops_no_copy_of_the_store(
     project: Project, actor: Actor, copies_open: None, bounds: dict[str, Any], code: str
 ) -> None:
     copy = SnapshotManager().create_store_snapshot(name="all", actor=actor)
+    api = api_for(project, **bounds)
     with nothing_left():
-        refused(api_for(project, **bounds).delete(f"/snapshots/{copy.pk}"), 403, code)
+        refused(api.delete(f"/snapshots/{copy.pk}"), 403, code)
     assert Snapshot.objects.exists()

@@ -98,6 +98,19 @@ def test_entries_come_by_worth_each_once_with_all_its_reasons(
     assert queue.find_entry(fact_id=settled.uid, actor=actor) is None
 
 
+def test_a_proposal_with_a_question_is_listed_once(
+    actor: Actor, write: Callable[..., Fact], ask: Callable[..., ReviewItem]
+) -> None:
+    known, proposal = write("known"), write("proposed", propose=True)
+    ask(proposal, known)
+    waits = ("proposed", ["proposed", "near_duplicate"])
+    for limit in (1, 50):
+        assert list_texts(actor, limit=limit) == [waits, ("known", ["unverified"])]
+    assert list_texts(actor, "near_duplicate") == [("proposed", ["near_duplicate", "proposed"])]
+    ActionEngine().apply_action(action="accept", fact_ids=[proposal.uid], actor=actor)
+    assert list_texts(actor)[0] == ("proposed", ["near_duplicate", "unverified"])
+
+
 def test_a_fact_that_nobody_recalls_waits_after_a_month(
     actor: Actor, main: Branch, write: Callable[..., Fact]
 ) -> None:

@@ -148,12 +148,18 @@ class PageReader:
             known = causes[fact.uid] if fact else []
             if fact is not None and fact.uid not in matching:
                 continue
-            if item is not None or self._is_first(reason, known):
+            is_next = self._is_first(reason, known) if item is None else not self._is_proposed(fact, known)
+            if is_next:
                 yield build_entry(fact, item, known, reason, self.scope.branch)
 
     def _is_first(self, reason: Reason, causes: Sequence[Cause]) -> bool:
         chosen = [cause.reason for cause in causes if cause.reason in self.chosen]
         return bool(chosen) and chosen[0] == reason
+
+    def _is_proposed(self, fact: Fact | None, causes: Sequence[Cause]) -> bool:
+        """Return whether a fact is listed as a proposal: a question about it comes once that is answered."""
+        is_own = fact is not None and fact.branch_id == self.scope.branch.pk
+        return is_own and self._is_first(Reason.PROPOSED, causes)
 
     def _match_filters(self, facts: Sequence[Fact]) -> set[UUID]:
         """Return the facts that the filters let pass."""

@@ -59,6 +59,7 @@ PROMOTED = {
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
     "analytics": ("StoredTally",),
+    "conversations": ("Replay", "ReplayStep"),
     "memory": (
         "ApiKey",
         "ErasedMemory",
