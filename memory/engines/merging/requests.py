@@ -328,8 +328,8 @@ class MergeRequestEngine:
         """Merge a request whose gates pass and whose approvals suffice.
 
         ``force`` merges in spite of them: it needs the scope admin for every agent, and is audited. ``keep``
-        is called with the result, in the transaction of the merge. Raises Conflict that names the gates, why, and the
-        memories; IllegalTransition when it is closed, also for the second of two that merge at once;
+        is called with the result, in the transaction of the merge. Raises Conflict that names the gates, why,
+        and the memories; IllegalTransition when it is closed, also for the second of two that merge at once;
         BranchArchived, scope and branch refusals.
         """
         request = self._writable(request_id, actor, "admin" if force else "merge")
