@@ -39,7 +39,7 @@ ANALYTICS = {"analytics"} | {
     f"analytics {action}" for action in "overview session agent trends conversation curation".split()
 }
 CONSOLIDATE = {"consolidate"} | {
-    f"consolidate {action}" for action in "session agent task runs show accept reject undo".split()
+    f"consolidate {action}" for action in "session agent task dreaming runs show accept reject undo".split()
 }
 BUNDLE = {"bundle"} | {
     f"bundle {action}"
