@@ -14,6 +14,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        # Before it in the plan, so that a way back to an early state of memory keeps the present content types.
+        ("contenttypes", "0002_remove_content_type_name"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
