@@ -17,7 +17,6 @@ from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_po
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 picker = ConversationCherryPick()
@@ -73,10 +72,8 @@ class ConversationViewSet(ReplayRoute):
     def fork(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
         branch, actor = payload.take_branch(), get_request_actor(request)
-        message_id = payload.take_value("message_id", c.parse_uuid)
         memory_branch = payload.take_value("memory_branch", c.text_check(200), "")
-        if message_id is None:
-            raise Invalid("{field} is needed.", field="message_id")
+        message_id = payload.take_needed("message_id", c.parse_uuid)
         row = conversation_engine.fork_conversation(
             conversation_id=uid,
             message_id=message_id,

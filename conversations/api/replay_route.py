@@ -22,11 +22,9 @@ class ReplayRoute(ComparisonRoutes):
     def replay(self, request: Request, pk: str) -> Response:
         uid, payload = parse_id(pk), Input(request)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
-        message_id = payload.take_value("message_id", c.parse_uuid)
         memory_branch = payload.take_value("memory_branch", c.text_check(200), "")
         memory = payload.take_value("memory", parse_memory)
-        if message_id is None:
-            raise Invalid("{field} is needed.", field="message_id")
+        message_id = payload.take_needed("message_id", c.parse_uuid)
         row = engine.create_replay(
             conversation_id=uid,
             message_id=message_id,

@@ -20,7 +20,6 @@ from memory.engines.branches.manager import DETAIL_CHECKS, RESERVED, BranchManag
 from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Invalid
 
 branch_manager, topology_engine = BranchManager(), BranchTopologyEngine()
 DETAILS = frozenset(DETAIL_CHECKS)
@@ -37,9 +36,7 @@ class BranchViewSet(MergeRoute):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
-        name = payload.take_value("name", c.plain_text)
-        if name is None:
-            raise Invalid("{field} is needed.", field="name")
+        name = payload.take_needed("name", c.plain_text)
         options = {
             "parent": payload.take_value("parent", c.text_check(200), MAIN),
             "at": payload.take_value("at", parse_point),

@@ -121,6 +121,12 @@ class Input:
             return [part for text in value for part in text.split(",")] if check is parse_names else value
         return convert(value)
 
+    def take_needed(self, name: str, check: c.Check) -> Any:
+        """Take a value that must be there. Raises Invalid."""
+        if (value := self.take_value(name, check)) is None:
+            raise Invalid("{field} is needed.", field=name)
+        return value
+
     def take_branch(self, default: str = MAIN) -> str:
         """Take the branch, named ``branch`` or ``branch_name``. Raises Invalid if they differ."""
         payload = [self.take_value(name, c.text_check(200)) for name in ("branch", "branch_name")]

@@ -14,7 +14,6 @@ from memory.api.shapes import page_shape
 from memory.engines.fields.capture import SESSION_FILTERS
 from memory.engines.sessions.manager import CHECKS, SessionManager
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
 
 session_manager = SessionManager()
 
@@ -30,9 +29,7 @@ class SessionViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         branch = payload.take_branch()
-        key = payload.take_value("session_id", c.plain_text)
-        if key is None:
-            raise Invalid("{field} is needed.", field="session_id")
+        key = payload.take_needed("session_id", c.plain_text)
         named = [name for name in CHECKS if name not in ("session_id", "summary")]
         requested = {name: payload.take_value(name, CHECKS[name], "") for name in named}
         payload.refuse_unknown()
