@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -15,13 +14,9 @@ from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.junk import GROUPS
 from analytics.engines.ranges import MAX_DAYS
 from analytics.views.sparklines import draw_sparkline
-from memory.exceptions import Day1Error, Invalid
-from memory.models import Commit
+from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.bulk import BulkActions
-from memory.views.error_text import error_sentence
-from memory.views.fact_actions import build_undo_url
-from memory.views.flash import flash_message
 from memory.views.widgets import parse_number
 
 engine = AnalyticsEngine()
@@ -82,19 +77,6 @@ class Analytics(BulkActions, ProjectPage):
         return {"curation": figures, "groups": groups, "group": group, "facts": facts} | {
             "agents": figures.agents[:MAX_AGENTS]
         }
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.apply_action(request)
-
-    def render_refused(self, error: Day1Error) -> HttpResponse:
-        context = self.get_context_data(refusal=error_sentence(error))
-        return self.render_to_response(context, status=error.status)
-
-    def render_done(
-        self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
-    ) -> HttpResponse:
-        flash_message(self.request, text, level, build_undo_url(self.reader, commit))
-        return HttpResponseRedirect(self.request.get_full_path())
 
 
 def mark_chosen(facts: Any) -> None:

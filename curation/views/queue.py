@@ -5,8 +5,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -20,8 +19,7 @@ from curation.models import SavedView
 from curation.views.review import STATUSES
 from memory.engines.facts.bulk_actions import MAX_FACTS, Report
 from memory.engines.facts.filters import FactFilter
-from memory.exceptions import Conflict, Day1Error, Invalid
-from memory.models import Commit
+from memory.exceptions import Conflict, Invalid
 from memory.views.action_report import take_report
 from memory.views.base import ProjectPage, safe_referer
 from memory.views.bulk import BulkActions
@@ -30,7 +28,7 @@ from memory.views.fact_actions import build_undo_url
 from memory.views.fact_form import CATEGORIES
 from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
-from memory.views.flash import flash_message, flash_success
+from memory.views.flash import flash_success
 from memory.views.view_context import ViewContext
 
 queue_engine, view_engine = QueueEngine(), SavedViewEngine()
@@ -95,9 +93,6 @@ class QueuePage(BulkActions, TokenFilters, ProjectPage):
         shown["views"] = list_views(self.reader)
         return super().get_context_data(**shown, **kwargs)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.apply_action(request)
-
     def run_action(self, action: str, fact_ids: Iterable[UUID], parameters: dict[str, Any]) -> Report:
         target = self.request.POST.get("to_branch", "").strip()
         report = QueueActionEngine().apply_action(
@@ -107,16 +102,6 @@ class QueuePage(BulkActions, TokenFilters, ProjectPage):
             text = _("Brought to {name}.").format(name=target)
             flash_success(self.request, text, build_undo_url(self.reader, report.arrival))
         return report
-
-    def render_refused(self, error: Day1Error) -> HttpResponse:
-        context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
-        return self.render_to_response(context, status=error.status)
-
-    def render_done(
-        self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
-    ) -> HttpResponse:
-        flash_message(self.request, text, level, build_undo_url(self.reader, commit))
-        return HttpResponseRedirect(self.request.get_full_path())
 
 
 def list_views(reader: ViewContext) -> list[dict[str, Any]]:

@@ -1,40 +1,49 @@
 """Actions on a list of facts: on the ticked ones, on all that match the filters, or on a single row."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NoReturn
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from memory.engines.facts.bulk_actions import MAX_FACTS, REFUSED, ActionEngine, Report
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.exceptions import Day1Error, Invalid, NotFound
-from memory.models import Fact
+from memory.models import Commit, Fact
 from memory.views.action_report import store_report
-from memory.views.error_text import counts_sentence
-from memory.views.fact_actions import RECOVERABLE_ERRORS
-from memory.views.view_context import ViewContext
+from memory.views.base import ProjectPage
+from memory.views.error_text import counts_sentence, error_sentence
+from memory.views.fact_actions import RECOVERABLE_ERRORS, build_undo_url
+from memory.views.flash import flash_message
 from memory.views.widgets import read_id
 
 ONE = "one"  # the button of a row: its value is action:fact:version
 BATCH_SIZE = 100
 
 
-class BulkActions:
-    """A mixin for list pages with ``parse_filters``, ``render_refused`` and ``render_done``."""
+class BulkActions(ProjectPage):
+    """A page with a list of facts to act on, and ``parse_filters`` where all that match can be chosen."""
 
-    reader: ViewContext
-    render_done: Callable[..., HttpResponse]
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.apply_action(request)
 
     def parse_filters(self) -> FactFilter:
-        """Parse the filters of the address. Raises Invalid."""
-        raise NotImplementedError
+        """Parse the filters of the address. Raises Invalid, also on a page that has none."""
+        refuse_all()
 
     def render_refused(self, error: Day1Error) -> HttpResponse:
         """Render the list again with its ticks, the input and the error."""
-        raise NotImplementedError
+        context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
+        return self.render_to_response(context, status=error.status)
+
+    def render_done(
+        self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
+    ) -> HttpResponse:
+        """Lead back to the list, with a message and a way to undo."""
+        flash_message(self.request, text, level, build_undo_url(self.reader, commit))
+        return HttpResponseRedirect(self.request.get_full_path())
 
     def apply_action(self, request: HttpRequest) -> HttpResponse:
         """Apply an action to the ticked facts, to all that match, or to the one of a row's button.
@@ -69,7 +78,7 @@ class BulkActions:
     def _list_matching(self, request: HttpRequest) -> dict[UUID, int]:
         """Return the facts that match the filters of the address, up to the limit of one action."""
         if request.GET.get("q"):
-            raise Invalid("All that match can only be chosen by filters, not by a search.", field="all")
+            refuse_all()
         filters, cursor, found = self.parse_filters(), "", dict[UUID, int]()
         while len(found) < MAX_FACTS:
             page = FactEngine().list_facts(
@@ -84,6 +93,10 @@ class BulkActions:
         store_report(request, report, action)
         level = messages.WARNING if report.count_outcome(REFUSED) else messages.SUCCESS
         return self.render_done(counts_sentence(report), report.commit, level)
+
+
+def refuse_all() -> NoReturn:
+    raise Invalid("All that match can only be chosen by filters, not by a search.", field="all")
 
 
 def mark_ticked(facts: Any, request: HttpRequest) -> None:

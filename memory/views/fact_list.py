@@ -4,8 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.facts.bulk_actions import MAX_FACTS
@@ -13,17 +11,15 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.engine import SearchEngine
 from memory.engines.search.ranked import INCLUDE
-from memory.exceptions import Day1Error, Invalid
-from memory.models import Commit, Fact
+from memory.exceptions import Invalid
+from memory.models import Fact
 from memory.views.action_report import take_report
 from memory.views.base import PAGE, ProjectPage
 from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
-from memory.views.fact_actions import build_undo_url
 from memory.views.fact_form import CATEGORIES
 from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
-from memory.views.flash import flash_message
 
 OTHERS = ("everything", "shown")  # parameters of the list that are no filters
 
@@ -80,16 +76,3 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
 
     def parse_filters(self) -> FactFilter:
         return FilterForm(self.request, OTHERS).filters
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return self.apply_action(request)
-
-    def render_refused(self, error: Day1Error) -> HttpResponse:
-        context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
-        return self.render_to_response(context, status=error.status)
-
-    def render_done(
-        self, text: str, commit: Commit | None = None, level: int = messages.SUCCESS
-    ) -> HttpResponse:
-        flash_message(self.request, text, level, build_undo_url(self.reader, commit))
-        return HttpResponseRedirect(self.request.get_full_path())

@@ -22,6 +22,7 @@ SHORT_NAMES = {
     "agent_id": "agent",
     "session_id": "session",
     "task_id": "task",
+    "parent_conversation_id": "parent",
     "tags": "tag",
     "created_after": "after",
     "created_before": "before",

@@ -41,6 +41,8 @@ def test_junk_is_archived_and_comes_back(curator: Client, project: Project, acto
     assert curator.post(f"/p/test/undo/{commit.pk}").status_code == 302
     assert facts.get_fact(fact_id=idle.uid, actor=actor).status == "active"
     assert "Tick at least one" in text(curator.post(PATH, {"action": "archive"}))
+    all_of_them = curator.post(PATH, {"action": "archive", "all": "1"})
+    assert (all_of_them.status_code, "only be chosen by filters" in text(all_of_them)) == (400, True)
 
 
 def test_agents_by_their_rejected_facts(curator: Client, write: Write, actor: Actor) -> None:

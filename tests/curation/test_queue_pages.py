@@ -101,6 +101,7 @@ def test_duplicates_are_merged_and_facts_moved_from_the_page(
     assert "Brought to task/x." in text(moved)
     assert moved.content.decode().count("data-undo") == 2
     assert state(three, actor) == "archived unverified"
+    assert client.post(path, {"action": "archive", "all": "1"}).status_code == 400
     wrong = client.post(path, {"action": "move", "to_branch": "no/such", "fact": tick(two)})
     assert (wrong.status_code, "There is no branch named no/such." in text(wrong)) == (404, True)
     assert "no/such" in wrong.content.decode()  # what was typed stays
