@@ -124,6 +124,7 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
         "Handoffs",
         "Templates",
         "Bundles",
+        "Analytics",
         "Consolidation",
         "Members",
     ]
