@@ -80,9 +80,9 @@ class Analytics(BulkActions, ProjectPage):
 
 
 def mark_chosen(facts: Any) -> None:
-    """Tick all facts: whoever opens a group wants to see it gone, and unticks the others."""
+    """Tick all facts but what somebody pinned: whoever opens a group wants to see it gone."""
     for fact in facts:
-        fact.ticked = True
+        fact.ticked = not fact.pinned
 
 
 def list_series(trends: Trends) -> list[tuple[Any, int, Any]]:

@@ -45,6 +45,13 @@ def test_junk_is_archived_and_comes_back(curator: Client, project: Project, acto
     assert (all_of_them.status_code, "only be chosen by filters" in text(all_of_them)) == (400, True)
 
 
+def test_what_is_pinned_is_listed_and_not_ticked(curator: Client, project: Project) -> None:
+    kept = facts.write_fact(fact_text="Kept.", pinned=True, actor=backdate(project, 31)).fact
+    html = curator.get(PATH).content.decode()
+    (box,) = re.findall(rf'<input[^>]*value="{kept.uid}:1"[^>]*>', html)
+    assert "checked" not in box
+
+
 def test_agents_by_their_rejected_facts(curator: Client, write: Write, actor: Actor) -> None:
     wrong = write("One.", agent="eve <i>")
     write("Two.")
