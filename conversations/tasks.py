@@ -13,6 +13,22 @@ def consolidate(run_id: str) -> None:
     ConsolidationEngine().carry_out_queued(run_id=UUID(run_id))
 
 
+@shared_task(name="conversations.sweep_runs")
+def sweep_runs() -> None:
+    """End runs of consolidation whose process died, and queue those again whose message was lost."""
+    from conversations.engines.consolidation.heartbeat import end_dead_runs
+
+    end_dead_runs()
+
+
+@shared_task(name="conversations.consolidate_agents")
+def consolidate_agents() -> None:
+    """Consolidate what agents know, in the projects that asked for it."""
+    from conversations.engines.consolidation.nightly import consolidate_projects
+
+    consolidate_projects()
+
+
 @shared_task(name="conversations.replay")
 def replay(replay_id: str) -> None:
     from conversations.engines.replays.engine import ReplayEngine

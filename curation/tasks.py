@@ -30,6 +30,14 @@ def verify_due() -> None:
     again.verify_due()
 
 
+@shared_task(name="curation.dream")
+def dream() -> None:
+    """Propose reflections, in the projects that asked for it."""
+    from curation.engines.dreaming.nightly import dream_projects
+
+    dream_projects()
+
+
 # The names of these two are from before they moved here: saved schedules have them.
 @shared_task(name="memory.near")
 def near(project_id: str) -> None:

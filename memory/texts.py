@@ -19,6 +19,11 @@ def measure_text(text: str) -> int:
     return len(text) + count_dense(text)
 
 
+def split_names(text: str) -> list[str]:
+    """Return the names of a text that separates them by commas, without the empty ones."""
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
 def make_storable(text: str) -> str:
     """Replace what no database stores: NUL, and halves of surrogate pairs."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -14,12 +14,14 @@ from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION
 from conversations.models import ConsolidationRun
+from conversations.views.nightly_form import NightlyForm
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.exceptions import Conflict, Day1Error
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success, flash_warning
+from memory.views.project_settings import SAVE, SettingsPage
 from memory.views.state_list import ALL, StateListPage
 from memory.views.widgets import add_form_error
 
@@ -82,13 +84,14 @@ def judge_yield(run: ConsolidationRun) -> str:
     return _("Fewer facts than usual came of it.") if run.yield_rate < LOW_YIELD else ""
 
 
-class Consolidations(StateListPage):
-    """The runs by state, and the form that starts one."""
+class Consolidations(SettingsPage, StateListPage):
+    """The runs by state, the form that starts one, and what happens every night."""
 
     template_name = "consolidations.html"
     section, scope = "consolidations", "read"
     title = gettext_lazy("Consolidation")
     states = STATES
+    settings_form = NightlyForm
     extra_context = {
         "lead": gettext_lazy(
             "A run makes facts of a session, or merges what an agent or a task learned twice. Each says what"
@@ -123,7 +126,9 @@ class Consolidations(StateListPage):
         return form
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Start a run, or show what it would do."""
+        """Start a run, show what it would do, or save the settings."""
+        if request.POST.get("do") == SAVE:
+            return self.save_settings(request)
         form = self.build_form(request.POST)
         if not form.is_valid() or not form.cleaned_data["dry_run"]:
             return super().post(request, *args, **kwargs)

@@ -16,6 +16,7 @@ from curation.engines.templates.engine import TemplateEngine
 from curation.models import Template, TemplateUse
 from memory.engines.fields.base import Use
 from memory.exceptions import Invalid
+from memory.texts import split_names
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success
@@ -68,7 +69,7 @@ class Templates(StateListPage):
             name=typed["name"],
             description=typed["description"],
             source_branch=typed["source_branch"] or self.reader.branch.name,
-            task_types=split_types(typed["task_types"]),
+            task_types=split_names(typed["task_types"]),
             actor=self.reader.actor,
         )
         flash_success(self.request, _("The template was made."))
@@ -86,10 +87,6 @@ def build_template_form(data: Any, branch: str) -> forms.Form:
         label=gettext_lazy("From branch"), help_text=gettext_lazy("The branch that it holds.")
     )
     return form
-
-
-def split_types(text: str) -> list[str]:
-    return [part for one in text.split(",") if (part := one.strip())]
 
 
 class TemplatePage(ProjectPage):

@@ -10,7 +10,14 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import OneOf, option, switch
 from day1site.cli.rest import NULL
 
-FLAGS = ("redact_secrets", "age_facts")
+FLAGS = (
+    "redact_secrets",
+    "age_facts",
+    "consolidate_agents",
+    "propose_reflections",
+    "dream_allow_zero_confirmation",
+)
+TRUTHS = OneOf(("true", "false"))
 NULLABLE = ("least_evidence", "stale_after_days", "fact_budget")
 
 
@@ -26,15 +33,17 @@ def show(run: Invocation) -> None:
     "day1 project set --least-evidence 0.2",
     "day1 project set --redact-secrets true",
     "day1 project set --stale-after-days 180 --fact-budget 20000 --age-facts true",
+    "day1 project set --propose-reflections true --dream-min-size 4 --consolidate-agents true",
 )
 @field_options("project")
 @switch("--no-least-evidence", help="as long as anything is found, it is known")
 @switch("--no-stale-after-days", help="facts never become stale")
 @switch("--no-fact-budget", help="a branch may have any number of facts in use")
-@option(
-    "--redact-secrets", type=OneOf(("true", "false")), help="whether secrets are taken out of what is written"
-)
-@option("--age-facts", type=OneOf(("true", "false")), help="whether facts age every day by themselves")
+@option("--redact-secrets", type=TRUTHS, help="whether secrets are taken out of what is written")
+@option("--age-facts", type=TRUTHS, help="whether facts age every day by themselves")
+@option("--consolidate-agents", type=TRUTHS, help="whether what agents learned twice is merged every night")
+@option("--propose-reflections", type=TRUTHS, help="whether reflections are proposed every night")
+@option("--dream-allow-zero-confirmation", type=TRUTHS, help="whether dreaming reads what nobody confirmed")
 def set_settings(run: Invocation, **options: Any) -> None:
     emptied = [name for name in NULLABLE if options.pop(f"no_{name}")]
     settings = {name: value for name, value in options.items() if value is not None}

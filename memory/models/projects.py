@@ -11,6 +11,8 @@ from memory.models.nodes import uuid7
 
 MAX_DAYS = 3650
 MAX_BUDGET = 10_000_000
+MIN_GROUP, MAX_GROUP = 2, 30  # observations of a reflection
+MIN_COHESION = 0.5
 
 
 class Project(models.Model):
@@ -65,6 +67,49 @@ class Project(models.Model):
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_BUDGET)],
         help_text=_("How many facts of its own a branch may have in use. Empty means any number."),
+    )
+    consolidate_agents = models.BooleanField(
+        _("what agents know is consolidated by itself"),
+        default=False,
+        help_text=_("Every night, facts that an agent learned twice on main are merged, and one sums up."),
+    )
+    propose_reflections = models.BooleanField(
+        _("reflections are proposed by themselves"),
+        default=False,
+        help_text=_("Every night, observations on main that are alike become a merge request; see Dreaming."),
+    )
+    dream_min_size = models.PositiveIntegerField(
+        _("observations of a reflection"),
+        default=3,
+        validators=[MinValueValidator(MIN_GROUP), MaxValueValidator(MAX_GROUP)],
+        help_text=_("So many at least."),
+    )
+    dream_cohesion = models.FloatField(
+        _("cohesion of a reflection"),
+        default=0.9,
+        validators=[MinValueValidator(MIN_COHESION), MaxValueValidator(1.0)],
+        help_text=_("How like the middle of its group each observation is at least, 0.5 to 1."),
+    )
+    dream_min_age_cycles = models.PositiveBigIntegerField(
+        _("cycles before an observation is read"),
+        default=0,
+        help_text=_("Turns of the branch since it was written; 0 reads all."),
+    )
+    dream_every_n_cycles = models.PositiveBigIntegerField(
+        _("cycles between two nightly runs"),
+        default=0,
+        help_text=_("A night with fewer turns since the last run is left out; 0 leaves none out."),
+    )
+    dream_allow_zero_confirmation = models.BooleanField(
+        _("unconfirmed observations are read"),
+        default=True,
+        help_text=_("Otherwise only those that a second source confirmed."),
+    )
+    dream_origins = models.CharField(
+        _("origins that are read"),
+        max_length=200,
+        blank=True,
+        help_text=_("Separated by commas. Empty means EXPERIENCE."),
     )
     rules_off = JSONTextField(default=list, editable=False)  # rules that learn nothing; see Learning
     created_at = models.DateTimeField(_("made"), auto_now_add=True)

@@ -10,13 +10,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from memory.engines.access.project_settings import ProjectSettingsEngine
 from memory.engines.facts.ageing.engine import AgedFact, AgeingEngine, AgeingPreview, find_reasons
 from memory.engines.facts.ageing.rules import AgeingRules, Reason
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.exceptions import Day1Error, Invalid
 from memory.models import AgedVersion, Fact, Project
-from memory.views.base import ProjectPage
 from memory.views.bulk import read_tick
 from memory.views.error_text import error_sentence
 from memory.views.fact_actions import build_undo_url
@@ -25,10 +23,10 @@ from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
+from memory.views.project_settings import SAVE, SettingsPage
 from memory.views.view_context import ViewContext
-from memory.views.widgets import add_form_error
 
-ageing_engine, settings_engine = AgeingEngine(), ProjectSettingsEngine()
+ageing_engine = AgeingEngine()
 MAX_RUNS = 5  # on the page; all are in the log of the branch
 REASON_TITLES: dict[str, Any] = {
     Reason.EXPIRED.value: lazy("Expired"),
@@ -89,20 +87,14 @@ def parse_days(line: str) -> tuple[str, int]:
         raise forms.ValidationError(text) from None
 
 
-def describe_settings(project: Project) -> dict[str, Any]:
-    """Return the first values of the form."""
-    lines = [f"{category}: {days}" for category, days in project.category_ttl_days.items()]
-    plain = {name: getattr(project, name) for name in ("age_facts", "stale_after_days", "fact_budget")}
-    return {**plain, "category_ttl_days": "\n".join(lines)}
-
-
 @add_page("ageing", "ageing")
-class Ageing(ProjectPage):
+class Ageing(SettingsPage):
     """What has aged on a branch, each row to accept or exclude, with the runs and the settings."""
 
     template_name = "ageing.html"
     section = "ageing"
     title = lazy("Ageing")
+    settings_form = AgeingForm
     extra_context = {
         "drawing": "clock",
         "none_fits": lazy("Nothing has aged for this reason."),
@@ -118,7 +110,6 @@ class Ageing(ProjectPage):
         chosen = [reason for reason in self.request.GET.getlist("reason") if reason in REASON_TITLES]
         found = ageing_engine.preview_ageing(**where, reasons=chosen, **self.paging())
         runs = ageing_engine.list_runs(**where, limit=MAX_RUNS)
-        kwargs.setdefault("form", AgeingForm(initial=describe_settings(self.reader.project)))
         return super().get_context_data(
             found=found,
             page=found.page,
@@ -134,8 +125,12 @@ class Ageing(ProjectPage):
             **kwargs,
         )
 
+    def describe_settings(self, project: Project) -> dict[str, Any]:
+        lines = [f"{category}: {days}" for category, days in project.category_ttl_days.items()]
+        return {**super().describe_settings(project), "category_ttl_days": "\n".join(lines)}
+
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.POST.get("do") == "settings":
+        if request.POST.get("do") == SAVE:
             return self.save_settings(request)
         try:
             if "pin" in request.POST:
@@ -181,18 +176,6 @@ class Ageing(ProjectPage):
         flash_success(
             request, _("Pinned: ageing leaves it alone."), build_undo_url(self.reader, report.commit)
         )
-
-    def save_settings(self, request: HttpRequest) -> HttpResponse:
-        self.reader.actor.require_scope("admin")
-        form = AgeingForm(request.POST)
-        if form.is_valid():
-            try:
-                settings_engine.update_project(actor=self.reader.actor, **form.cleaned_data)
-                flash_success(request, _("The settings are saved."))
-                return redirect(self.reader.url("ageing"))
-            except Day1Error as error:
-                add_form_error(form, error)
-        return self.render_to_response(self.get_context_data(form=form), status=400)
 
 
 def describe_rows(found: AgeingPreview) -> list[tuple[AgedFact, str, str]]:

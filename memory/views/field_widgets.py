@@ -8,6 +8,7 @@ from memory.engines.fields import types as t
 from memory.engines.fields.base import Field
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.texts import split_names
 from memory.views.labels import label_choices
 
 MOMENT_FORMAT = "%Y-%m-%dT%H:%M:%S"
@@ -59,7 +60,7 @@ def read_value(field: Field, text: str) -> Any:
     """Return the value that a typed text stands for. Raises Invalid."""
     match field.type:
         case t.TagList():
-            return [tag for part in text.split(",") if (tag := part.strip())]
+            return split_names(text)
         case t.Flag():
             return bool(text)
         case t.Moment():

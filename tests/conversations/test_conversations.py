@@ -13,6 +13,7 @@ from conversations.models import Conversation, Message
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing, TooLarge, UnknownField
 from memory.models import Branch, Commit, Session
@@ -138,6 +139,23 @@ class TestNumbering:
         say(role="assistant")
         say()
         assert Branch.objects.get(pk=main.pk).cycle == 2
+
+    def test_facts_are_stamped_with_the_cycle_of_their_branch(self, say, actor, main):
+        engine = FactEngine()
+        before = engine.write_fact(fact_text="Before any turn.", actor=actor).fact
+        say()
+        say()
+        fact = engine.write_fact(fact_text="After two turns.", actor=actor).fact
+        told = engine.write_fact(fact_text="Told of cycle 9.", actor=actor, created_cycle=9).fact
+        say()
+        updated = engine.update_fact(fact_id=fact.uid, updates={"priority": "P1"}, actor=actor)
+        ahead = engine.update_fact(fact_id=told.uid, updates={"priority": "P1"}, actor=actor)
+        assert [(one.created_cycle, one.updated_cycle) for one in (before, fact, updated, ahead)] == [
+            (0, 0),
+            (2, 2),
+            (2, 3),
+            (9, 9),
+        ]
 
 
 class TestMessages:

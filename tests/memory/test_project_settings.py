@@ -34,6 +34,14 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "category_ttl_days": {},
         "stale_after_days": None,
         "fact_budget": None,
+        "consolidate_agents": False,
+        "propose_reflections": False,
+        "dream_min_size": 3,
+        "dream_cohesion": 0.9,
+        "dream_min_age_cycles": 0,
+        "dream_every_n_cycles": 0,
+        "dream_allow_zero_confirmation": True,
+        "dream_origins": "",
     }
     changes = {
         "name": "Shop",
@@ -45,6 +53,14 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "category_ttl_days": {"error": 30, "bug_fix": 365},
         "stale_after_days": 90,
         "fact_budget": 5000,
+        "consolidate_agents": True,
+        "propose_reflections": True,
+        "dream_min_size": 5,
+        "dream_cohesion": 0.75,
+        "dream_min_age_cycles": 4,
+        "dream_every_n_cycles": 20,
+        "dream_allow_zero_confirmation": False,
+        "dream_origins": "EXPERIENCE, SEEDED_LLM",
     }
     assert api.patch(address, changes).json() == row | changes
     assert api.patch(address, {"least_evidence": None, "recipe": ""}).json() == row | changes | {
@@ -89,6 +105,12 @@ def test_a_search_keeps_to_the_least_evidence(api: Api, address: str) -> None:
         ({"category_ttl_days": {f"c{n}": 3 for n in range(51)}}, "invalid", "category_ttl_days"),
         ({"stale_after_days": 3651}, "invalid", "stale_after_days"),
         ({"fact_budget": 0}, "invalid", "fact_budget"),
+        ({"dream_min_size": 1}, "invalid", "dream_min_size"),
+        ({"dream_min_size": 31}, "invalid", "dream_min_size"),
+        ({"dream_cohesion": 0.4}, "invalid", "dream_cohesion"),
+        ({"dream_every_n_cycles": -1}, "invalid", "dream_every_n_cycles"),
+        ({"dream_origins": "EXPERIENCE,DREAMING"}, "invalid", "dream_origins"),
+        ({"propose_reflections": "on"}, "invalid", "propose_reflections"),
         ({"slug": "other"}, "unknown_field", "slug"),
         ({"rules_off": []}, "unknown_field", "rules_off"),
     ],
@@ -133,6 +155,9 @@ def test_the_command_line_shows_and_sets_them(
     ageing = ("--stale-after-days", "90", "--fact-budget", "50", "--category-ttl-days", '{"error": 30}')
     shown = day1("set", *ageing, "--age-facts", "true")[1].splitlines()
     assert {"stale_after_days: 90", "fact_budget: 50", "age_facts: yes"} <= set(shown)
+    dreaming = ("--propose-reflections", "true", "--dream-min-size", "4", "--dream-origins", "EXPERIENCE")
+    shown = day1("set", *dreaming, "--consolidate-agents", "true")[1].splitlines()
+    assert {"propose_reflections: yes", "dream_min_size: 4", "consolidate_agents: yes"} <= set(shown)
     emptied = day1("set", "--no-stale-after-days", "--no-fact-budget")[1]
     assert "stale_after_days: 90" not in emptied
     assert "fact_budget: 50" not in emptied

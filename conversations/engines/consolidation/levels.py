@@ -69,6 +69,7 @@ def read_facts(branch: Branch, agent_id: str = "") -> FactSource:
     branch.refresh_from_db(fields=["head", "head_at"])
     lineage = branch.lineage()
     rows = searchable_rows(lineage, timezone.now()).filter(status=Fact.Status.ACTIVE)
+    rows = rows.exclude(kind=Fact.Kind.REFLECTION)  # it is like its members by design
     rows = rows.filter(agent_id=agent_id) if agent_id else rows
     facts = [fact for fact in rows.newest(MAX_FACTS) if not fact.source_id.startswith(SUMMARY)]
     name_repositories(facts, branch.project_id)

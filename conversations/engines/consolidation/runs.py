@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
+from conversations.engines.consolidation.heartbeat import DIED, LEASE, QUEUE_LEASE, show_life
 from conversations.models import ConsolidationRun
 from conversations.models.runs import COUNTS
 from memory.actors import Actor
@@ -18,8 +19,6 @@ from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict
 from memory.models import Branch, Commit
 
-LEASE = timedelta(minutes=15)  # without a sign of life: its process is taken for dead
-DIED = "The process that ran it ended."
 State, Level = ConsolidationRun.State, ConsolidationRun.Level
 
 
@@ -56,7 +55,8 @@ def open_run(branch: Branch, level: str, target: str, actor: Actor) -> Iterator[
 def carry_out(run: ConsolidationRun, actor: Actor) -> Iterator[ConsolidationRun]:
     """End a claimed run with the block: done, or as the block says, failed on an error."""
     try:
-        yield run
+        with show_life(run):
+            yield run
     except Exception as error:
         if not transaction.get_connection().needs_rollback:  # a dry run, whose row goes anyway
             end_run(run, State.FAILED, f"{type(error).__name__}"[:500])
@@ -79,12 +79,12 @@ def claim_run(
         target=target,
         state=state,
         slot=slot,
-        lease_until=now + LEASE,
+        lease_until=now + (QUEUE_LEASE if state == State.QUEUED else LEASE),
         started_at=now,
         created_by=actor.label[:200],
     )
     with transaction.atomic():
-        dead = ConsolidationRun.objects.filter(slot=slot, lease_until__lt=now)
+        dead = ConsolidationRun.objects.filter(slot=slot, state=State.RUNNING, lease_until__lt=now)
         dead.update(slot=None, state=State.FAILED, note=DIED, finished_at=now)
         if not insert_all([run], ignore_conflicts=True):
             raise Conflict("{target} is being consolidated already.", target=target)

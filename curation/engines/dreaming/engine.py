@@ -15,7 +15,7 @@ from conversations.engines.consolidation.runs import describe_counts, open_run
 from conversations.models import ConsolidationRun
 from curation.engines.dreaming.known import drop_known, find_replaced
 from curation.engines.dreaming.reflections import Reflection, build_reflection
-from curation.engines.dreaming.rules import PREFIX, DreamRules
+from curation.engines.dreaming.rules import PREFIX, DreamRules, read_rules
 from curation.engines.dreaming.sentences import PROMPT, write_sentences
 from curation.engines.dreaming.source import DreamSource, read_source
 from curation.engines.dreaming.writing import commit_reflections
@@ -67,11 +67,11 @@ class DreamEngine:
         """
         branch = find_open_branch(actor, branch_name)
         cycle = check_cycle(branch, current_cycle)
-        rules = rules or DreamRules()
+        rules = rules or read_rules(branch.project)
         if dry_run:
             return preview_run(branch, find_dream(branch, rules, cycle), cycle, actor)
         with open_run(branch, Level.DREAMING, branch.name, actor) as run:
-            run.cycle = cycle
+            run.cycle, run.read_to = cycle, branch.head_at
             propose_dream(find_dream(branch, rules, cycle), run, build_system_actor(actor))
         return build_stored_report(run)
 

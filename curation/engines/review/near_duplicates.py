@@ -42,7 +42,7 @@ class NearDuplicateEngine:
         """Compare up to about ``limit`` new texts whose vectors are ready; return how many were compared.
 
         A pair at or above NEAR becomes one review item, ever, on its branch; a fact and the one that it
-        replaces are not compared. Without an embedder the checks are dropped.
+        replaces are not compared, nor are reflections. Without an embedder the checks are dropped.
         """
         try:
             provider = active_provider()
@@ -149,7 +149,7 @@ def _find_on_branch(
     """Yield a review item for each near neighbour that may say the same."""
     lineage = branch.lineage()
     facts = [fact for fact in load_current(list(hashes), lineage) if fact.content_hash == hashes[fact.uid]]
-    rows = Fact.objects.in_lineage(lineage).searchable()
+    rows = Fact.objects.in_lineage(lineage).searchable().exclude(kind=Fact.Kind.REFLECTION)
     near = {
         fact.rid: find_near(fact, rows, vectors[fact.content_hash], model, branch.project_id)
         for fact in facts
@@ -170,9 +170,11 @@ def may_be_same(fact: Fact, other: Fact) -> bool:
 
 
 def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
+    """Return the facts that are compared; a reflection is like its members by design, and is none."""
     shown = Fact.objects.in_lineage(lineage).filter(
         *default_exclusions(timezone.now(), lineage).values(), uid__in=uids, status__in=Fact.COMPARED
     )
+    shown = shown.exclude(kind=Fact.Kind.REFLECTION)
     return sorted(shown.fetch_all(), key=lambda fact: fact.rid)
 
 

@@ -14,13 +14,15 @@ from memory.engines.fields.projects import PROJECT
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, NotFound
-from memory.models import Project
+from memory.models import Fact, Project
 from memory.models.nodes import next_rid
 from memory.models.projects import MAX_DAYS
+from memory.texts import split_names
 
 CHECKS = PROJECT.field_checks(Use.UPDATE)
 CHECK_DAYS = c.integer_check(1, MAX_DAYS)
 MAX_CATEGORIES = 50  # with days to live
+CHECK_ORIGIN = c.one_of([name for name in Fact.Origin.values if name != Fact.Origin.DREAMING])
 
 
 class SettingFields(TypedDict, total=False):
@@ -35,6 +37,14 @@ class SettingFields(TypedDict, total=False):
     category_ttl_days: dict[str, int]
     stale_after_days: int | None
     fact_budget: int | None
+    consolidate_agents: bool
+    propose_reflections: bool
+    dream_min_size: int
+    dream_cohesion: float
+    dream_min_age_cycles: int
+    dream_every_n_cycles: int
+    dream_allow_zero_confirmation: bool
+    dream_origins: str
 
 
 @retry_methods
@@ -74,6 +84,7 @@ def check_settings(actor: Actor, settings: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("recipe"):
         get_recipe(actor, values["recipe"])
     check_category_days(values.get("category_ttl_days", {}))
+    check_origins(values.get("dream_origins", ""))
     return values
 
 
@@ -84,6 +95,12 @@ def check_category_days(days: Mapping[str, Any]) -> None:
     for category, number in days.items():
         FACT["category"].check("category_ttl_days", category)
         CHECK_DAYS("category_ttl_days", number)
+
+
+def check_origins(names: str) -> None:
+    """Check the origins that dreaming reads: what it made itself is none of them. Raises Invalid."""
+    for name in split_names(names):
+        CHECK_ORIGIN("dream_origins", name)
 
 
 def store_settings(project: Project, values: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.strategies import CHERRY_PICK
 from memory.models import AgentTask, Branch, Fact, TaskAgent
 from memory.models.policies import Gate
+from memory.texts import split_names
 
 MIN_DURABLE_CONFIDENCE = 0.8
 MAX_CONFLICTS = 20  # that an answer names
@@ -165,8 +166,7 @@ def is_durable(fact: Fact, categories: Container[str]) -> bool:
 
 def durable_categories(task: AgentTask) -> set[str]:
     """Return the categories of facts that outlive a task: the project's own, else those of the server."""
-    own = {name.strip() for name in task.project.durable_categories.split(",")} - {""}
-    return own or set(conf().durable_categories)
+    return set(split_names(task.project.durable_categories) or conf().durable_categories)
 
 
 def request_merge(task: AgentTask, ids: Sequence[UUID], actor: Actor, text: str) -> UUID:

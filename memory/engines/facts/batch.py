@@ -102,6 +102,7 @@ class FactBatch:
             self._become_proposals()
         self._check_parents(commit)
         self.open_sessions(commit)
+        self._stamp_cycles(commit)
         known = self.find_existing(commit) if self.deduplicate else KnownTexts(commit.at)
         results = [self._take_row(commit, row, known) for row in self.rows]
         fresh = [result.fact for result in results if result.created]
@@ -117,6 +118,12 @@ class FactBatch:
         self.status = Fact.Status.CREATED
         for row in self.rows:
             row.status = self.status
+
+    def _stamp_cycles(self, commit: CommitWriter) -> None:
+        """Stamp the rows that name no cycle with that of the branch."""
+        for row in self.rows:
+            if not row.updated_cycle:
+                row.created_cycle = row.updated_cycle = commit.branch.cycle
 
     def _take_row(self, commit: CommitWriter, row: Fact, known: KnownTexts) -> WriteResult:
         """Return the fact that says the same already, else the row as a new one."""

@@ -313,6 +313,7 @@ class FactEngine:
         }
         if not requested:
             return fact
+        requested.setdefault("updated_cycle", max(fact.updated_cycle, commit.branch.cycle))
         rules.check_done(requested.get("status", fact.status), requested.get("kind", fact.kind))
         rules.check_interval(
             requested.get("valid_from", fact.valid_from), requested.get("valid_until", fact.valid_until)

@@ -3,7 +3,7 @@
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
 from memory.engines.fields.types import Flag, JSONObject, Number, Reference, Text, Whole
-from memory.models.projects import MAX_BUDGET, MAX_DAYS
+from memory.models.projects import MAX_BUDGET, MAX_DAYS, MAX_GROUP, MIN_COHESION, MIN_GROUP
 
 SETTING = READ | Use.UPDATE | Use.OPTION
 
@@ -67,6 +67,59 @@ PROJECT = Noun(
         SETTING,
         null=True,
         option=Option("how many facts of its own a branch may have in use"),
+    ),
+    Field(
+        "consolidate_agents",
+        Flag(),
+        "Whether what agents learned twice on main is merged every night, with a fact that sums up.",
+        READ | Use.UPDATE,
+    ),
+    Field(
+        "propose_reflections",
+        Flag(),
+        "Whether reflections of observations on main that are alike are proposed every night.",
+        READ | Use.UPDATE,
+    ),
+    Field(
+        "dream_min_size",
+        Whole(MIN_GROUP, MAX_GROUP),
+        "A reflection stands for so many observations at least.",
+        SETTING,
+        option=Option("a reflection stands for so many observations at least"),
+    ),
+    Field(
+        "dream_cohesion",
+        Number(MIN_COHESION, 1),
+        "Cosine of each observation to the middle of its group, at least.",
+        SETTING,
+        option=Option("how like the middle of its group an observation is at least, 0.5 to 1"),
+    ),
+    Field(
+        "dream_min_age_cycles",
+        Whole(),
+        "Dreaming leaves out observations that are younger, in cycles of the branch; 0: none.",
+        SETTING,
+        option=Option("dreaming leaves out observations that are younger, in cycles"),
+    ),
+    Field(
+        "dream_every_n_cycles",
+        Whole(),
+        "The nightly run waits until the branch has gone on for so many cycles; 0: it does not wait.",
+        SETTING,
+        option=Option("the nightly run waits until the branch has gone on for so many cycles"),
+    ),
+    Field(
+        "dream_allow_zero_confirmation",
+        Flag(),
+        "Whether dreaming reads observations that no second source confirmed.",
+        READ | Use.UPDATE,
+    ),
+    Field(
+        "dream_origins",
+        Text(200),
+        "Origins of the observations that dreaming reads, separated by commas; empty for EXPERIENCE.",
+        SETTING,
+        option=Option("origins that dreaming reads, separated by commas"),
     ),
     answered_time("created_at"),
     commands=("project", "show and change the settings of the project"),
