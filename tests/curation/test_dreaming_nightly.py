@@ -165,8 +165,8 @@ def test_reflections_are_no_near_duplicates(actor: Actor) -> None:
 def test_maintainers_say_what_happens_every_night(
     maintainer: Client, curator: Client, project: Project, main: Branch
 ) -> None:
-    assert "Every night, propose reflections" in text(maintainer.get(PAGE).content.decode())
-    assert "Settings of the project" not in text(curator.get(PAGE).content.decode())
+    assert "Every night, propose reflections" in text(maintainer.get(PAGE))
+    assert "Settings of the project" not in text(curator.get(PAGE))
     with nothing_left():
         assert curator.post(PAGE, FORM).status_code == 403
         for name, value in (("dream_min_size", "1"), ("dream_cohesion", "2"), ("dream_origins", "DREAMING")):
