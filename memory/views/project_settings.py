@@ -1,6 +1,5 @@
 """The part of a page with settings of the project; include ``parts/project_settings.html``."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -24,7 +23,7 @@ class SettingsPage(ProjectPage):
 
     settings_form: type[forms.Form]
 
-    def describe_settings(self, project: Project) -> Mapping[str, Any]:
+    def describe_settings(self, project: Project) -> dict[str, Any]:
         """Return the first values of the form."""
         return {name: getattr(project, name) for name in self.settings_form.base_fields}
 
