@@ -23,8 +23,9 @@ check: ## run everything that CI runs
 lint: ## run the linters and Django's checks
 	.ci/run lint
 
-docs: ## write the OpenAPI file and the fields of the command line anew, and test the guides
+docs: ## write the OpenAPI file, the fields of the command line and the schema anew, and test the guides
 	python3 manage.py write_fields
+	python3 manage.py write_schema
 	python3 manage.py spectacular --file docs/openapi.yaml
 	python3 manage.py test tests/test_docs.py
 

@@ -1,0 +1,44 @@
+"""The tables of an empty store, kept in ``schema.json`` beside this module."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from memory.db.sqlite.schema_file import is_empty, list_statements, make_tables, record_migrations
+
+FILE = Path(__file__).with_name("schema.json")
+
+
+def create_store(connection: Any) -> bool:
+    """Make all tables of the file in an empty database; return False, and do nothing, elsewhere.
+
+    Migrations that are newer than the file are left to run. A file with a migration that is not installed is
+    of other releases of the libraries, and is not used.
+    """
+    if not is_empty(connection):
+        return False
+    schema = json.loads(FILE.read_text(encoding="utf-8"))
+    migrations = [(app, name) for app, name in schema["migrations"]]
+    if not set(migrations) <= MigrationLoader(connection).disk_migrations.keys():
+        return False
+    make_tables(connection, schema["statements"])
+    record_migrations(connection, migrations)
+    return True
+
+
+def format_schema(connection: Any) -> str:
+    """Return the tables of a migrated, empty store and its migrations as JSON, one a line."""
+    parts = {
+        "migrations": sorted(MigrationRecorder(connection).applied_migrations()),
+        "statements": list_statements(connection),
+    }
+    return (
+        "{\n" + ",\n".join(f'"{name}": [\n{format_rows(rows)}\n]' for name, rows in parts.items()) + "\n}\n"
+    )
+
+
+def format_rows(rows: list[Any]) -> str:
+    return ",\n".join(json.dumps(row) for row in rows)
