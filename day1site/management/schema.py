@@ -7,7 +7,7 @@ from typing import Any
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from memory.db.sqlite.schema_file import is_empty, list_statements, make_tables, record_migrations
+from memory.db.backend import get_empty_store
 
 FILE = Path(__file__).with_name("schema.json")
 
@@ -18,22 +18,30 @@ def create_store(connection: Any) -> bool:
     Migrations that are newer than the file are left to run. A file with a migration that is not installed is
     of other releases of the libraries, and is not used.
     """
-    if not is_empty(connection):
+    store = get_empty_store(connection.alias)
+    if not store.has_no_tables():
         return False
     schema = json.loads(FILE.read_text(encoding="utf-8"))
     migrations = [(app, name) for app, name in schema["migrations"]]
     if not set(migrations) <= MigrationLoader(connection).disk_migrations.keys():
         return False
-    make_tables(connection, schema["statements"])
+    store.make_tables(schema["statements"])
     record_migrations(connection, migrations)
     return True
+
+
+def record_migrations(connection: Any, migrations: list[tuple[str, str]]) -> None:
+    """Write down that these migrations ran."""
+    recorder = MigrationRecorder(connection)
+    for app, name in migrations:
+        recorder.record_applied(app, name)
 
 
 def format_schema(connection: Any) -> str:
     """Return the tables of a migrated, empty store and its migrations as JSON, one a line."""
     parts = {
         "migrations": sorted(MigrationRecorder(connection).applied_migrations()),
-        "statements": list_statements(connection),
+        "statements": get_empty_store(connection.alias).list_statements(),
     }
     return (
         "{\n" + ",\n".join(f'"{name}": [\n{format_rows(rows)}\n]' for name, rows in parts.items()) + "\n}\n"

@@ -96,6 +96,14 @@ class OnlineCopy(Protocol):
     def copy_to(self, target: Path, tell: Callable[[int, int], None]) -> str: ...
 
 
+class EmptyStore(Protocol):
+    """The tables of a database before anything is in them."""
+
+    def has_no_tables(self) -> bool: ...
+    def list_statements(self) -> list[str]: ...
+    def make_tables(self, statements: Iterable[str]) -> None: ...
+
+
 class Backend(Protocol):
     """A database wrapper of memory.db.sqlite or memory.db.matrixone."""
 
@@ -121,6 +129,8 @@ class FileBackend(Backend, Protocol):
 
     @property
     def online_copy(self) -> OnlineCopy: ...
+    @property
+    def empty_store(self) -> EmptyStore: ...
 
 
 def get_backend(using: str = DEFAULT_DB_ALIAS) -> Backend:
@@ -143,3 +153,8 @@ def get_features(using: str = DEFAULT_DB_ALIAS) -> Features:
 def get_online_copy(using: str = DEFAULT_DB_ALIAS) -> OnlineCopy:
     """Return the copier of the database file; for databases that have online backups."""
     return cast(FileBackend, connections[using]).online_copy
+
+
+def get_empty_store(using: str = DEFAULT_DB_ALIAS) -> EmptyStore:
+    """Return the maker of a store's tables; for databases that have online backups."""
+    return cast(FileBackend, connections[using]).empty_store

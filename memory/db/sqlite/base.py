@@ -13,6 +13,7 @@ from memory.db.backend import FileBackend
 from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.django_internals import SQLiteWrapper
+from memory.db.sqlite.empty_store import EmptyStore
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
@@ -85,6 +86,10 @@ class DatabaseWrapper(SQLiteWrapper):
     @cached_property
     def online_copy(self) -> OnlineCopy:
         return OnlineCopy(self)
+
+    @cached_property
+    def empty_store(self) -> EmptyStore:
+        return EmptyStore(self)
 
     @cached_property
     def copies(self) -> Copies:
