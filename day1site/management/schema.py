@@ -39,7 +39,7 @@ def record_migrations(connection: Any, migrations: list[tuple[str, str]]) -> Non
 
 def format_schema(connection: Any) -> str:
     """Return the tables of a migrated, empty store and its migrations as JSON, one a line."""
-    parts = {
+    parts: dict[str, list[Any]] = {
         "migrations": sorted(MigrationRecorder(connection).applied_migrations()),
         "statements": get_empty_store(connection.alias).list_statements(),
     }
