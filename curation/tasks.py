@@ -22,6 +22,21 @@ def sweep_verification() -> None:
     VerificationEngine().resume_jobs()
 
 
+@shared_task(name="curation.score")
+def score(scoring_id: str) -> None:
+    from curation.engines.scoring.engine import ScoringEngine
+
+    ScoringEngine().run_scoring(UUID(scoring_id))
+
+
+@shared_task(name="curation.sweep_scorings")
+def sweep_scorings() -> None:
+    """Go on with scorings whose message or worker was lost, or that waited for a judge."""
+    from curation.engines.scoring.engine import ScoringEngine
+
+    ScoringEngine().resume_scorings()
+
+
 @shared_task(name="curation.verify_due")
 def verify_due() -> None:
     """Verify edited facts and old judgements again, within the budget of an hour."""

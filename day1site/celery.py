@@ -42,6 +42,7 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("conversations.consolidate_agents", 86400, {}),
     ("curation.dream", 86400, {}),
     ("curation.sweep_verification", 60, {}),
+    ("curation.sweep_scorings", 60, {}),
     ("curation.verify_due", 3600, {}),
     ("analytics.update_tallies", 300, {}),
 ]

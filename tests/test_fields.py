@@ -9,6 +9,7 @@ from conversations.engines.fields import CONSOLIDATION, CONVERSATION, MESSAGE, R
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.engines.fields.handoffs import HANDOFF, HandoffFields
 from curation.engines.fields.quarantines import QUARANTINE
+from curation.engines.fields.scores import SCORE, SCORING
 from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION, TemplateFields
 from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns
@@ -93,6 +94,8 @@ NOUNS = (
     TASK_AGENT,
     HANDOFF,
     QUARANTINE,
+    SCORE,
+    SCORING,
     BUNDLE,
     TRUSTED_KEY,
     TEMPLATE,

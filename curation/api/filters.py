@@ -5,8 +5,9 @@ import django_filters as df
 from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.fields.quarantines import QUARANTINE_FILTERS
+from curation.engines.fields.scores import SCORING_FILTERS
 from curation.engines.fields.templates import TEMPLATE_FILTERS
-from curation.models import Bundle, Handoff, Quarantine, ReviewItem, Template
+from curation.models import Bundle, Handoff, Quarantine, ReviewItem, Scoring, Template
 from memory.api.filters import declare_filters
 
 
@@ -46,4 +47,11 @@ class QuarantineFilterSet(df.FilterSet):
 class BundleFilterSet(df.FilterSet):
     class Meta:
         model = Bundle
+        fields: list[str] = []
+
+
+@declare_filters(SCORING_FILTERS)
+class ScoringFilterSet(df.FilterSet):
+    class Meta:
+        model = Scoring
         fields: list[str] = []

@@ -10,7 +10,7 @@ from curation.engines.ratings import cut_characters
 from memory.providers.chat import Message
 
 FOLDER = Path(__file__).parent.parent / "prompts"
-VERIFY = "verify-1"  # a changed prompt is a new file, since results name it
+VERIFY, SCORE = "verify-1", "score-1"  # a changed prompt is a new file, since results name it
 MAX_FACT = 16_000  # characters of the fact that a judge reads
 MAX_EXCERPT = 2_000  # of one piece of evidence
 MAX_EVIDENCE = 12_000  # of all of it
@@ -23,11 +23,22 @@ def read_prompt(name: str) -> str:
 
 def build_messages(case: Case, prompt: str = VERIFY) -> list[Message]:
     """Return the messages for a judge: the rules with the fence of this prompt, and the data between it."""
-    fence = f"==={secrets.token_hex(12)}==="  # no stored text can know it
     parts = [Excerpt("the fact to rate", cut_characters(MAX_FACT, describe_fact(case))), *fit(case.evidence)]
-    data = "\n\n".join(f"{fence} {one.title}\n{one.text}\n{fence} end" for one in parts)
     missing = "" if case.evidence else "\n\nNo evidence is stored with this fact."
-    return [Message("system", read_prompt(prompt).replace("{fence}", fence)), Message("user", data + missing)]
+    return fence_parts(prompt, parts, missing)
+
+
+def fence_parts(prompt: str, parts: Sequence[Excerpt], note: str = "", **words: str) -> list[Message]:
+    """Return a prompt with stored texts between fences that none of them can close.
+
+    ``words`` take the places of their names in the prompt; ``note`` follows the texts.
+    """
+    fence = f"==={secrets.token_hex(12)}==="  # no stored text can know it
+    data = "\n\n".join(f"{fence} {one.title}\n{one.text}\n{fence} end" for one in parts)
+    rules = read_prompt(prompt)
+    for name, text in {**words, "fence": fence}.items():
+        rules = rules.replace(f"{{{name}}}", text)
+    return [Message("system", rules), Message("user", data + note)]
 
 
 def describe_fact(case: Case) -> str:

@@ -1,4 +1,4 @@
-"""Ratings of a fact in three dimensions: the heuristic, the answers of a judge, and the thresholds."""
+"""Ratings of facts by a heuristic or a judge, their thresholds; how answers of judges are read."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -63,8 +63,9 @@ def count_words(text: str) -> int:
 
 def combine_votes(votes: Sequence[Rating]) -> Rating:
     """Return the median of each dimension, with a reason of a vote that is nearest to it."""
-    scores = {name: float(median(one.scores[name] for one in votes)) for name in DIMENSIONS}
-    reasons = {name: find_nearest(votes, name, scores[name]).reasons[name] for name in DIMENSIONS}
+    names = votes[0].scores
+    scores = {name: float(median(one.scores[name] for one in votes)) for name in names}
+    reasons = {name: find_nearest(votes, name, scores[name]).reasons[name] for name in names}
     return Rating(scores, reasons)
 
 
@@ -75,7 +76,7 @@ def find_nearest(votes: Sequence[Rating], name: str, score: float) -> Rating:
 # ---- answers of a judge ----------------------------------------------------------------------------
 
 
-def parse_rating(text: str) -> Rating:
+def parse_rating(text: str, dimensions: Sequence[str] = DIMENSIONS) -> Rating:
     """Parse the rating in a judge's answer, which may have words around it.
 
     Raises ProviderNonsense unless there is exactly one, whole and in range: where an answer repeats another
@@ -83,17 +84,17 @@ def parse_rating(text: str) -> Rating:
     """
     found: list[Rating] = []
     for value in iterate_objects(text[:MAX_ANSWER]):
-        if set(DIMENSIONS) <= value.keys():
-            rating = build_rating(value)
+        if set(dimensions) <= value.keys():
+            rating = build_rating(value, dimensions)
             found += [rating] if rating not in found else []
     if len(found) != 1:
         raise ProviderNonsense(reason="it has several ratings" if found else "it has no whole rating")
     return found[0]
 
 
-def build_rating(value: Mapping[str, Any]) -> Rating:
+def build_rating(value: Mapping[str, Any], dimensions: Sequence[str]) -> Rating:
     """Build a rating from an object. Raises ProviderNonsense for a score that is no number from 0 to 1."""
-    parts = {name: read_part(name, value[name]) for name in DIMENSIONS}
+    parts = {name: read_part(name, value[name]) for name in dimensions}
     return Rating(
         {name: score for name, (score, _) in parts.items()},
         {name: reason for name, (_, reason) in parts.items()},

@@ -64,7 +64,10 @@ def build_score(row: Verification, name: str, one: Judgement) -> Score:
     values = {
         "id": uuid7(),
         "project_id": row.project_id,
+        "branch_id": row.branch_id,
         "verification_id": row.pk,
+        "scoring_id": None,
+        "method": row.method,
         "target_type": Score.Target.FACT,
         "target_id": row.fact_id,
         "scorer": SCORER,

@@ -5,7 +5,7 @@ from curation.models.handoffs import Handoff
 from curation.models.quarantines import Quarantine
 from curation.models.review import ReviewItem
 from curation.models.saved_views import SavedView
-from curation.models.scores import Score
+from curation.models.scores import Score, Scoring
 from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
 
@@ -16,6 +16,7 @@ __all__ = [
     "ReviewItem",
     "SavedView",
     "Score",
+    "Scoring",
     "SigningKey",
     "Template",
     "TemplateUse",

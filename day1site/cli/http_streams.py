@@ -21,7 +21,7 @@ class HttpStreams:
         facts.reverse()  # the oldest first
         return len(facts), self._add_links(facts, branch, at)
 
-    def carry_out_job(self, job_id: str) -> None:
+    def carry_out(self, task: str, row_id: str) -> None:
         """Do nothing: the server's worker has it."""
 
     def write_observations(self, branch: str, observations: list[Answer]) -> None:

@@ -1,8 +1,10 @@
 """What is longer than a request, on the local store: by the engines, which keep all that a file holds."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.verification import VerificationEngine
 from day1site.cli.rest import Answer
 from day1site.cli.streams import Export, Importer
@@ -12,6 +14,11 @@ from memory.api.reading import parse_point
 from memory.engines.facts.import_export import FactImport, count_facts, export_facts
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Fact
+
+TASKS: dict[str, Callable[[UUID], None]] = {
+    "curation.score": ScoringEngine().run_scoring,
+    "curation.verify": VerificationEngine().run_job,
+}
 
 
 class LocalStreams:
@@ -34,8 +41,8 @@ class LocalStreams:
         )
         return count_facts(**scope), rows
 
-    def carry_out_job(self, job_id: str) -> None:
-        VerificationEngine().run_job(UUID(job_id))
+    def carry_out(self, task: str, row_id: str) -> None:
+        TASKS[task](UUID(row_id))
 
     def write_observations(self, branch: str, observations: list[Answer]) -> None:
         ObservationEngine().write_observations(

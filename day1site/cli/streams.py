@@ -26,7 +26,7 @@ class Streams(Protocol):
 
     def export_facts(self, branch: str, at: str | None, private: bool) -> Export: ...
 
-    def carry_out_job(self, job_id: str) -> None:
-        """Carry out a job where no server does."""
+    def carry_out(self, task: str, row_id: str) -> None:
+        """Carry out a queued task on a row where no server does."""
 
     def write_observations(self, branch: str, observations: list[Answer]) -> None: ...

@@ -63,7 +63,7 @@ def verify(run: Invocation, id: str, branch: str, verdict: str | None, reason: s
 
 def follow_job(client: Client, job: Answer) -> Answer:
     """Wait for a job, and show how far it is; on a store without a server it is carried out here."""
-    client.streams.carry_out_job(job["id"])
+    client.streams.carry_out("curation.verify", job["id"])
     with progress("Verifying") as update:
         while job["state"] not in DONE_STATES:
             update(job["done"], job["total"])

@@ -192,6 +192,7 @@ DAY1 = {
         "conversations.engines.replays.traces.ReplayTraces",
         "curation.engines.handoffs.traces.HandoffTraces",
         "curation.engines.bundles.traces.BundleTraces",
+        "curation.engines.scoring.traces.ScoreTraces",
         "analytics.engines.stored.TallyTraces",
     ),
     "task_hooks": (

@@ -76,20 +76,20 @@ def count_tokens(usage: Any, name: str) -> int:
     return value if type(value) is int and 0 <= value < 2**31 else 0
 
 
-def get_judge() -> ChatServer | None:
-    """Return the model that judges facts; None where the settings name none.
+def get_judge(model: str = "") -> ChatServer | None:
+    """Return the model that judges, or another one of its server; None where the settings name none.
 
     Raises ImproperlyConfigured for a model of OpenAI itself without a key.
     """
-    return _judge_for(conf())
+    return _judge_for(conf(), model)
 
 
-@lru_cache(maxsize=8)
-def _judge_for(settings: Conf) -> ChatServer | None:
+@lru_cache(maxsize=32)
+def _judge_for(settings: Conf, model: str) -> ChatServer | None:
     if not settings.judge_model:
         return None
     if not (settings.judge_base_url or settings.judge_api_key):
         raise ImproperlyConfigured("The judge needs DAY1_JUDGE_API_KEY, or the address of another server.")
     return ChatServer(
-        settings.judge_base_url, settings.judge_api_key, settings.judge_model, settings.judge_timeout
+        settings.judge_base_url, settings.judge_api_key, model or settings.judge_model, settings.judge_timeout
     )

@@ -21,6 +21,7 @@ NAMES = frozenset(
     {
         "conversations.consolidate",
         "conversations.replay",
+        "curation.score",
         "curation.verify",
         "memory.catch_up",
         "memory.consolidate",

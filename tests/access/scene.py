@@ -11,6 +11,7 @@ from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.quarantine.engine import QuarantineEngine
+from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.templates.engine import TemplateEngine
 from curation.engines.verification import VerificationEngine
 from curation.models import ReviewItem
@@ -69,6 +70,7 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
         ReplayEngine().create_replay(conversation_id=talk.uid, message_id=message.uid, actor=actor)
         for _ in range(2)
     ]
+    scoring = ScoringEngine().start_scoring(conversation_id=talk.uid, actor=actor)
     seen = ObservationEngine().write_observation(observation_type="insight", summary="A token.", actor=actor)
     edge = RelationEngine().write_relation(
         source_entity="hub", relation_type="knows", target_entity="token", actor=actor
@@ -98,6 +100,7 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
         "conversation": talk.uid,
         "message": message.uid,
         "replay": replays[0].pk,
+        "scoring": scoring.pk,
         "replay_2": replays[1].pk,
         "observation": seen.uid,
         "relation": edge.relation.uid,

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from werkzeug import Request, Response
@@ -14,10 +14,10 @@ MODEL = "fake-judge"
 DIMENSIONS = ("accuracy", "relevance", "specificity")
 
 
-def rating(*scores: Any, reason: str = "because") -> str:
+def rating(*scores: Any, reason: str = "because", names: Sequence[str] = DIMENSIONS) -> str:
     """Return the text of a good answer."""
-    values = scores * 3 if len(scores) == 1 else scores
-    parts = {name: {"score": one, "reason": reason} for name, one in zip(DIMENSIONS, values, strict=True)}
+    values = scores * len(names) if len(scores) == 1 else scores
+    parts = {name: {"score": one, "reason": reason} for name, one in zip(names, values, strict=True)}
     return json.dumps(parts)
 
 
@@ -36,6 +36,7 @@ class FakeJudge:
         self._server = DoubleServer(threaded=True)
         self.prompts: list[list[dict[str, str]]] = []
         self.keys: list[str] = []
+        self.models = [MODEL]  # that it has
         self.text = rating(0.9)
         self.next: deque[Response] = deque()  # responses that precede the regular ones
         self.before: Callable[[str], Response | None] | None = None  # called with the data of each request
@@ -74,7 +75,7 @@ class FakeJudge:
 
     def _answer(self, request: Request) -> Response:
         sent = request.json
-        assert sent["model"] == MODEL
+        assert sent["model"] in self.models
         self.prompts.append(sent["messages"])
         self.keys.append(request.headers["Authorization"])
         if self.before and (answer := self.before(sent["messages"][1]["content"])):

@@ -35,6 +35,7 @@ TEMPLATE = {"template"} | {
     for action in "create list find show instantiate update diff deprecate outcome".split()
 }
 QUARANTINES = {"quarantines"} | {f"quarantines {name}" for name in "create list show release".split()}
+SCORES = {"scores"} | {f"scores {name}" for name in "judge runs run create list summary".split()}
 ANALYTICS = {"analytics"} | {
     f"analytics {action}" for action in "overview session agent trends conversation curation".split()
 }
@@ -63,6 +64,7 @@ ADDED = {
     *HANDOFF,
     *INVITATIONS,
     *QUARANTINES,
+    *SCORES,
     *TEMPLATE,
     *BUNDLE,
     *ANALYTICS,

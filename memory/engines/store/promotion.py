@@ -90,6 +90,7 @@ LOCAL = {
         "Quarantine",
         "SavedView",
         "Score",
+        "Scoring",
         "SigningKey",
         "TrustedKey",
         "Verification",

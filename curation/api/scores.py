@@ -1,0 +1,84 @@
+"""/scores: give one, list and summarize those of a fact or a conversation."""
+
+from typing import Any
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from curation.api import score_shapes as shapes
+from curation.engines.fields.scores import SCORE, SCORE_FILTERS
+from curation.engines.scoring.engine import ScoringEngine
+from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.reading import Input, parse_id
+from memory.api.routes import serve_at
+from memory.api.schema import BRANCH, PAGING, TEXT, document_routes, page, query, route
+from memory.api.shapes import page_shape
+from memory.engines.fields.base import Use
+from memory.engines.support import validation as c
+
+scoring_engine = ScoringEngine()
+KINDS = {"type": "string", "enum": ["fact", "conversation"]}
+ROUTES = {
+    "ScoreViewSet": {
+        "create": route(
+            "Give a fact or a conversation a score", {201: shapes.GivenScoreShape}, shapes.ScoreInput
+        ),
+        "list": route(
+            "List the scores of a fact or a conversation, newest first",
+            {200: page(shapes.GivenScoreShape)},
+            None,
+            [
+                query("target_type", KINDS, "What was rated; needed."),
+                query("target_id", {"type": "string", "format": "uuid"}, "Its id; needed."),
+                BRANCH,
+                *(query(one.name, TEXT, one.help) for one in SCORE_FILTERS),
+                *PAGING,
+            ],
+        ),
+        "summary": route(
+            "Count, average, least and greatest score in each dimension",
+            {200: shapes.ScoreSummaryShape},
+            None,
+            [BRANCH],
+        ),
+    }
+}
+
+
+@serve_at("scores", "score")
+@document_routes(ROUTES, shapes)
+class ScoreViewSet(Resource):
+    def create(self, request: Request) -> Response:
+        payload = Input(request)
+        branch, actor = payload.take_branch(), get_request_actor(request)
+        target_type = payload.take_needed("target_type", c.plain_text)
+        target_id = payload.take_needed("target_id", c.parse_uuid)
+        fields = payload.take_fields(SCORE.field_names(Use.CREATE))
+        row = scoring_engine.create_score(
+            target_type=target_type, target_id=target_id, actor=actor, branch_name=branch, **fields
+        )
+        return build_row_response(shapes.render_score(row), 201)
+
+    def list(self, request: Request) -> Response:
+        payload = Input(request)
+        branch, paging = payload.take_branch(), payload.take_paging()
+        target = {
+            "target_type": payload.take_needed("target_type", c.plain_text),
+            "target_id": payload.take_needed("target_id", c.parse_uuid),
+        }
+        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in SCORE_FILTERS}
+        payload.refuse_unknown()
+        where: dict[str, Any] = {"actor": get_request_actor(request), "branch_name": branch}
+        found = scoring_engine.list_scores(**target, **where, **filters, **paging)
+        return Response(page_shape(found, shapes.render_score))
+
+    @action(detail=False, methods=["get"], url_path="summary/(?P<kind>[^/]+)/(?P<target>[^/]+)")
+    def summary(self, request: Request, kind: str, target: str) -> Response:
+        target_id, payload = parse_id(target), Input(request)
+        branch = payload.take_branch()
+        payload.refuse_unknown()
+        found = scoring_engine.summarize_scores(
+            target_type=kind, target_id=target_id, actor=get_request_actor(request), branch_name=branch
+        )
+        return Response(shapes.render_summary(found))

@@ -1,0 +1,48 @@
+"""/scorings: ratings of conversations by judges, and how far they are."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from curation.api import score_shapes as shapes
+from curation.api.filters import ScoringFilterSet
+from curation.engines.fields.scores import SCORING_FILTERS
+from curation.engines.scoring.engine import ScoringEngine
+from memory.api.base import Resource, get_request_actor
+from memory.api.reading import Input, parse_id
+from memory.api.routes import serve_at
+from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.shapes import page_shape
+from memory.engines.support import validation as c
+
+scoring_engine = ScoringEngine()
+ROUTES = {
+    "ScoringViewSet": {
+        "list": route(
+            "List ratings of conversations, newest first",
+            {200: page(shapes.ScoringShape)},
+            None,
+            [*list_filter_parameters(ScoringFilterSet), *PAGING],
+        ),
+        "retrieve": route("Read a rating of a conversation", {200: shapes.ScoringShape}),
+    }
+}
+
+
+@serve_at("scorings", "scoring")
+@document_routes(ROUTES, shapes)
+class ScoringViewSet(Resource):
+    lookup_value_regex = "[^/]+"
+    filterset_class = ScoringFilterSet
+
+    def list(self, request: Request) -> Response:
+        payload = Input(request)
+        paging = payload.take_paging()
+        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in SCORING_FILTERS}
+        payload.refuse_unknown()
+        found = scoring_engine.list_scorings(actor=get_request_actor(request), **filters, **paging)
+        return Response(page_shape(found, shapes.render_scoring))
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        Input(request).refuse_unknown()
+        row = scoring_engine.get_scoring(scoring_id=parse_id(pk), actor=get_request_actor(request))
+        return Response(shapes.render_scoring(row))

@@ -1,0 +1,1 @@
+"""Scoring: conversations rated by judges, and scores of people and outside judges."""

@@ -1,0 +1,257 @@
+"""ScoringEngine: conversations rated by judges in dimensions; scores of people and outside judges."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.engines.conversations import ConversationEngine, get_visible
+from conversations.engines.threads import load_thread
+from conversations.models import Message
+from curation.engines.fields.scores import (
+    GIVEN_METHODS,
+    MAX_JUDGES,
+    MAX_VOTES,
+    SCORE,
+    SCORE_FILTERS,
+    SCORING_FILTERS,
+)
+from curation.engines.scoring.dimensions import check_dimension, check_dimensions
+from curation.engines.scoring.run import ScoringRun, claim_scoring, list_due, list_judges
+from curation.engines.scoring.summary import ScoreSummary, summarize_rows
+from curation.engines.selection import check_number
+from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, find_live_branch
+from curation.models import Score, Scoring
+from memory.actors import Actor
+from memory.conf import conf
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.facts.engine import FactEngine
+from memory.engines.fields.base import Use
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import Invalid, NotFound
+from memory.queue.producer import enqueue
+
+TASK = "curation.score"
+JUDGE = c.text_check(200, min_length=1)
+CHECKS = SCORE.field_checks(Use.CREATE) | {"dimension": check_dimension}
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in (*SCORE_FILTERS, *SCORING_FILTERS)}
+Target, Method = Score.Target, Score.Method
+
+
+@retry_methods
+class ScoringEngine:
+    # ---- judges --------------------------------------------------------------------------------
+
+    def score_conversation(self, *, conversation_id: UUID, actor: Actor, **options: Any) -> Scoring:
+        """Rate a conversation at once and return the result with its scores.
+
+        This may take minutes: surfaces queue it with ``start_scoring``, whose options it has.
+        """
+        row = self._create_scoring(conversation_id, actor, **options)
+        if (claimed := claim_scoring(row.pk)) is not None:
+            ScoringRun(claimed, patient=False).carry_out()
+        else:  # a worker's sweep was first
+            self.wait_for_scoring(scoring_id=row.pk, actor=actor, seconds=MAX_WAIT_SECONDS)
+        return self.get_scoring(scoring_id=row.pk, actor=actor)
+
+    def start_scoring(self, *, conversation_id: UUID, actor: Actor, **options: Any) -> Scoring:
+        """Queue the rating of a conversation by judges; return it, with the state that it is in.
+
+        Options: ``branch_name``; ``dimensions``, by default the eight of Day1; ``judges``, models of the
+        judge's server; ``votes`` of each of them, of which the median counts. Without a judge it is done at
+        once, with .5 in each dimension and a warning. Needs the scope curate. Raises Invalid, NotFound,
+        branch errors.
+        """
+        row = self._create_scoring(conversation_id, actor, **options)
+        if not row.judges:
+            return self._finish_without_judge(row, actor)
+        enqueue(TASK, str(row.pk))
+        return row
+
+    def _create_scoring(
+        self,
+        conversation_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        dimensions: Sequence[str] = (),
+        judges: Sequence[str] = (),
+        votes: int | None = None,
+    ) -> Scoring:
+        actor.require_scope("curate", branch_name)
+        branch = find_live_branch(actor, branch_name)
+        lineage = branch.lineage()
+        thread = load_thread(lineage, get_visible(lineage, conversation_id))
+        if not any(thread.stream(Message.objects.in_lineage(lineage), 1)):
+            raise Invalid("This conversation has no message to rate.", field="conversation_id")
+        row = Scoring(
+            project_id=actor.project_id,
+            branch=branch,
+            conversation_id=conversation_id,
+            seq=branch.head,
+            dimensions=check_dimensions("dimensions", dimensions),
+            judges=check_judges(judges),
+            votes=conf().judge_votes if votes is None else check_number("votes", votes, MAX_VOTES),
+            created_at=timezone.now(),
+            created_by=actor.label,
+        )
+        with transaction.atomic():
+            row.save(force_insert=True)
+            detail = {"scoring": str(row.pk), "judges": row.judges}
+            record_entry(actor, "conversation.evaluate", str(conversation_id), detail)
+        return row
+
+    def _finish_without_judge(self, row: Scoring, actor: Actor) -> Scoring:
+        self.run_scoring(row.pk)
+        return self.get_scoring(scoring_id=row.pk, actor=actor)
+
+    def run_scoring(self, scoring_id: UUID) -> None:
+        """Carry out a queued scoring, or go on with one that was interrupted; one worker has it."""
+        if (row := claim_scoring(scoring_id)) is not None:
+            ScoringRun(row).carry_out()
+
+    def resume_scorings(self) -> None:
+        """Go on with scorings that waited long enough, or whose message or worker was lost."""
+        for scoring_id in list_due():
+            self.run_scoring(scoring_id)
+
+    def get_scoring(self, *, scoring_id: UUID, actor: Actor) -> Scoring:
+        """Return a scoring. Raises NotFound, also where its conversation or branch is not shown."""
+        actor.require_scope("read")
+        if (row := list_allowed(actor).filter(pk=scoring_id).first()) is None:
+            raise NotFound("There is no scoring with this id.")
+        ConversationEngine().get_conversation(
+            conversation_id=row.conversation_id, actor=actor, branch_name=row.branch.name
+        )
+        return row
+
+    def list_scorings(
+        self,
+        *,
+        actor: Actor,
+        conversation_id: UUID | str = "",
+        state: str = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Scoring]:
+        """List scorings on the branches that the actor may use, newest first."""
+        actor.require_scope("read")
+        filters = c.validate({"conversation_id": conversation_id, "state": state}, FILTERS)
+        rows = list_allowed(actor).filter(**{name: value for name, value in filters.items() if value})
+        every = Scoring.objects.filter(project=actor.project_id)
+        return paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
+
+    def wait_for_scoring(self, *, scoring_id: UUID, actor: Actor, seconds: float) -> Scoring:
+        """Return a scoring when it has ended, or as it is after so many seconds, at most 30."""
+        end = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
+        while (row := self.get_scoring(scoring_id=scoring_id, actor=actor)).state not in Scoring.ENDED:
+            if time.monotonic() >= end:
+                break
+            time.sleep(POLL_SECONDS)
+        return row
+
+    # ---- people and outside judges -------------------------------------------------------------
+
+    def create_score(
+        self, *, target_type: str, target_id: UUID, actor: Actor, branch_name: str = MAIN, **fields: Any
+    ) -> Score:
+        """Store a score that a person or an outside judge gives a fact or a conversation.
+
+        The newest of a scorer counts in each dimension. Needs the scope curate. Raises Invalid, NotFound,
+        branch errors.
+        """
+        actor.require_scope("curate", branch_name)
+        branch = find_live_branch(actor, branch_name)
+        values = c.validate({"target_type": target_type, "target_id": target_id, **fields}, CHECKS)
+        for name in ("dimension", "value"):
+            if name not in values:
+                raise Invalid("{field} is needed.", field=name)
+        check_target(values["target_type"], values["target_id"], branch.name, actor)
+        row = Score(project_id=actor.project_id, branch=branch, created_at=timezone.now(), **values)
+        row.method = check_method(values.get("method"), actor)
+        row.scorer = row.scorer or actor.label
+        with transaction.atomic():
+            row.save(force_insert=True)
+            detail = {"score": str(row.pk), "dimension": row.dimension, "value": row.value}
+            record_entry(actor, "score.create", str(row.target_id), detail)
+        return row
+
+    def list_scores(
+        self,
+        *,
+        target_type: str,
+        target_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        dimension: str = "",
+        method: str = "",
+        limit: int = 50,
+        cursor: str = "",
+    ) -> Page[Score]:
+        """List the scores of a fact or a conversation along the branch, newest first. Raises NotFound."""
+        filters = c.validate({"dimension": dimension, "method": method}, FILTERS)
+        rows = every = self._find_scores(target_type, target_id, branch_name, actor)
+        rows = rows.filter(**{name: value for name, value in filters.items() if value})
+        return paginate(rows.select_related("branch"), key="-id", limit=limit, cursor=cursor, of=every)
+
+    def summarize_scores(
+        self, *, target_type: str, target_id: UUID, actor: Actor, branch_name: str = MAIN
+    ) -> ScoreSummary:
+        """Return count, average, least and greatest score of a target in each dimension.
+
+        The newest of each scorer counts; those of a heuristic are no judgements, and only counted.
+        Raises NotFound.
+        """
+        return summarize_rows(self._find_scores(target_type, target_id, branch_name, actor))
+
+    def _find_scores(self, target_type: str, target_id: UUID, branch_name: str, actor: Actor) -> Any:
+        actor.require_scope("read", branch_name)
+        target_type = CHECKS["target_type"]("target_type", target_type)
+        branch = find_branch(actor, branch_name)
+        check_target(target_type, target_id, branch.name, actor)
+        branches = [pk for pk, _seq in branch.lineage()]
+        return Score.objects.filter(
+            project=actor.project_id, target_type=target_type, target_id=target_id, branch__in=branches
+        )
+
+
+# ---- checks ----------------------------------------------------------------------------------------
+
+
+def check_judges(judges: Any) -> list[str]:
+    """Return the judges of a scoring, each once. Raises Invalid."""
+    if not isinstance(judges, list | tuple) or len(judges) > MAX_JUDGES:
+        raise Invalid("{field} must be a list of at most {most} texts.", field="judges", most=MAX_JUDGES)
+    found = list_judges([JUDGE(f"judges[{place}]", one) for place, one in enumerate(judges)])
+    return found if conf().judge_model else []
+
+
+def check_target(target_type: str, target_id: UUID, branch_name: str, actor: Actor) -> None:
+    """Check that a branch shows what is rated. Raises NotFound."""
+    if target_type == Target.FACT:
+        FactEngine().get_fact(fact_id=target_id, actor=actor, branch_name=branch_name)
+    else:
+        ConversationEngine().get_conversation(conversation_id=target_id, actor=actor, branch_name=branch_name)
+
+
+def check_method(method: str | None, actor: Actor) -> str:
+    """Return by whom a score is given: by default a person on the pages, a program with a key.
+
+    Raises Invalid for what Day1 alone gives.
+    """
+    if method is None:
+        return (Method.EXTERNAL if actor.kind == "key" else Method.HUMAN).value
+    if method not in GIVEN_METHODS:
+        raise Invalid("{field} must be one of {values}.", field="method", values=", ".join(GIVEN_METHODS))
+    return method
+
+
+def list_allowed(actor: Actor) -> Any:
+    rows = Scoring.objects.filter(project=actor.project_id).select_related("branch")
+    return filter_allowed_branches(rows.prefetch_related("scores"), actor)

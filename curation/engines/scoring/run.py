@@ -1,0 +1,241 @@
+"""One run of a scoring by a worker: each vote of a judge is stored as soon as it is paid for.
+
+A run that begins again finds the stored votes, and asks only for the rest.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from conversations.engines.conversations import get_visible
+from conversations.engines.threads import load_thread
+from conversations.models import Message
+from curation.engines.cases import Excerpt
+from curation.engines.judge import describe_error
+from curation.engines.prompts import SCORE, fence_parts
+from curation.engines.ratings import Rating, combine_votes, cut_text, parse_rating
+from curation.engines.scoring.dimensions import describe_answer, list_names
+from curation.engines.scoring.transcript import Transcript, read_transcript
+from curation.engines.verification_run import (
+    FIRST_WAIT,
+    LEASE_SECONDS,
+    MAX_TRIES,
+    MAX_WAIT,
+    REFUSED_REQUEST,
+    REFUSED_SERVER,
+    Paused,
+)
+from curation.models import Score, Scoring
+from memory.conf import conf
+from memory.db.bulk_sql import insert_all
+from memory.db.retry import retry_transaction
+from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
+from memory.providers.chat import ChatAnswer, ChatServer, get_judge
+
+State, Method = Scoring.State, Score.Method
+SCORER = "scoring_engine"
+UNKNOWN_SCORE = 0.5
+NO_JUDGE = "No judge is set (DAY1_JUDGE_MODEL)."
+GUESS = "No judgement: each dimension has 0.5."
+
+
+def claim_scoring(scoring_id: UUID) -> Scoring | None:
+    """Take a scoring that no worker has, until its next sign of life is due."""
+    now = timezone.now()
+    free = Q(state=State.QUEUED) | Q(state__in=[State.RUNNING, State.WAITING], resume_at__lte=now)
+    until = now + timedelta(seconds=lease_seconds())
+    if not Scoring.objects.filter(free, pk=scoring_id).update(state=State.RUNNING, resume_at=until):
+        return None
+    return Scoring.objects.select_related("branch").get(pk=scoring_id)
+
+
+def list_due() -> list[UUID]:
+    """Return scorings that waited long enough, or whose message or worker was lost."""
+    states = [State.QUEUED, State.RUNNING, State.WAITING]
+    due = Scoring.objects.filter(state__in=states).exclude(resume_at__gt=timezone.now())
+    return list(due.order_by("pk").values_list("pk", flat=True))
+
+
+def lease_seconds() -> float:
+    return LEASE_SECONDS + conf().judge_timeout
+
+
+class ScoringRun:
+    """A run of one scoring. One that is not ``patient`` never waits for a judge."""
+
+    def __init__(self, row: Scoring, patient: bool = True) -> None:
+        self.row, self.patient = row, patient
+        self.names = list_names(row.dimensions)
+
+    def carry_out(self) -> None:
+        """Ask for the votes that are missing, then store the scores, until it is done or waits."""
+        try:
+            transcript = self._read_transcript()
+            for judge in self._list_missing():
+                self._take_vote(judge, transcript)
+        except Paused:
+            return
+        except Day1Error as error:  # the branch or the conversation is gone
+            self._fail(error)
+        else:
+            self._finish()
+
+    def _read_transcript(self) -> Transcript:
+        lineage = self.row.branch.lineage(self.row.seq)
+        conversation = get_visible(lineage, self.row.conversation_id)
+        found = read_transcript(load_thread(lineage, conversation), Message.objects.in_lineage(lineage))
+        self.row.messages = found.shown
+        return found
+
+    # ---- votes ---------------------------------------------------------------------------------
+
+    def _list_missing(self) -> Iterator[str]:
+        """Yield the judge of each vote that is not stored yet."""
+        for judge in self.row.judges:
+            while self._needs_vote(judge):
+                yield judge
+
+    def _needs_vote(self, judge: str) -> bool:
+        own = [one for one in self.row.ballots if one["judge"] == judge]
+        return len(own) < self.row.votes and not any(one.get("gave_up") for one in own)
+
+    def _take_vote(self, judge: str, transcript: Transcript) -> None:
+        """Store the vote of a judge, or why there is none. Raises Paused."""
+        self._renew_lease()
+        try:
+            server = find_server(judge)
+            answer = server.complete(self._build_prompt(transcript))
+        except ProviderUnavailable as error:
+            self._store_failure(judge, error)
+        else:
+            self._store_ballot(self._read_answer(judge, answer), answer)
+
+    def _build_prompt(self, transcript: Transcript) -> list[Any]:
+        meanings = "\n".join(f"- {one}" for one in self.row.dimensions)
+        parts = [Excerpt("the conversation", transcript.text)]
+        return fence_parts(SCORE, parts, dimensions=meanings, answer=describe_answer(self.names))
+
+    def _read_answer(self, judge: str, answer: ChatAnswer) -> dict[str, Any]:
+        try:
+            rating = parse_rating(answer.text, self.names)
+        except ProviderNonsense as error:
+            return {"judge": judge, "error": describe_error(error)}
+        return {"judge": judge, "scores": dict(rating.scores), "reasons": dict(rating.reasons)}
+
+    def _store_failure(self, judge: str, error: ProviderUnavailable) -> None:
+        """Store that a judge gives no vote, or wait for it. Raises Paused."""
+        nonsense = isinstance(error, ProviderNonsense)
+        is_final = error.data.get("status") in (*REFUSED_REQUEST, *REFUSED_SERVER)
+        if not nonsense and not is_final and self.patient and self.row.tries + 1 < MAX_TRIES:
+            self._wait(error)
+        gave_up = {} if nonsense else {"gave_up": True}
+        self._store_ballot({"judge": judge, "error": describe_error(error), **gave_up}, ChatAnswer(""))
+
+    def _wait(self, error: ProviderUnavailable) -> None:
+        """Have the run go on later: when the server asked for it, else twice as late each time."""
+        retry_after = error.data.get("retry_after")
+        seconds = FIRST_WAIT * 2**self.row.tries if retry_after is None else retry_after
+        Scoring.objects.filter(pk=self.row.pk).update(
+            state=State.WAITING,
+            warning=describe_error(error),
+            resume_at=timezone.now() + timedelta(seconds=min(seconds, MAX_WAIT)),
+            tries=F("tries") + 1,
+            calls=F("calls") + 1,
+        )
+        raise Paused
+
+    def _renew_lease(self) -> None:
+        until = timezone.now() + timedelta(seconds=lease_seconds())
+        Scoring.objects.filter(pk=self.row.pk).update(resume_at=until)
+
+    @retry_transaction
+    def _store_ballot(self, ballot: dict[str, Any], answer: ChatAnswer) -> None:
+        """Store a vote with what it cost, so that neither is lost nor paid for twice."""
+        ballots = [*self.row.ballots, ballot]
+        Scoring.objects.filter(pk=self.row.pk).update(
+            ballots=ballots,
+            tries=0,
+            calls=F("calls") + 1,
+            input_tokens=F("input_tokens") + answer.input_tokens,
+            output_tokens=F("output_tokens") + answer.output_tokens,
+        )
+        self.row.ballots, self.row.tries = ballots, 0
+
+    # ---- ends ----------------------------------------------------------------------------------
+
+    def _fail(self, error: Day1Error) -> None:
+        values = {"state": State.FAILED, "warning": error.text[:500], "resume_at": None}
+        Scoring.objects.filter(pk=self.row.pk).update(finished_at=timezone.now(), **values)
+
+    @retry_transaction
+    def _finish(self) -> None:
+        """Store the median of the votes, and without any .5 in each dimension, in one transaction."""
+        votes = [Rating(one["scores"], one["reasons"]) for one in self.row.ballots if "scores" in one]
+        method = Method.JUDGE if votes else Method.HEURISTIC
+        rating = combine_votes(votes) if votes else Rating(dict.fromkeys(self.names, UNKNOWN_SCORE), {})
+        with transaction.atomic():
+            ended = Scoring.objects.filter(pk=self.row.pk, state=State.RUNNING).update(
+                state=State.DONE,
+                method=method,
+                average=rating.average,
+                messages=self.row.messages,
+                prompt=SCORE if votes else "",
+                warning=self._describe_shortfall(len(votes)),
+                ballots=[without_reasons(one) for one in self.row.ballots],
+                resume_at=None,
+                finished_at=timezone.now(),
+            )
+            if ended:
+                insert_all([build_score(self.row, name, rating, method) for name in self.names])
+
+    def _describe_shortfall(self, votes: int) -> str:
+        """Return what fell short: "" where every vote was given."""
+        errors = [one["error"] for one in self.row.ballots if "error" in one]
+        if not votes:
+            return cut_text(" ".join([GUESS, *(errors[:1] or [NO_JUDGE])]))
+        if not errors:
+            return ""
+        return cut_text(f"{len(errors)} of {len(self.row.ballots)} answers could not be used: {errors[0]}")
+
+
+def find_server(judge: str) -> ChatServer:
+    """Return the server for a judge. Raises ProviderUnavailable where the settings name none any more."""
+    try:
+        server = get_judge(judge)
+    except ImproperlyConfigured as error:
+        raise ProviderUnavailable(reason=str(error), status=REFUSED_SERVER[0]) from error
+    if server is None:
+        raise ProviderUnavailable(reason=NO_JUDGE, status=REFUSED_SERVER[0])
+    return server
+
+
+def without_reasons(ballot: dict[str, Any]) -> dict[str, Any]:
+    """Return a vote without the judge's words: those that count stand with the scores."""
+    return {name: value for name, value in ballot.items() if name != "reasons"}
+
+
+def build_score(row: Scoring, name: str, rating: Rating, method: str) -> Score:
+    return Score(
+        project_id=row.project_id,
+        branch_id=row.branch_id,
+        scoring_id=row.pk,
+        target_type=Score.Target.CONVERSATION,
+        target_id=row.conversation_id,
+        scorer=SCORER,
+        method=method,
+        dimension=name,
+        value=rating.scores[name],
+        explanation=rating.reasons.get(name, ""),
+        created_at=timezone.now(),
+    )
+
+
+def list_judges(asked: Sequence[str]) -> list[str]:
+    """Return the judges of a scoring: those that were asked for, else the one of the settings, if any."""
+    return list(dict.fromkeys(asked)) or ([conf().judge_model] if conf().judge_model else [])
