@@ -5,9 +5,9 @@ import django_filters as df
 from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.fields.quarantines import QUARANTINE_FILTERS
-from curation.engines.fields.scores import SCORING_FILTERS
+from curation.engines.fields.scores import SCORE_FILTERS, SCORING_FILTERS
 from curation.engines.fields.templates import TEMPLATE_FILTERS
-from curation.models import Bundle, Handoff, Quarantine, ReviewItem, Scoring, Template
+from curation.models import Bundle, Handoff, Quarantine, ReviewItem, Score, Scoring, Template
 from memory.api.filters import declare_filters
 
 
@@ -54,4 +54,11 @@ class BundleFilterSet(df.FilterSet):
 class ScoringFilterSet(df.FilterSet):
     class Meta:
         model = Scoring
+        fields: list[str] = []
+
+
+@declare_filters(SCORE_FILTERS)
+class ScoreFilterSet(df.FilterSet):
+    class Meta:
+        model = Score
         fields: list[str] = []

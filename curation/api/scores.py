@@ -7,18 +7,27 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from curation.api import score_shapes as shapes
+from curation.api.filters import ScoreFilterSet
 from curation.engines.fields.scores import SCORE, SCORE_FILTERS
 from curation.engines.scoring.engine import ScoringEngine
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import BRANCH, PAGING, TEXT, document_routes, page, query, route
+from memory.api.schema import (
+    BRANCH,
+    KINDS,
+    PAGING,
+    document_routes,
+    list_filter_parameters,
+    page,
+    query,
+    route,
+)
 from memory.api.shapes import page_shape
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 
 scoring_engine = ScoringEngine()
-KINDS = {"type": "string", "enum": ["fact", "conversation"]}
 ROUTES = {
     "ScoreViewSet": {
         "create": route(
@@ -29,10 +38,10 @@ ROUTES = {
             {200: page(shapes.GivenScoreShape)},
             None,
             [
-                query("target_type", KINDS, "What was rated; needed."),
-                query("target_id", {"type": "string", "format": "uuid"}, "Its id; needed."),
+                query("target_type", KINDS, "What was rated.", required=True),
+                query("target_id", {"type": "string", "format": "uuid"}, "Its id.", required=True),
                 BRANCH,
-                *(query(one.name, TEXT, one.help) for one in SCORE_FILTERS),
+                *list_filter_parameters(ScoreFilterSet),
                 *PAGING,
             ],
         ),
@@ -49,6 +58,8 @@ ROUTES = {
 @serve_at("scores", "score")
 @document_routes(ROUTES, shapes)
 class ScoreViewSet(Resource):
+    filterset_class = ScoreFilterSet
+
     def create(self, request: Request) -> Response:
         payload = Input(request)
         branch, actor = payload.take_branch(), get_request_actor(request)
@@ -73,12 +84,15 @@ class ScoreViewSet(Resource):
         found = scoring_engine.list_scores(**target, **where, **filters, **paging)
         return Response(page_shape(found, shapes.render_score))
 
-    @action(detail=False, methods=["get"], url_path="summary/(?P<kind>[^/]+)/(?P<target>[^/]+)")
-    def summary(self, request: Request, kind: str, target: str) -> Response:
+    @action(detail=False, methods=["get"], url_path="summary/(?P<target_type>[^/]+)/(?P<target>[^/]+)")
+    def summary(self, request: Request, target_type: str, target: str) -> Response:
         target_id, payload = parse_id(target), Input(request)
         branch = payload.take_branch()
         payload.refuse_unknown()
         found = scoring_engine.summarize_scores(
-            target_type=kind, target_id=target_id, actor=get_request_actor(request), branch_name=branch
+            target_type=target_type,
+            target_id=target_id,
+            actor=get_request_actor(request),
+            branch_name=branch,
         )
         return Response(shapes.render_summary(found))

@@ -157,7 +157,7 @@ ACTIONS = {
     "run": lazy_command("scores:show_run", "Show a rating by judges"),
     "create": lazy_command("scores:create", "Give a fact or a conversation a score"),
     "list": lazy_command("scores:list_scores", "List the scores of a fact or a conversation"),
-    "summary": lazy_command("scores:summary", "Show the scores of each dimension together"),
+    "summary": lazy_command("scores:summary", "Show count, average, least and greatest score"),
 }
 HELP = "scores of facts and conversations by judges and people"
 GROUP = build_group("scores", HELP, "day1 scores judge 0197…", "runs", ACTIONS)

@@ -94,6 +94,7 @@ def _long_text(kind: t.LongText, **traits: Any) -> s.Field:
 
 def _make_list(kind: t.ListOf, **traits: Any) -> s.Field:
     bounds: Traits = {"min_length": kind.min_items} if kind.min_items else {}
+    bounds |= {"max_length": kind.max_items} if kind.max_items else {}
     return s.ListField(child=_make_field(_REQUEST, kind.item), **bounds, **traits)
 
 

@@ -24,7 +24,13 @@ Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
 PATTERN: Schema = {**NAME, "minLength": 1, "pattern": POLICY["pattern"].type.regex}
 NAMED = dict.fromkeys(("name", "session_id", "task", "agent_id"), NAME)
-PATHS = {**NAMED, "pattern": PATTERN, "n": {"type": "integer", "minimum": 1}}  # any other is an id
+KINDS: Schema = {"type": "string", "enum": ["fact", "conversation"]}
+PATHS = {
+    **NAMED,
+    "target_type": KINDS,
+    "pattern": PATTERN,
+    "n": {"type": "integer", "minimum": 1},
+}  # any other is an id
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
 

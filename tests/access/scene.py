@@ -101,6 +101,7 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
         "message": message.uid,
         "replay": replays[0].pk,
         "scoring": scoring.pk,
+        "rated": "conversation",
         "replay_2": replays[1].pk,
         "observation": seen.uid,
         "relation": edge.relation.uid,

@@ -77,7 +77,7 @@ REST = (
     Rest("read", "GET", "/conversations/{conversation}/messages"),
     Rest("read", "GET", "/conversations/{conversation}/stats"),
     Rest("read", "GET", "/scores", query="target_type=conversation&target_id={conversation}"),
-    Rest("read", "GET", "/scores/summary/conversation/{conversation}"),
+    Rest("read", "GET", "/scores/summary/{rated}/{conversation}"),
     Rest("read", "GET", "/scorings"),
     Rest("read", "GET", "/scorings/{scoring}"),
     Rest("read", "GET", "/replays"),

@@ -363,7 +363,11 @@ def test_prompts_are_as_they_were_released() -> None:
     import hashlib
 
     found = {path.stem: hashlib.sha256(path.read_bytes()).hexdigest()[:16] for path in FOLDER.glob("*.txt")}
-    assert found == {"reflect-1": "ac5b88383f08bfa8", "verify-1": "9b2779c9ee4e8380"}
+    assert found == {
+        "reflect-1": "ac5b88383f08bfa8",
+        "score-1": "d4795ccd85a25e36",
+        "verify-1": "9b2779c9ee4e8380",
+    }
 
 
 def test_a_judgement_is_one_verdict_of_the_fact(judge: FakeJudge, fact: Fact, actor: Actor) -> None:

@@ -12,6 +12,7 @@ from memory.engines.fields.types import (
     ListOf,
     Number,
     ObjectList,
+    Pattern,
     Reference,
     Text,
     Whole,
@@ -19,7 +20,8 @@ from memory.engines.fields.types import (
 
 CREATE = READ | Use.CREATE
 OFFERED = CREATE | Use.OPTION
-MAX_VOTES, MAX_JUDGES = 9, 5
+MAX_VOTES, MAX_JUDGES, MAX_DIMENSIONS = 9, 5, 12
+NAME = "[a-z][a-z0-9_]{0,49}"  # of a dimension
 MAX_EXPLANATION = 500
 GIVEN_METHODS = (Score.Method.HUMAN, Score.Method.EXTERNAL)  # the others are Day1's own
 METHOD = Choice(Score.Method.choices, reserved=(Score.Method.JUDGE, Score.Method.HEURISTIC))
@@ -34,7 +36,7 @@ SCORE = Noun(
     Field("target_id", Identifier(), "Its id.", CREATE, required=True),
     Field(
         "dimension",
-        Reference(50, 1),
+        Pattern(50, 1, regex=rf"^{NAME}$"),
         "Lower-case letters, digits and _: helpfulness, or one of your own.",
         CREATE,
         required=True,
@@ -76,14 +78,14 @@ SCORING = Noun(
     Field("state", Choice(Scoring.State.choices), use=READ, label=_("State")),
     Field(
         "dimensions",
-        ListOf(Text(400)),
+        ListOf(Pattern(400, 1, regex=rf"^{NAME}(:.*)?$"), max_items=MAX_DIMENSIONS),
         "Names, or name: what it means; the eight of Day1 by default, at most 12.",
         CREATE,
         label=_("Dimensions"),
     ),
     Field(
         "judges",
-        ListOf(Reference(200)),
+        ListOf(Reference(200, 1), max_items=MAX_JUDGES),
         "Models of the judge's server, at most 5; the one of the settings by default.",
         CREATE,
         label=_("Judges"),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from curation.engines.fields.scores import MAX_DIMENSIONS, NAME
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
@@ -17,8 +18,6 @@ MEANINGS = {
     "creativity": "does it find a good way where the obvious one fails or does not exist?",
     "completeness": "is everything that was asked for done, checked and told?",
 }
-MAX_DIMENSIONS = 12
-NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 TEXT = c.redact_stored(c.text_check(400, min_length=1))
 
 
@@ -44,7 +43,7 @@ def read_dimension(name: str, value: Any) -> tuple[str, str]:
 
 def check_dimension(name: str, word: Any) -> str:
     """Check the name of one dimension. Raises Invalid."""
-    if not isinstance(word, str) or not NAME.fullmatch(word):
+    if not isinstance(word, str) or not re.fullmatch(NAME, word):
         raise Invalid(
             "{field} must begin with a name of lower-case letters, digits and _, at most 50.", field=name
         )

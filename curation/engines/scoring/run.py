@@ -236,6 +236,6 @@ def build_score(row: Scoring, name: str, rating: Rating, method: str) -> Score:
     )
 
 
-def list_judges(asked: Sequence[str]) -> list[str]:
+def list_judges(requested: Sequence[str]) -> list[str]:
     """Return the judges of a scoring: those that were asked for, else the one of the settings, if any."""
-    return list(dict.fromkeys(asked)) or ([conf().judge_model] if conf().judge_model else [])
+    return list(dict.fromkeys(requested)) or ([conf().judge_model] if conf().judge_model else [])

@@ -73,6 +73,7 @@ class ListOf(Type):
 
     item: Type
     min_items: int = 0
+    max_items: int = 0  # 0: no limit is published
 
     def build_check(self) -> c.Check:
         check = self.item.build_check()
