@@ -53,7 +53,6 @@ NOT_A_PAGE = {
     "join": OPENED,
     **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),
     **dict.fromkeys(("consolidation", "admin:consolidation"), OPENED),
-    **dict.fromkeys(("quarantine-preview", "admin:quarantine-preview"), OPENED),
     **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from curation.views.bundles import BundleDownload, BundleKeys, BundlePage, Bundles, BundleUpload
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
-from curation.views.quarantines import QuarantinePage, QuarantinePreview, Quarantines
+from curation.views.quarantines import QuarantinePage, Quarantines
 from curation.views.queue import ChangeView, QueuePage, SaveView
 from curation.views.review import Answer, Review
 from curation.views.review_panels import count_questions, load_questions, load_waiting
@@ -30,7 +30,6 @@ PAGES: list[Page] = [
     ("handoffs", Handoffs, "handoffs"),
     ("handoffs/<uuid:handoff_id>", HandoffPage, "handoff"),
     ("quarantines", Quarantines, "quarantines"),
-    ("quarantines/preview", QuarantinePreview, "quarantine-preview"),
     ("quarantines/<uuid:quarantine_id>", QuarantinePage, "quarantine"),
     ("bundles", Bundles, "bundles"),
     ("bundles/upload", BundleUpload, "bundle-upload"),

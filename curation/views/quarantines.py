@@ -1,11 +1,11 @@
-"""Quarantines: the list with the form that previews one, the preview, and the page of one."""
+"""Quarantines: the list, what a new one would hide, and the page of one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -13,11 +13,10 @@ from curation.engines.fields.quarantines import QUARANTINE
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.models import Quarantine
 from memory.engines.fields.base import Use
-from memory.views.base import ProjectPage
+from memory.views.base import ProjectPage, base_context
 from memory.views.field_widgets import form_field
 from memory.views.flash import flash_success
 from memory.views.state_list import ALL, StateListPage
-from memory.views.view_context import with_query
 
 quarantine_engine = QuarantineEngine()
 State, Source = Quarantine.State, Quarantine.Source
@@ -52,8 +51,13 @@ def list_counts(row: Quarantine) -> list[tuple[Any, int]]:
     return [(KINDS.get(kind, kind), number) for kind, number in row.counts.items()]
 
 
+def describe_row(row: Quarantine, facts: Sequence[Any]) -> dict[str, Any]:
+    """Return a quarantine, its counts and facts that it hides, for its page."""
+    return {"row": row, "kind": SOURCES[row.source], "counts": list_counts(row), "facts": facts}
+
+
 class Quarantines(StateListPage):
-    """The list by state, and the form that previews a new one."""
+    """The list by state, the form for a new one, and what that would hide with the button that begins it."""
 
     template_name = "quarantines.html"
     section, scope = "quarantines", "curate"
@@ -90,42 +94,33 @@ class Quarantines(StateListPage):
         form.fields["source"] = forms.ChoiceField(label=label, choices=list(SOURCES.items()))
         return form
 
-    def create_row(self, form: forms.Form) -> str:
-        """Return the address of the preview, which asks before anything is hidden."""
+    def answer_form(self, form: forms.Form) -> HttpResponse:
+        """Show what would be hidden, or begin it where the button of that page was pressed.
+
+        Both are a POST: a preview begins the quarantine and takes it back, which locks every branch.
+        """
         typed = {name: self.request.POST.get(name, "").strip() for name in form.fields}
-        where = {name: typed[name] for name in ("source", "target")}
-        quarantine_engine.preview_quarantine(actor=self.reader.actor, **where)
-        return with_query(self.reader.url("quarantine-preview", branch="", at=""), typed)
+        if "begin" in self.request.POST:
+            return redirect(self.begin_quarantine(typed))
+        return render(self.request, "quarantine.html", self.preview_quarantine(typed))
 
-
-class QuarantinePreview(ProjectPage):
-    """What a quarantine would hide, with counts, and the button that begins it."""
-
-    template_name = "quarantine.html"
-    section, scope = "quarantines", "curate"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        get = self.request.GET
+    def preview_quarantine(self, typed: Mapping[str, str]) -> dict[str, Any]:
         found = quarantine_engine.preview_quarantine(
-            source=get.get("source", ""), target=get.get("target", ""), actor=self.reader.actor
+            source=typed["source"], target=typed["target"], actor=self.reader.actor
         )
         row = found.quarantine
-        row.reason = get.get("reason", "")
-        return super().get_context_data(
-            title=_("Put into quarantine?"),
-            row=row,
-            kind=SOURCES[row.source],
-            counts=list_counts(row),
-            facts=found.examples,
-            is_preview=True,
-            **kwargs,
-        )
+        row.reason = typed["reason"]
+        return {
+            **base_context(self.reader, self.section),
+            **describe_row(row, found.examples),
+            "title": _("Put into quarantine?"),
+            "is_preview": True,
+        }
 
-    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        typed = {name: request.POST.get(name, "").strip() for name in ("source", "target", "reason")}
+    def begin_quarantine(self, typed: Mapping[str, str]) -> str:
         row = quarantine_engine.create_quarantine(actor=self.reader.actor, **typed)
-        flash_success(request, _("%(name)s is in quarantine.") % {"name": row.label})
-        return redirect(self.reader.url("quarantine", row.pk, branch="", at=""))
+        flash_success(self.request, _("%(name)s is in quarantine.") % {"name": row.label})
+        return self.reader.url("quarantine", row.pk, branch="", at="")
 
 
 class QuarantinePage(ProjectPage):
@@ -138,12 +133,7 @@ class QuarantinePage(ProjectPage):
         where: dict[str, Any] = {"quarantine_id": self.kwargs["quarantine_id"], "actor": self.reader.actor}
         row = quarantine_engine.get_quarantine(**where)
         return super().get_context_data(
-            title=row.label,
-            row=row,
-            kind=SOURCES[row.source],
-            counts=list_counts(row),
-            facts=quarantine_engine.list_hidden(**where),
-            **kwargs,
+            title=row.label, **describe_row(row, quarantine_engine.list_hidden(**where)), **kwargs
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

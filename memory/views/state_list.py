@@ -40,6 +40,10 @@ class StateListPage(ProjectPage):
         """Make a row of what was typed; return the address of its page. Raises Day1Error."""
         raise NotImplementedError
 
+    def answer_form(self, form: forms.Form) -> HttpResponse:
+        """Return the answer to what was typed. Raises Day1Error."""
+        return redirect(self.create_row(form))
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         refuse_unknown(self.request, ["state"])
         first = next(iter(self.states))
@@ -63,7 +67,7 @@ class StateListPage(ProjectPage):
         form = self.build_form(request.POST)
         form.is_valid()  # every field is an optional text: the engine validates
         try:
-            return redirect(self.create_row(form))
+            return self.answer_form(form)
         except Day1Error as error:
             add_form_error(form, error)
             return self.render_to_response(self.get_context_data(form=form), status=error.status)

@@ -238,7 +238,6 @@ def test_a_role_opens_its_pages_and_no_other(people: dict[str, Client], rows: di
         query = {"fact-why": "?q=token", "session": "?key=s1", "agent": "?key=ada", "merge-conflict": ""}.get(
             own_name(name), ""
         )
-        query = "?source=agent&target=zoe" if own_name(name) == "quarantine-preview" else query
         query = "?scope=fact&target={fact}".format(**rows) if own_name(name) == "erase" else query
         allowed = [role for role in ROLES if reaches(ROLE_SCOPES[role], needed)]
         for role in ROLES:

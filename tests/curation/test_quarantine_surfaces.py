@@ -1,7 +1,9 @@
 """Quarantine over REST and on its pages."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
@@ -9,6 +11,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.models import HiddenVersion, Project
 from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
 
+LIST = "/p/test/quarantines"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -53,37 +56,60 @@ def test_a_quarantine_over_rest(api: Api) -> None:
 def test_a_curator_previews_begins_and_releases(curator: Client, project: Project) -> None:
     asked = {"source": "agent", "target": "eve", "reason": "It made things up."}
     with nothing_left():
-        answer = curator.post("/p/test/quarantines", asked)
-        page = curator.get(answer["Location"])
-    assert answer.status_code == 302
+        page = curator.post(LIST, asked)
     html = page.content.decode()
+    assert page.status_code == 200
     assert "&lt;b&gt;portcullis&lt;/b&gt;" in html
     assert "It made things up." in html
     assert not HiddenVersion.objects.exists()
-    begun = curator.post(answer["Location"], asked)
+    begun = curator.post(LIST, {**asked, "begin": "1"})
     assert "portcullis" not in curator.get("/p/test/facts").content.decode()
-    assert "eve" in curator.get("/p/test/quarantines").content.decode()
+    assert "eve" in curator.get(LIST).content.decode()
     assert "in quarantine" in curator.get(begun["Location"]).content.decode()
     assert curator.post(begun["Location"]).status_code == 302
     assert "portcullis" in curator.get("/p/test/facts").content.decode()
-    assert "eve" in curator.get("/p/test/quarantines?state=released").content.decode()
+    assert "eve" in curator.get(f"{LIST}?state=released").content.decode()
+
+
+def test_reading_a_page_previews_nothing(curator: Client) -> None:
+    asked = {"source": "agent", "target": "eve", "begin": "1"}
+    with nothing_left(), CaptureQueriesContext(connection) as asked_for:
+        page = curator.get(LIST, asked)
+    assert page.status_code == 400  # a list has no such filters
+    assert "portcullis" not in page.content.decode()
+    assert not [
+        one["sql"] for one in asked_for if one["sql"].startswith(('INSERT INTO "curation', 'UPDATE "mem'))
+    ]
+
+
+def test_what_is_sent_twice_is_done_once(curator: Client) -> None:
+    asked = {"source": "agent", "target": "eve", "reason": "Typed.", "begin": "1"}
+    begun = curator.post(LIST, asked)["Location"]
+    with nothing_left():
+        again = curator.post(LIST, asked)
+    assert again.status_code == 409
+    assert "eve is in quarantine already." in again.content.decode()
+    assert curator.post(begun).status_code == 302
+    with nothing_left():
+        assert curator.post(begun).status_code == 409
 
 
 def test_a_form_that_is_refused_keeps_what_was_typed(curator: Client) -> None:
     for asked, status in (
         ({"source": "agent", "target": ""}, 400),
+        ({"source": "moon", "target": "x"}, 400),
         ({"source": "key", "target": UNKNOWN}, 404),
+        ({"source": "key", "target": UNKNOWN, "begin": "1"}, 404),
     ):
         with nothing_left():
-            answer = curator.post("/p/test/quarantines", {**asked, "reason": "Typed."})
+            answer = curator.post(LIST, {**asked, "reason": "Typed."})
         assert answer.status_code == status
         assert "Typed." in answer.content.decode()
-    assert curator.get("/p/test/quarantines/preview?source=moon&target=x").status_code == 400
 
 
 def test_a_viewer_sees_none_of_it(viewer: Client) -> None:
     assert "quarantine" not in viewer.get("/p/test/facts").content.decode().lower()
-    assert viewer.get("/p/test/quarantines").status_code == 403
+    assert viewer.get(LIST).status_code == 403
 
 
 def test_a_source_in_quarantine_has_no_preview(api: Api, curator: Client) -> None:
@@ -91,8 +117,7 @@ def test_a_source_in_quarantine_has_no_preview(api: Api, curator: Client) -> Non
     assert api.post("/quarantine", asked).status_code == 201
     with nothing_left():
         refused(api.post("/quarantine", {**asked, "dry_run": True}), 409, "exists")
-        assert curator.get("/p/test/quarantines/preview?source=agent&target=eve").status_code == 409
-        assert curator.post("/p/test/quarantines", asked).status_code == 409
+        assert curator.post(LIST, asked).status_code == 409
 
 
 def test_no_page_of_a_plan_shows_text_of_it(api: Api, actor: Actor, curator: Client) -> None:

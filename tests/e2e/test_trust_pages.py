@@ -21,16 +21,17 @@ def test_an_agent_is_put_into_quarantine_and_released(server: Up, open_page: Any
     page.get_by_text("Put a source into quarantine").click()
     page.get_by_label("Its id").fill("eve")
     page.get_by_label("Reason").fill("It makes parcels up.")
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_label("Reason").press("Enter")
     expect(page.get_by_role("heading", name="Put into quarantine?")).to_be_visible()
     check_page(view, address, "quarantines")
-    page.get_by_role("button", name="Put into quarantine").click()
+    page.get_by_role("button", name="Put into quarantine").dblclick()
     expect(page.locator("main").get_by_text("in quarantine").first).to_be_visible()
+    assert len(call(server, "/quarantine", None, "GET")["results"]) == 1
     check_page(view, address, "quarantines")
     page.goto(f"{address}{HOME}/quarantines")
     check_page(view, address, "quarantines")
     page.get_by_role("link", name="eve").click()
-    page.get_by_role("button", name="Release").click()
+    page.get_by_role("button", name="Release").dblclick()
     expect(page.locator("main").get_by_text("released").first).to_be_visible()
 
 
