@@ -232,6 +232,42 @@ def test_a_second_import_finds_duplicates(bundle: Bundle, other: Actor) -> None:
 def test_the_store_that_made_it_has_all_of_it(actor: Actor, bundle: Bundle) -> None:
     report = engine.import_bundle(bundle_id=bundle.pk, branch_name="main", actor=actor)
     assert (report.new_count, report.commit) == (0, None)
+    assert {kind: states["duplicate"] for kind, states in report.counts.items()} == bundle.counts
+    known = {(one.kind, one.id): one.existing_id for one in report.duplicates if one.existing_id}
+    assert all(uid == existing for (_, uid), existing in known.items())
+    assert {kind for kind, _ in known} == {"facts", "conversations", "messages"}
+
+
+def test_a_conversation_of_here_takes_no_message_from_elsewhere(actor: Actor, bundle: Bundle) -> None:
+    data = document(bundle)
+    (talk,) = data["content"]["conversations"]
+    strange = {
+        **talk["messages"][0],
+        "id": "0197b3f0-0000-7000-8000-000000000001",
+        "content": "It is the moon.",
+    }
+    talk["messages"] += [strange, talk["messages"][0], {"content": "No id."}]
+    before = len(rows(Message, actor, "main"))
+    report = bring(actor, reseal(data), branch_name="main", name="others")
+    assert report.counts["messages"] == {"new": 0, "duplicate": 1, "refused": 3}
+    reasons = [one.reason.split(":")[0] for one in report.refused if one.kind == "messages"]
+    assert (reasons, report.commit) == (["unknown", "twice", "invalid"], None)
+    assert len(rows(Message, actor, "main")) == before
+
+
+def test_messages_of_a_refused_conversation_are_refused(bundle: Bundle, other: Actor) -> None:
+    data = document(bundle)
+    data["content"]["conversations"] *= 2
+    report = bring(other, reseal(data))
+    assert report.counts["conversations"] == {"new": 1, "duplicate": 0, "refused": 1}
+    assert report.counts["messages"] == {"new": 1, "duplicate": 0, "refused": 1}
+
+
+def test_a_report_names_the_bundle_as_it_is_called_here(actor: Actor, other: Actor, bundle: Bundle) -> None:
+    for who in (actor, other):
+        for dry_run in (True, False):
+            report = bring(who, document(bundle), name="watches", dry_run=dry_run)
+            assert (report.name, report.version, report.branch_name) == ("watches", 1, "bundle/watches/v1")
 
 
 def test_a_text_that_is_here_stays_as_it_is(bundle: Bundle, other: Actor) -> None:

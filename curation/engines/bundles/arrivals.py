@@ -49,12 +49,17 @@ class ItemOutcome:
 
 @dataclass(frozen=True)
 class Arriving:
-    """Who imports what: the bundle's name and version in words, and the trust in who signed it."""
+    """Who imports what: the name that the bundle has here, its version, and the trust in who signed it."""
 
     actor: Actor
     branch_name: str
-    label: str
+    name: str
+    version: int
     trust: Trust
+
+    @property
+    def label(self) -> str:
+        return f"bundle {self.name} v{self.version}"
 
 
 class Arrival:

@@ -38,7 +38,10 @@ ALL_KINDS = ("facts", "conversations", "messages", "links", "relations")
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import did, or would do: counts by kind and state, and the items that are not new."""
+    """What an import did, or would do: counts by kind and state, and the items that are not new.
+
+    ``name`` is what the bundle is called here, which an upload may choose.
+    """
 
     name: str
     version: int
@@ -85,10 +88,9 @@ def import_document(
     trust = judge_signature(actor.project_id, document)
     if require_trusted and not trust.is_trusted:
         raise Conflict("The bundle is not signed by a key that this project trusts.", field="signature")
-    label = f"bundle {name} v{document.version}"
     target = branch_name or name_import_branch(name, document.version)
     actor.require_scope("write", check_name(target))
-    arriving = Arriving(actor, target, label, trust)
+    arriving = Arriving(actor, target, name, document.version, trust)
     is_new = not branch_name and not Branch.objects.filter(project=actor.project_id, name=target).exists()
     if dry_run:
         return preview_import(document, arriving, is_new)
@@ -149,8 +151,8 @@ def build_report(
     assert isinstance(facts, FactArrival)
     verified, reset = facts.count_verified()
     return ImportReport(
-        name=document.name,
-        version=document.version,
+        name=arriving.name,
+        version=arriving.version,
         sha256=document.sha256,
         branch_name=arriving.branch_name,
         creates_branch=is_new,

@@ -37,6 +37,8 @@ from memory.engines.versions.erased import erased_uids
 from memory.exceptions import Day1Error, Invalid
 from memory.models.relations import build_relation_uid, name_key
 
+NO_CONVERSATION = "refused: its conversation was refused."
+NOT_OF_HERE = "unknown: its conversation was written here, and this message is not in it."
 MAX_ORDINAL = 8
 STATED_MESSAGE = tuple(name for name in MESSAGE_FIELDS if name != "created_at")
 
@@ -54,11 +56,12 @@ def parse_past(name: str, value: Any) -> datetime | None:
 
 @dataclass
 class Talk:
-    """A conversation that arrives, or is here, with the messages that are new."""
+    """A conversation that arrives, or is here, made by this store or imported, with its new messages."""
 
     item: Item
     row: Conversation
-    is_new: bool = True
+    is_own: bool
+    is_new: bool
     messages: list[Message] = field(default_factory=list)
 
 
@@ -78,9 +81,11 @@ class ConversationArrival(Arrival):
                 row = self.build_conversation(item)
                 if row.uid in parsed:
                     self.add_outcome(REFUSED, item, row.uid, row.title, TWICE)
+                    self.refuse_messages(item)
                 parsed.setdefault(row.uid, (item, row))
             except Day1Error as error:
                 self.refuse(item, error)
+                self.refuse_messages(item)
         self.load_known(view, parsed)
         for item, row in parsed.values():
             self.sort_talk(view, item, row)
@@ -102,7 +107,7 @@ class ConversationArrival(Arrival):
         for item, row in parsed.values():
             own = UUID(str(item["id"]))
             ids |= {own: own, row.uid: row.uid}
-            for one in item.get("messages", []):
+            for one in list_messages(item):
                 if uid := as_message_id(one):
                     ids |= {uid: uid, (derived := derive_uid(self.project_id, uid)): derived}
         self.erased = erased_uids(self.project_id, ids, sources=True)
@@ -117,44 +122,53 @@ class ConversationArrival(Arrival):
         own = UUID(str(item["id"]))
         if self.erased & {own, row.uid}:
             self.add_outcome(REFUSED, item, line=row.title, reason=ERASED_HERE)
+            self.refuse_messages(item)
             return
-        if own in self.existing:  # this store made it
-            self.add_outcome(DUPLICATE, item, own, row.title)
-            self.keep_own_messages(item)
-            return
-        talk = Talk(item, row, is_new=row.uid not in self.existing)
-        self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, row.uid, row.title)
-        taken = load_numbers(view, row.uid) if not talk.is_new else set()
-        for one in item.get("messages", []):
+        talk = Talk(item, row, own in self.existing, {own, row.uid}.isdisjoint(self.existing))
+        here = own if talk.is_own else row.uid
+        self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, here, row.title)
+        taken = set() if talk.is_new else load_numbers(view, here)
+        for one in list_messages(item):
             self.sort_message(talk, one, taken)
         self.talks.append(talk)
 
-    def keep_own_messages(self, item: Item) -> None:
-        found = (as_message_id(one) for one in item.get("messages", []))
-        self.message_ids |= {uid: uid for uid in found if uid in self.existing}
+    def refuse_messages(self, item: Item) -> None:
+        for one in list_messages(item):
+            self.add_message(REFUSED, as_message_id(one) or "", reason=NO_CONVERSATION)
 
     def sort_message(self, talk: Talk, item: Any, taken: set[int]) -> None:
-        own = as_message_id(item)
-        if own is None:
-            self.outcomes.append(build_message_outcome(REFUSED, "", "invalid: A message needs an id."))
+        if (own := as_message_id(item)) is None:
+            self.add_message(REFUSED, "", reason="invalid: A message needs an id.")
             return
         uid = derive_uid(self.project_id, own)
+        here = own if talk.is_own else uid
+        if reason := self.find_refusal(talk, own, uid):
+            self.add_message(REFUSED, own, reason=reason)
+            return
+        self.message_ids[own] = here
+        if here in self.existing:
+            self.add_message(DUPLICATE, own, here)
+        else:
+            self.add_new_message(talk, own, item, taken)
+
+    def find_refusal(self, talk: Talk, own: UUID, uid: UUID) -> str:
+        """Return why a message is refused whatever it says, "" where it is not."""
         if self.erased & {own, uid}:
-            self.outcomes.append(build_message_outcome(REFUSED, str(own), ERASED_HERE))
-            return
+            return ERASED_HERE
         if own in self.message_ids:
-            self.outcomes.append(build_message_outcome(REFUSED, str(own), TWICE))
-            return
-        self.message_ids[own] = uid
-        if uid in self.existing:
-            self.outcomes.append(build_message_outcome(DUPLICATE, str(own)))
-            return
+            return TWICE
+        return NOT_OF_HERE if talk.is_own and own not in self.existing else ""
+
+    def add_new_message(self, talk: Talk, own: UUID, item: Any, taken: set[int]) -> None:
         try:
-            talk.messages.append(self.build_message(talk.row, uid, item, taken))
-            self.outcomes.append(build_message_outcome(ARRIVES, str(own)))
+            talk.messages.append(self.build_message(talk.row, self.message_ids[own], item, taken))
+            self.add_message(ARRIVES, own)
         except Day1Error as error:
             del self.message_ids[own]
-            self.outcomes.append(build_message_outcome(REFUSED, str(own), f"{error.code}: {error.text}"))
+            self.add_message(REFUSED, own, reason=f"{error.code}: {error.text}")
+
+    def add_message(self, state: str, uid: UUID | str, existing: UUID | str = "", reason: str = "") -> None:
+        self.outcomes.append(ItemOutcome("messages", state, str(uid), str(existing), reason=reason))
 
     def build_message(self, talk: Conversation, uid: UUID, item: Item, taken: set[int]) -> Message:
         """Return the row of a message with a free number. Raises Invalid, TooLarge."""
@@ -177,15 +191,16 @@ class ConversationArrival(Arrival):
         commit.targets += [str(row.uid) for row in talks]
 
 
+def list_messages(item: Item) -> list[Any]:
+    messages = item.get("messages", [])
+    return messages if isinstance(messages, list) else []
+
+
 def as_message_id(item: Any) -> UUID | None:
     try:
         return c.parse_uuid("id", item.get("id")) if isinstance(item, dict) else None
     except Invalid:
         return None
-
-
-def build_message_outcome(state: str, uid: str, reason: str = "") -> ItemOutcome:
-    return ItemOutcome("messages", state, uid, reason=reason)
 
 
 def load_numbers(view: Any, conversation: UUID) -> set[int]:
