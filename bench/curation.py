@@ -88,12 +88,12 @@ def queue_batch(count: int) -> Any:
 
     actor = local_engine.local()
     for start in range(0, count, BATCH_SIZE):
-        facts = [describe_fact(n) for n in range(start, min(start + BATCH_SIZE, count))]
+        facts = [build_fact(n) for n in range(start, min(start + BATCH_SIZE, count))]
         FactEngine().write_facts(facts=facts, actor=actor, deduplicate=False)
     return VerificationEngine().verify_batch(actor=actor, limit=count)
 
 
-def describe_fact(n: int) -> dict[str, Any]:
+def build_fact(n: int) -> dict[str, Any]:
     words = " ".join(f"word{(n * 31 + k) % 997}" for k in range(3 + n % 30))
     return {"fact_text": f"Service {n} needs {words}.", "confidence": (n % 10) / 10}
 

@@ -54,14 +54,24 @@ class Actor:
         Raises ScopeMissing, BranchForbidden, AgentForbidden.
         """
         self.require_scope("admin")
-        if self.branch_patterns and "*" not in self.branch_patterns:
-            raise BranchForbidden(name="*")
+        self.require_every_branch()
         self.require_every_agent()
+
+    def require_every_branch(self) -> None:
+        """Refuse a key that is limited to branches: it decides for those only. Raises BranchForbidden."""
+        if self.branch_patterns and "*" not in self.branch_patterns:
+            raise BranchForbidden(
+                "This decides for the whole project, and this key may use only some branches: use a key"
+                " without branch patterns."
+            )
 
     def require_every_agent(self) -> None:
         """Refuse a key that is bound to an agent: it acts for that one only. Raises AgentForbidden."""
         if self.bound_agent:
-            raise AgentForbidden()
+            raise AgentForbidden(
+                "This decides for every agent, and this key is bound to {agent}: use a key without an agent.",
+                agent=self.bound_agent,
+            )
 
     def may_use(self, branch_name: str) -> bool:
         """Return whether a branch pattern allows this name; without patterns every name is allowed."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from curation.engines.handoffs.briefing import describe_fact
-from curation.engines.handoffs.packet import MAX_CANDIDATES, freeze_fact, rank_fact
+from curation.engines.handoffs.briefing import describe_frozen_fact
+from curation.engines.handoffs.packet import MAX_CANDIDATES, freeze_fact, rank_candidate
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.sessions.briefing import MAX_TOKENS
 from memory.models import Branch, Fact, FactAssessment
@@ -42,17 +42,17 @@ def list_best_facts(branch: Branch, limit: int = MAX_LINES) -> list[Fact]:
     lineage = branch.lineage()
     found = list(searchable_rows(lineage, timezone.now()).newest(MAX_CANDIDATES))
     attach_belief(found, lineage)
-    return sorted(found, key=rank_fact, reverse=True)[:limit]
+    return sorted(found, key=rank_candidate, reverse=True)[:limit]
 
 
 def describe_branch(branch: Branch) -> PromptLines:
     """Return the best facts of a branch as the lines of a prompt."""
-    return measure_lines(describe_fact(freeze_fact(fact)) for fact in list_best_facts(branch))
+    return measure_lines(describe_frozen_fact(freeze_fact(fact)) for fact in list_best_facts(branch))
 
 
 def describe_frozen(facts: Sequence[Mapping[str, Any]]) -> PromptLines:
     """Return frozen facts, or those of a bundle, as the lines of a prompt."""
-    return measure_lines(describe_fact(fill_fact(fact)) for fact in facts[:MAX_LINES])
+    return measure_lines(describe_frozen_fact(fill_fact(fact)) for fact in facts[:MAX_LINES])
 
 
 def fill_fact(fact: Mapping[str, Any]) -> dict[str, str]:

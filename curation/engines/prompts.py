@@ -23,7 +23,7 @@ def read_prompt(name: str) -> str:
 
 def build_messages(case: Case, prompt: str = VERIFY) -> list[Message]:
     """Return the messages for a judge: the rules with the fence of this prompt, and the data between it."""
-    parts = [Excerpt("the fact to rate", cut_characters(MAX_FACT, describe_fact(case))), *fit(case.evidence)]
+    parts = [Excerpt("the fact to rate", cut_characters(MAX_FACT, describe_case(case))), *fit(case.evidence)]
     missing = "" if case.evidence else "\n\nNo evidence is stored with this fact."
     return fence_parts(prompt, parts, missing)
 
@@ -41,7 +41,7 @@ def fence_parts(prompt: str, parts: Sequence[Excerpt], note: str = "", **words: 
     return [Message("system", rules), Message("user", data + note)]
 
 
-def describe_fact(case: Case) -> str:
+def describe_case(case: Case) -> str:
     fact = case.fact
     return f"category: {fact.category}\nstored: {fact.created_at:%Y-%m-%d}\n\n{fact.fact_text}"
 

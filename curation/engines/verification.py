@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from curation.engines.selection import DEFAULT_LIMIT, MAX_FACTS, check_number, select_facts
-from curation.engines.verification_run import State, VerificationRun, claim_job
+from curation.engines.verification_run import State, VerificationRun, claim_job, hold_job
 from curation.models import Verification, VerificationJob
 from memory.actors import Actor
 from memory.conf import conf
@@ -42,11 +42,10 @@ class VerificationEngine:
         with ``start_verification``. Needs the scope curate. Raises NotFound, IllegalTransition for a fact
         that is archived or superseded, BranchNotFound, BranchArchived, BranchReadOnly.
         """
-        job = self._create_job(actor, branch_name, fact_id)
-        if (claimed := claim_job(job.pk)) is not None:
-            VerificationRun(claimed, patient=False).carry_out()
-        else:  # a worker's sweep was first
-            self.wait_for_job(job_id=job.pk, actor=actor, seconds=MAX_WAIT_SECONDS)
+        job = self._build_single_job(actor, branch_name, fact_id)
+        hold_job(job)
+        job.save()
+        VerificationRun(job, patient=False).carry_out()
         return self._get_result(job)
 
     def set_verdict(
@@ -73,7 +72,8 @@ class VerificationEngine:
         self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, expected_version: int | None = None
     ) -> VerificationJob:
         """Queue the verification of one fact; return its job. Raises as ``verify_fact``, and StaleVersion."""
-        job = self._create_job(actor, branch_name, fact_id, expected_version)
+        job = self._build_single_job(actor, branch_name, fact_id, expected_version)
+        job.save()
         enqueue("curation.verify", str(job.pk))
         return job
 
@@ -155,7 +155,7 @@ class VerificationEngine:
 
     # ---- pieces --------------------------------------------------------------------------------
 
-    def _create_job(
+    def _build_single_job(
         self, actor: Actor, branch_name: str, fact_id: UUID, expected: int | None = None
     ) -> VerificationJob:
         actor.require_scope("curate", branch_name)
@@ -164,9 +164,7 @@ class VerificationEngine:
         if expected is not None:
             require_version(fact, expected)
         require_judgeable(fact)
-        job = build_job(actor, branch, [fact_id], max(conf().judge_budget, conf().judge_votes), None)
-        job.save()
-        return job
+        return build_job(actor, branch, [fact_id], max(conf().judge_budget, conf().judge_votes), None)
 
     @staticmethod
     def _get_result(job: VerificationJob) -> Verification:

@@ -55,13 +55,21 @@ def find_judge() -> tuple[ChatServer | None, str]:
 
 def claim_job(job_id: UUID) -> VerificationJob | None:
     """Take a job that no worker has, until its next sign of life is due."""
-    now, (judge, _) = timezone.now(), find_judge()
+    now = timezone.now()
     free = Q(state=State.QUEUED) | Q(state__in=[State.RUNNING, State.WAITING], resume_at__lte=now)
     claimed = VerificationJob.objects.filter(free, pk=job_id)
-    until = now + timedelta(seconds=lease_seconds(judge))
-    if not claimed.update(state=State.RUNNING, resume_at=until):
+    if not claimed.update(state=State.RUNNING, resume_at=now + measure_lease()):
         return None
     return VerificationJob.objects.select_related("branch").get(pk=job_id)
+
+
+def hold_job(job: VerificationJob) -> None:
+    """Make a job that is not stored yet the caller's own: no sweep takes it while its lease lasts."""
+    job.state, job.resume_at = State.RUNNING, timezone.now() + measure_lease()
+
+
+def measure_lease() -> timedelta:
+    return timedelta(seconds=lease_seconds(find_judge()[0]))
 
 
 class VerificationRun:

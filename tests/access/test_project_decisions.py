@@ -104,6 +104,24 @@ def test_a_bounded_admin_ends_no_rights_beyond_its_own(
     assert bounded.post(f"/keys/{own.pk}/revoke").status_code == 200
 
 
+def test_a_refusal_says_what_a_bounded_key_may_do_and_which_to_use(project: Project, actor: Actor) -> None:
+    wide, _token = KeyEngine().create_key(label="wide", scopes=["read"], actor=actor)
+    of_branches, of_agent = api_for(project, branch_patterns=["task/*"]), api_for(project, agent_id="bot")
+    told = {
+        (of_branches, "/signing-key"): "This decides for the whole project, and this key may use only some"
+        " branches: use a key without branch patterns.",
+        (of_agent, "/signing-key"): "This decides for every agent, and this key is bound to bot: use a key"
+        " without an agent.",
+        (of_branches, f"/keys/{wide.pk}/revoke"): "This key makes, rotates and revokes only keys of the"
+        " branches task/*, and * is not among them: use a key without branch patterns.",
+        (of_agent, f"/keys/{wide.pk}/revoke"): "This key is bound to bot, and makes, rotates and revokes only"
+        " keys of that agent: use a key without an agent.",
+    }
+    assert {asked: asked[0].post(asked[1]).json()["detail"] for asked in told} == told
+    said = of_branches.patch("/policies/main", {"approvals": 1}).json()["detail"]
+    assert said == "The pattern main covers branches beyond this key: use a key without branch patterns."
+
+
 def test_an_admin_of_one_agent_forces_no_merge(project: Project, actor: Actor) -> None:
     bounded = api_for(project, agent_id="bot")
     BranchManager().create_branch(name="task/a", actor=actor)

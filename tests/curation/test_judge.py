@@ -6,6 +6,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
+from django.db.models.signals import post_save
 from werkzeug import Response
 
 from conversations.capture.engine import IngestEngine
@@ -65,6 +66,24 @@ def test_a_good_answer_is_kept_with_scores_reasons_and_cost(
     assert (now.verification_status, now.verification_method) == ("verified", "judge")
     assert now.verified_by == f"judge {MODEL}"
     assert judge.keys == [f"Bearer {KEY}"]
+
+
+def test_no_sweep_takes_the_job_of_who_waits_for_it(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
+    """A worker would wait for a judge that does not answer; who asks at once gets what the heuristic says."""
+
+    def sweep(created: bool, **_: Any) -> None:
+        if created:
+            engine.resume_jobs()
+
+    post_save.connect(sweep, sender=VerificationJob)
+    try:
+        judge.fail(503)
+        result = verify(fact, actor)
+    finally:
+        post_save.disconnect(sweep, sender=VerificationJob)
+    assert (result.method, len(judge.prompts)) == ("heuristic", 1)
+    job = VerificationJob.objects.get()
+    assert (job.state, job.position, job.resume_at) == ("done", 1, None)
 
 
 @pytest.mark.parametrize(

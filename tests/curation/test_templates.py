@@ -156,6 +156,20 @@ def test_an_update_keeps_the_former_version(actor: Actor, template: Template) ->
     assert [one.change for one in back.page.results] == ["removed"]
 
 
+def test_a_version_of_which_no_work_could_begin_is_refused(actor: Actor, template: Template) -> None:
+    """Each renewal by the branch that began from the version before goes two levels deeper."""
+    name = SOURCE
+    for n in range(2, 8):
+        name = f"task/round-{n}"
+        engine.instantiate_template(name="bug-fix", target_branch=name, actor=actor)
+        engine.update_template(name="bug-fix", new_source=name, actor=actor)
+    engine.instantiate_template(name="bug-fix", target_branch="task/last", actor=actor)
+    with pytest.raises(Invalid, match="is 15 levels below main, 14 is the most"):
+        engine.update_template(name="bug-fix", new_source="task/last", actor=actor)
+    assert Template.objects.get(name="bug-fix").version == 7
+    assert engine.update_template(name="bug-fix", new_source=name, actor=actor).version == 8
+
+
 def test_branches_of_versions_are_not_archived(actor: Actor, template: Template, without_gates: None) -> None:
     MergeEngine().merge_branch(source=SOURCE, actor=actor)
     report = BranchTopologyEngine().auto_archive(actor=actor, dry_run=False)

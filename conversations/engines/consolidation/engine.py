@@ -175,13 +175,13 @@ class ConsolidationEngine:
         requested = {"branch__name": branch_name, "target": c.plain_text("target", target)}
         requested["level"] = level and c.one_of(Level.values)("level", level)
         requested["state"] = state and c.one_of(State.values)("state", state)
-        rows = list_visible(actor).filter(**{name: value for name, value in requested.items() if value})
+        rows = list_visible_runs(actor).filter(**{name: value for name, value in requested.items() if value})
         return paginate(rows, key="-id", limit=limit, cursor=cursor)
 
     def count_runs(self, *, actor: Actor) -> dict[str, int]:
         """Return how many runs the actor may see, by state."""
         actor.require_scope("read")
-        counted = list_visible(actor).order_by().values_list("state").annotate(n=Count("pk"))
+        counted = list_visible_runs(actor).order_by().values_list("state").annotate(n=Count("pk"))
         return dict.fromkeys(State.values, 0) | dict(counted)
 
     def get_run(self, *, run_id: UUID, actor: Actor) -> ConsolidationReport:
@@ -306,14 +306,14 @@ def require_open(branch: Branch) -> None:
         raise BranchReadOnly(name=branch.name)
 
 
-def list_visible(actor: Actor) -> QuerySet[ConsolidationRun]:
+def list_visible_runs(actor: Actor) -> QuerySet[ConsolidationRun]:
     rows = ConsolidationRun.objects.filter(project=actor.project_id).select_related("branch")
     return filter_allowed_branches(rows, actor)
 
 
 def find_run(actor: Actor, run_id: UUID) -> ConsolidationRun:
     """Return a run on a branch that the actor may use. Raises NotFound."""
-    run = list_visible(actor).filter(pk=run_id).first()
+    run = list_visible_runs(actor).filter(pk=run_id).first()
     if run is None:
         raise NotFound("There is no consolidation run with this id.")
     return run

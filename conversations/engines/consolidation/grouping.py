@@ -30,7 +30,7 @@ def group_facts(facts: Sequence[Fact], texts: Texts, apart: Apart = never) -> li
     buckets = defaultdict[Hashable, list[Fact]](list)
     for fact in facts:
         buckets[get_bucket(fact)].append(fact)
-    ordered = (sorted(bucket, key=rank_fact) for bucket in buckets.values())
+    ordered = (sorted(bucket, key=rank_member) for bucket in buckets.values())
     return [group for bucket in ordered for group in link_completely(bucket, texts, apart)]
 
 
@@ -39,7 +39,7 @@ def get_bucket(fact: Fact) -> Hashable:
     return (fact.kind, fact.repository, fact.visibility, fact.valid_from, fact.valid_until, fact.expires_at)
 
 
-def rank_fact(fact: Fact) -> tuple[Any, ...]:
+def rank_member(fact: Fact) -> tuple[Any, ...]:
     """Return what the best of a group is chosen by: the lowest."""
     verified = fact.verification_status == FactAssessment.Status.VERIFIED
     return (not verified, not fact.pinned, -fact.confidence, -fact.confirmation_count, fact.rid)

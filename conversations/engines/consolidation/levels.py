@@ -16,7 +16,7 @@ from conversations.engines.consolidation.answers import (
     list_withdrawals,
 )
 from conversations.engines.consolidation.confirming import confirm_facts
-from conversations.engines.consolidation.grouping import Apart, group_facts, rank_fact
+from conversations.engines.consolidation.grouping import Apart, group_facts, rank_member
 from conversations.engines.consolidation.matching import read_texts
 from conversations.engines.consolidation.runs import store_commit
 from conversations.models import ConsolidationRun
@@ -258,7 +258,7 @@ def _link_summary(commit: CommitWriter, fact: Fact, named: Sequence[Fact]) -> No
 
 def choose_named(facts: Sequence[Fact]) -> list[Fact]:
     """Return the facts that a summary names: the most trusted, of equal ones the older."""
-    return sorted(facts, key=rank_fact)[:MAX_SUMMARISED]
+    return sorted(facts, key=rank_member)[:MAX_SUMMARISED]
 
 
 def describe_facts(agent_id: str, facts: Sequence[Fact]) -> str:

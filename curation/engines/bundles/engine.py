@@ -156,14 +156,14 @@ class KnowledgeBundleEngine:
         """List the bundles that the actor may see, the newest first."""
         actor.require_scope("read")
         values = c.validate({"name": name, "origin": origin}, FILTERS)
-        rows = list_visible(actor).defer("bundle_data")
+        rows = list_visible_bundles(actor).defer("bundle_data")
         rows = rows.filter(**{field: value for field, value in values.items() if value})
         return paginate(rows, key="-id", limit=limit, cursor=cursor, size=lambda row: ROW_BYTES)
 
     def count_bundles(self, *, actor: Actor) -> dict[str, int]:
         """Return how many bundles the actor may see, by origin."""
         actor.require_scope("read")
-        return {origin: list_visible(actor).filter(origin=origin).count() for origin in Origin.values}
+        return {origin: list_visible_bundles(actor).filter(origin=origin).count() for origin in Origin.values}
 
 
 # ---- making ----------------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def keep_upload(actor: Actor, name: str, document: Document) -> Bundle:
 # ---- rows ------------------------------------------------------------------------------------------
 
 
-def list_visible(actor: Actor) -> QuerySet[Bundle]:
+def list_visible_bundles(actor: Actor) -> QuerySet[Bundle]:
     """Return the project's bundles of branches that the actor may use, and those that it uploaded itself."""
     rows = Bundle.objects.filter(project=actor.project_id, hidden=False)
     if not actor.branch_patterns:
@@ -329,7 +329,7 @@ def find_bundle(actor: Actor, bundle_id: UUID) -> Bundle:
     )
     if found is None:
         raise NotFound("There is no bundle with this id.")
-    if not list_visible(actor).filter(pk=pk).exists():
+    if not list_visible_bundles(actor).filter(pk=pk).exists():
         raise BranchForbidden("This bundle is of a branch that this key may not use.")
     return found
 

@@ -46,13 +46,13 @@ def describe_packet(handoff: Handoff) -> Iterator[str]:
     if handoff.instructions:
         yield f"It asks for: {fenced_line(handoff.instructions, MAX_TEXT_LENGTH)}"
     yield from (f"It is blocked by: {fenced_line(text)}" for text in handoff.blockers)
-    yield from map(describe_fact, handoff.facts[:MAX_FACTS])
+    yield from map(describe_frozen_fact, handoff.facts[:MAX_FACTS])
     left = len(handoff.facts) - MAX_FACTS
     if left > 0:
         yield f"{left} more facts: handoff_get {handoff.pk}"
 
 
-def describe_fact(fact: dict[str, str]) -> str:
+def describe_frozen_fact(fact: dict[str, str]) -> str:
     words = (fact["category"], fact["verification_status"], fact["created_at"][:10], fact["id"])
     return f"- {fenced_line(fact['essence'])} [{', '.join(fenced_line(word) for word in words)}]"
 

@@ -117,13 +117,13 @@ class HandoffEngine:
         values = {name: value for name, value in c.validate(requested, FILTERS).items() if value}
         changing = {name: value for name, value in values.items() if name == "state"}
         lasting = {COLUMNS.get(n, n): value for n, value in values.items() if n not in changing}
-        every = list_visible(actor).filter(**lasting)
+        every = list_visible_handoffs(actor).filter(**lasting)
         return paginate(every.filter(**changing), key="-id", limit=limit, cursor=cursor, of=every)
 
     def count_handoffs(self, *, actor: Actor) -> dict[str, int]:
         """Return how many handoffs the actor may see, by state."""
         actor.require_scope("read")
-        return {state: list_visible(actor).filter(state=state).count() for state in State.values}
+        return {state: list_visible_handoffs(actor).filter(state=state).count() for state in State.values}
 
     def accept_handoff(self, *, handoff_id: UUID, actor: Actor) -> Handoff:
         """Accept a handoff: the next sessions on its target branch begin with it.
@@ -220,7 +220,7 @@ def build_handoff(
 # ---- who sees and receives what --------------------------------------------------------------------
 
 
-def list_visible(actor: Actor) -> QuerySet[Handoff]:
+def list_visible_handoffs(actor: Actor) -> QuerySet[Handoff]:
     """Return the project's handoffs from or to branches that the actor may use."""
     rows = Handoff.objects.filter(project=actor.project_id, hidden=False).select_related("source", "target")
     if not actor.branch_patterns:

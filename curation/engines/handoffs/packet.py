@@ -60,7 +60,7 @@ def build_packet(
     found = load_named(lineage, ids) if ids else load_written(lineage, branch, session)
     attach_belief(found, lineage)
     packet, left_out, size = Packet(), Counter[str](), 0
-    for fact in found if ids else sorted(found, key=rank_fact, reverse=True):
+    for fact in found if ids else sorted(found, key=rank_candidate, reverse=True):
         reason = find_exclusion(fact, include_unverified)
         own = len(fact.fact_text.encode())
         if not reason and (size + own > MAX_BYTES or (not ids and len(packet.facts) >= MAX_BEST)):
@@ -95,7 +95,7 @@ def load_written(lineage: Lineage, branch: Branch, session: Session | None) -> l
     return list(own.newest(MAX_CANDIDATES))
 
 
-def rank_fact(fact: Fact) -> tuple[Any, ...]:
+def rank_candidate(fact: Fact) -> tuple[Any, ...]:
     """Return the key by which the best facts come last."""
     is_verified = fact.verification_status == VERIFIED
     priority = -int(fact.priority[1:])

@@ -22,7 +22,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.kinds import models_by_kind
-from memory.exceptions import BranchForbidden, Exists, IllegalTransition, NotFound
+from memory.exceptions import Exists, IllegalTransition, NotFound
 from memory.models import Branch, HiddenVersion, Session
 from memory.models.nodes import next_rid
 
@@ -188,8 +188,7 @@ def list_examples(quarantine: Quarantine) -> list[Any]:
 def require_curator(actor: Actor) -> None:
     """Refuse who may not curate every branch and for every agent: a quarantine hides on all of them."""
     actor.require_scope("curate")
-    if actor.branch_patterns:
-        raise BranchForbidden("A quarantine is of every branch, and this key may not use all of them.")
+    actor.require_every_branch()
     actor.require_every_agent()
 
 

@@ -171,7 +171,7 @@ def with_facts(items: Sequence[ReviewItem], project_id: UUID) -> None:
         item.other = known.get((item.branch_id, item.other_id))
         both = filter(None, (item.fact, item.other))
         is_revised = item.kind == ReviewItem.Kind.CONTESTED and item.fact is not None
-        item.best = item.fact if is_revised else max(both, key=rank_fact, default=None)
+        item.best = item.fact if is_revised else max(both, key=rank_keeper, default=None)
 
 
 def count_item_bytes(item: ReviewItem) -> int:
@@ -180,7 +180,7 @@ def count_item_bytes(item: ReviewItem) -> int:
     return count_row_bytes(item) + sum(count_row_bytes(fact) for fact in facts if fact)
 
 
-def rank_fact(fact: Fact) -> tuple[bool, bool, int, int]:
+def rank_keeper(fact: Fact) -> tuple[bool, bool, int, int]:
     """Return a fact's sort key as keeper: searchable, verified, most confirmed, newest."""
     verified = fact.verification_status == "verified"
     return fact.status in Fact.SEARCHED, verified, fact.confirmation_count, fact.rid

@@ -28,10 +28,16 @@ from curation.engines.templates.rows import (
     insert_template,
     list_template_uses,
     lock_own,
-    may_change,
+    owns_or_curates,
     require_active,
 )
-from curation.engines.templates.usage import attach_counts, list_uses, list_visible, may_use, name_branch
+from curation.engines.templates.usage import (
+    attach_counts,
+    list_uses,
+    list_visible_templates,
+    may_use,
+    name_branch,
+)
 from curation.models import Template, TemplateUse, TemplateVersion
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -179,7 +185,7 @@ class TemplateEngine:
         """List the templates whose branches the actor may use, by name."""
         actor.require_scope("read")
         values = c.validate({"state": state, "task_type": task_type}, FILTERS)
-        rows = every = list_visible(actor)
+        rows = every = list_visible_templates(actor)
         if values["task_type"]:
             rows = every = rows.filter(pk__in=find_for_type(rows, values["task_type"]))
         if values["state"]:
@@ -189,7 +195,7 @@ class TemplateEngine:
     def count_templates(self, *, actor: Actor) -> dict[str, int]:
         """Return how many templates the actor may see, by state."""
         actor.require_scope("read")
-        counts = list_visible(actor).order_by().values_list("state").annotate(n=Count("pk"))
+        counts = list_visible_templates(actor).order_by().values_list("state").annotate(n=Count("pk"))
         return dict.fromkeys(State.values, 0) | dict(counts)
 
     def find_template(
@@ -226,7 +232,7 @@ class TemplateEngine:
 
     def may_change(self, *, template: Template, actor: Actor) -> bool:
         """Return whether the actor may renew or deprecate a template."""
-        return actor.has_scope("write") and may_use(actor, template) and may_change(actor, template)
+        return actor.has_scope("write") and may_use(actor, template) and owns_or_curates(actor, template)
 
     # ---- using ---------------------------------------------------------------------------------
 

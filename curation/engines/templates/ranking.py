@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
-from curation.engines.templates.usage import attach_counts, list_visible, measure_success
+from curation.engines.templates.usage import attach_counts, list_visible_templates, measure_success
 from curation.models import Template
 from memory.actors import Actor
 from memory.engines.embedding.engine import active_provider
@@ -48,7 +48,11 @@ class TemplateMatch:
 
 def rank_templates(actor: Actor, task_type: str, description: str) -> list[TemplateMatch]:
     """Return the active templates that fit, the best first. Writes nothing."""
-    rows = list_visible(actor).filter(state=Template.State.ACTIVE).order_by("-updated_at")[:MAX_CANDIDATES]
+    rows = (
+        list_visible_templates(actor)
+        .filter(state=Template.State.ACTIVE)
+        .order_by("-updated_at")[:MAX_CANDIDATES]
+    )
     templates = list(rows)
     attach_counts(templates)
     meanings = measure_meanings(description[:MAX_READ_LENGTH], templates)

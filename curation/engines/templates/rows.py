@@ -15,12 +15,13 @@ from memory.actors import Actor
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.lookup import find_branch
-from memory.exceptions import BranchForbidden, Exists, IllegalTransition, NotFound
-from memory.models import Branch, Fact, Relation
+from memory.exceptions import BranchForbidden, Exists, IllegalTransition, Invalid, NotFound
+from memory.models import MAX_DEPTH, Branch, Fact, Relation
 
 Point = int | datetime | UUID | None
 State = Template.State
 TEMPLATE = "template"  # why a branch is kept
+MAX_SOURCE_DEPTH = MAX_DEPTH - 2  # below it are the version, and the work that begins from it
 
 
 def find_template_row(actor: Actor, name: str, lock: bool = False) -> Template:
@@ -59,12 +60,12 @@ def lock_own(actor: Actor, name: str) -> Template:
     """Return a template that the actor may change, locked. Raises NotFound, scope and branch refusals."""
     actor.require_scope("write")
     template = find_template_row(actor, name, lock=True)
-    if not may_change(actor, template):
+    if not owns_or_curates(actor, template):
         actor.require_scope("curate")
     return template
 
 
-def may_change(actor: Actor, template: Template) -> bool:
+def owns_or_curates(actor: Actor, template: Template) -> bool:
     return template.owner == get_owner_name(actor) or actor.has_scope("curate")
 
 
@@ -87,6 +88,7 @@ def insert_template(template: Template) -> None:
 def add_version(actor: Actor, template: Template, source_branch: str, at: Point) -> TemplateVersion:
     """Fork the read-only branch of a template's newest version, and count what it holds."""
     actor.require_scope("read", source_branch)
+    require_room(find_branch(actor, source_branch))
     branch = BranchManager().create_reserved_branch(
         name=name_branch(template.name, template.version),
         parent=source_branch,
@@ -105,6 +107,18 @@ def add_version(actor: Actor, template: Template, source_branch: str, at: Point)
         created_at=actor.write_time(),
         **count_memories(branch),
     )
+
+
+def require_room(source: Branch) -> None:
+    """Refuse a branch that is so deep that no work could begin from its version. Raises Invalid."""
+    if source.depth > MAX_SOURCE_DEPTH:
+        raise Invalid(
+            "The branch {name} is {depth} levels below main, {limit} is the most for a template: merge it"
+            " into its parent and take that.",
+            name=source.name,
+            depth=source.depth,
+            limit=MAX_SOURCE_DEPTH,
+        )
 
 
 def count_memories(branch: Branch) -> dict[str, int]:

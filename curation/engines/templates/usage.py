@@ -25,7 +25,7 @@ def may_use(actor: Actor, template: Template) -> bool:
     return actor.may_use(name_branch(template.name, template.version))
 
 
-def list_visible(actor: Actor) -> QuerySet[Template]:
+def list_visible_templates(actor: Actor) -> QuerySet[Template]:
     """Return the project's templates whose branches the actor may use."""
     rows = Template.objects.filter(project=actor.project_id)
     if not actor.branch_patterns:

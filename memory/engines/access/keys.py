@@ -334,12 +334,19 @@ def check_grant(key: ApiKey, maker: Actor) -> None:
 def check_bounds(key: ApiKey, maker: Actor) -> None:
     """Refuse a key of branches or agents beyond those of an actor."""
     if maker.bound_agent and key.agent_id != maker.bound_agent:
-        raise AgentForbidden()
-    if maker.branch_patterns and not key.branch_patterns:
-        raise BranchForbidden(name="*")
-    for pattern in key.branch_patterns:
+        raise AgentForbidden(
+            "This key is bound to {agent}, and makes, rotates and revokes only keys of that agent: use a key"
+            " without an agent.",
+            agent=maker.bound_agent,
+        )
+    for pattern in key.branch_patterns or ("*",):
         if not is_pattern_covered(pattern, maker.branch_patterns):
-            raise BranchForbidden(name=pattern)
+            raise BranchForbidden(
+                "This key makes, rotates and revokes only keys of the branches {patterns}, and {name} is not"
+                " among them: use a key without branch patterns.",
+                patterns=", ".join(maker.branch_patterns),
+                name=pattern,
+            )
 
 
 def is_pattern_covered(pattern: str, patterns: Sequence[str]) -> bool:

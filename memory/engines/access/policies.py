@@ -113,7 +113,10 @@ def require_pattern(actor: Actor, pattern: str) -> None:
     """
     actor.require_scope("admin")
     if not is_pattern_covered(pattern, actor.branch_patterns):
-        raise BranchForbidden(name=pattern)
+        raise BranchForbidden(
+            "The pattern {name} covers branches beyond this key: use a key without branch patterns.",
+            name=pattern,
+        )
     actor.require_every_agent()
 
 

@@ -142,8 +142,11 @@ class Trust:
         sources = [one for one in self.sources.get(uid, ()) if one.uid not in path | {uid}]
         if verdict.method == Method.HUMAN:
             return 0 if self._has_fallen(uid, verdict.at, path | {uid}) else level
-        made = [one for one in sources if not self._was_absorbed(uid, one)]
-        return min([level, *(self.measure(one.uid, path | {uid}) for one in made)])
+        absorbed = {one.uid for one in sources if self._was_absorbed(uid, one)}
+        if any(self._fell_since(one, verdict.at) for one in absorbed):
+            return 0
+        made = (one.uid for one in sources if one.uid not in absorbed)
+        return min([level, *(self.measure(one, path | {uid}) for one in made)])
 
     def _has_fallen(self, uid: UUID, at: datetime, path: frozenset[UUID]) -> bool:
         """Return whether a source at any depth was found to be wrong after a person's verdict."""

@@ -13,13 +13,14 @@ CURRENT = (Status.ACTIVE, Status.DONE)
 def link_superseded(commit: CommitWriter, keeper: Fact, old: Sequence[Fact]) -> None:
     """Link ``keeper`` to the facts that it has just superseded.
 
-    One of them becomes its parent where it has none; the others get a link CONSOLIDATED_FROM.
+    One of them becomes its parent where it has none. Where there are several it stands for all of them,
+    and each has a link CONSOLIDATED_FROM: the trust in it is no greater than in any.
     """
     rest = [fact for fact in old if fact.uid != keeper.parent_id]
     if keeper.parent_id is None and (free := [fact for fact in rest if fact.parent_id != keeper.uid]):
         commit.change_row(keeper, parent_id=free[0].uid)
         rest.remove(free[0])
-    add_links(commit, keeper, rest)
+    add_links(commit, keeper, old if len(old) > 1 else rest)
 
 
 def check_keeper(keeper: Fact) -> None:

@@ -109,6 +109,34 @@ def test_a_duplicate_that_a_fact_stands_for_lowers_nothing(actor: Actor) -> None
     assert show(actor, keeper) == ("verified", "judge")
 
 
+def test_one_text_for_several_is_no_better_than_any_of_them(actor: Actor) -> None:
+    weak, strong = say(actor, "It is at noon."), say(actor, "It is at twelve.")
+    rate(actor, strong)
+    more = {"new_fact_text": "It is at noon, twelve o'clock.", "actor": actor}
+    done = ActionEngine().apply_action(action="supersede", fact_ids=[weak.uid, strong.uid], **more)
+    assert done.new_fact is not None
+    rate(actor, done.new_fact)
+    assert show(actor, done.new_fact)[0] == "unverified"
+    verify(actor, done.new_fact)
+    assert show(actor, done.new_fact) == ("verified", "human")
+
+
+@pytest.mark.parametrize("method", [Method.JUDGE, Method.HUMAN])
+def test_a_duplicate_that_turns_out_wrong_lowers_who_stands_for_it(actor: Actor, method: str) -> None:
+    """It says the same: found to be wrong on another branch, it speaks against what took its place."""
+    keeper, *others = (say(actor, f"The same {n}.") for n in range(3))
+    BranchManager().create_branch(name="task/a", actor=actor)
+    more = {"replaced_by": keeper.uid, "actor": actor}
+    ActionEngine().apply_action(action="supersede", fact_ids=[one.uid for one in others], **more)
+    rate(actor, keeper, method)
+    wrong = others[0]
+    invalidate(actor, wrong, "task/a")
+    assert show(actor, keeper) == ("verified", method)
+    MergeEngine().merge_branch(source="task/a", target="main", actor=actor)
+    assert (show(actor, wrong)[0], show(actor, keeper)[0]) == ("invalidated", "unverified")
+    assert listed(actor, "verified") == set()
+
+
 def test_links_to_messages_and_of_other_types_derive_no_trust(actor: Actor) -> None:
     source = say(actor, "Source.")
     made = derive(actor, "Made.", source, kind="ASSOCIATED")
