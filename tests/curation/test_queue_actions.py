@@ -55,6 +55,7 @@ def test_duplicates_are_merged_in_one_commit_that_is_undone_as_one(
     head = Branch.objects.get(pk=main.pk).head
     report = apply(actor, MERGE_DUPLICATES, two, new, alone, reason="The same.")
     assert outcomes(report) == [("done", ""), ("done", ""), ("refused", "conflict")]
+    assert [one.essence for one in report.results] == ["uno", "new", "alone"]
     assert (report.commit.seq, report.commit.kind) == (head + 1, "review.resolve")
     assert states(actor, one, two, old, new, alone) == [
         "superseded",

@@ -125,9 +125,9 @@ class ConversationArrival(Arrival):
             self.refuse_messages(item)
             return
         talk = Talk(item, row, own in self.existing, {own, row.uid}.isdisjoint(self.existing))
-        here = own if talk.is_own else row.uid
-        self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, here, row.title)
-        taken = set() if talk.is_new else load_numbers(view, here)
+        uid = own if talk.is_own else row.uid
+        self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, uid, row.title)
+        taken = set() if talk.is_new else load_numbers(view, uid)
         for one in list_messages(item):
             self.sort_message(talk, one, taken)
         self.talks.append(talk)
@@ -140,20 +140,18 @@ class ConversationArrival(Arrival):
         if (own := as_message_id(item)) is None:
             self.add_message(REFUSED, "", reason="invalid: A message needs an id.")
             return
-        uid = derive_uid(self.project_id, own)
-        here = own if talk.is_own else uid
-        if reason := self.find_refusal(talk, own, uid):
+        if reason := self.find_refusal(talk, own):
             self.add_message(REFUSED, own, reason=reason)
             return
-        self.message_ids[own] = here
-        if here in self.existing:
-            self.add_message(DUPLICATE, own, here)
+        uid = self.message_ids[own] = own if talk.is_own else derive_uid(self.project_id, own)
+        if uid in self.existing:
+            self.add_message(DUPLICATE, own, uid)
         else:
             self.add_new_message(talk, own, item, taken)
 
-    def find_refusal(self, talk: Talk, own: UUID, uid: UUID) -> str:
+    def find_refusal(self, talk: Talk, own: UUID) -> str:
         """Return why a message is refused whatever it says, "" where it is not."""
-        if self.erased & {own, uid}:
+        if self.erased & {own, derive_uid(self.project_id, own)}:
             return ERASED_HERE
         if own in self.message_ids:
             return TWICE

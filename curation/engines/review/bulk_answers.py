@@ -19,11 +19,14 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.facts.bulk_actions import DONE, REASON, REFUSED, Outcome, Report, check_ids
 from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import Write
 from memory.exceptions import Conflict, Day1Error, NotFound
+from memory.models import Fact
 
+BATCH_SIZE = 500
 MERGE, KEEP = "merge_duplicates", "keep_both"
 LABELS = {MERGE: "Merged.", KEEP: "Kept both."}
 NO_QUESTION = _("No question on this fact and another is open.")
@@ -55,6 +58,7 @@ class BulkAnswerEngine:
         ids = check_ids(fact_ids)
         with open_commit(actor, branch_name, "review.resolve", reason[:500], write=Write.EXEMPT) as commit:
             answers = Answers(commit, action, reason, expected_versions or {})
+            answers.load_essences(ids)
             for uid in ids:
                 answers.answer_fact(uid)
         return Report([answers.build_outcome(uid) for uid in ids], commit.commit)
@@ -68,6 +72,12 @@ class Answers:
         self.refused: dict[UUID, Day1Error] = {}
         self.changed: set[UUID] = set()
         self.essences: dict[UUID, str] = {}
+
+    def load_essences(self, ids: Sequence[UUID]) -> None:
+        """Read what the facts are called, for the results: also of those on which nothing is asked."""
+        rows = self.commit.visible_rows(Fact)
+        for batch in batched(ids, BATCH_SIZE):
+            self.essences |= {fact.uid: fact.essence for fact in rows.filter(uid__in=batch).fetch_all()}
 
     def answer_fact(self, uid: UUID) -> None:
         """Answer the open questions on a fact, or remember why none of them could be."""
@@ -93,8 +103,6 @@ class Answers:
         own = open_items.filter(Q(fact_id=uid) | Q(other_id=uid))
         items = list(own.select_related("branch").order_by("pk"))
         with_facts(items, self.commit.actor.project_id)
-        for item in items:
-            self.essences |= {fact.uid: fact.essence for fact in (item.fact, item.other) if fact}
         if not items:
             raise Conflict(ANSWERED_WITH if uid in self.changed else NO_QUESTION)
         return items
