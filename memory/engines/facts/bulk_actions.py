@@ -157,7 +157,11 @@ class ActionRequest:
         elif category:
             raise Invalid("Only set_category takes a category.", field="category")
         if name == "supersede" and (by is None) == (not text):
-            raise Invalid("supersede takes either replaced_by or new_fact_text.", field="replaced_by")
+            raise Invalid(
+                "Say what takes its place: either a new text (new_fact_text) or a fact that is there"
+                " (replaced_by).",
+                field="replaced_by",
+            )
         if name != "supersede" and (by or text):
             raise Invalid("Only supersede takes replaced_by and new_fact_text.", field="replaced_by")
         if text:

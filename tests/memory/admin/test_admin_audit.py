@@ -1,5 +1,6 @@
 """The audit trail in the admin: read only, and filtered by action, in words."""
 
+import ast
 import re
 from html import unescape
 
@@ -10,6 +11,7 @@ from memory.engines.audit.trail import record_entry
 from memory.views.labels import ACTION_LABELS
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
+from tests.test_architecture import FILES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AUDIT = f"{HOME}audit"
@@ -40,6 +42,21 @@ def test_it_offers_every_action_in_the_words_of_its_list(maintainer, write):
     assert shown(html) == {"fact.write": "wrote a fact"}
     assert offered(html) == {"": "any", **{name: str(word) for name, word in ACTION_LABELS.items()}}
     assert len(set(offered(html).values())) == len(ACTION_LABELS) + 1
+
+
+def find_actions():
+    """Yield the kinds of entries and commits that the code names where it makes them."""
+    for file in FILES:
+        for call in ast.walk(ast.parse(file.read_text())):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("record_entry", "open_commit"):
+                words = [word.value for word in call.args if isinstance(word, ast.Constant)]
+                yield from (word for word in words if re.fullmatch(r"[a-z_]+\.[a-z_-]+", str(word)))
+
+
+def test_every_action_has_words():
+    found = set(find_actions())
+    assert {"branch.archive", "quarantine.create", "bundle.key"} <= found
+    assert found - ACTION_LABELS.keys() == set()
 
 
 def test_it_offers_them_in_chinese(maintainer, write):
