@@ -49,6 +49,7 @@ class QuarantineDetailShape(QuarantineShape):
     """A quarantine with the newest facts that it hides now, or would hide."""
 
     facts = HiddenFactShape(many=True)
+    dry_run = s.BooleanField(help_text="true when nothing was hidden or stored: its id leads nowhere.")
 
 
 render = build_renderer(QuarantineShape)
@@ -85,7 +86,7 @@ class QuarantineViewSet(Resource):
         if dry_run:
             fields.pop("reason", None)
             found = quarantine_engine.preview_quarantine(actor=actor, **fields)
-            return Response(render_detail(found.quarantine, found.examples))
+            return Response(render_detail(found.quarantine, found.examples, dry_run=True))
         made = quarantine_engine.create_quarantine(actor=actor, **fields)
         facts = quarantine_engine.list_hidden(quarantine_id=made.pk, actor=actor)
         return build_row_response(render_detail(made, facts), 201)
@@ -114,7 +115,7 @@ class QuarantineViewSet(Resource):
         return build_row_response(render(row))
 
 
-def render_detail(row: Any, facts: Any) -> dict[str, Any]:
+def render_detail(row: Any, facts: Any, dry_run: bool = False) -> dict[str, Any]:
     """Return a quarantine with facts that it hides."""
     shown = [{"id": str(one.uid), "branch": one.branch.name, "fact_text": one.fact_text} for one in facts]
-    return {**render(row), "facts": shown}
+    return {**render(row), "facts": shown, "dry_run": dry_run}

@@ -21,8 +21,15 @@ quarantine_argument = argument("quarantine_id", "ID")
 @switch("--dry-run", help="only count what it would hide")
 def create(run: Invocation, **options: Any) -> None:
     row = run.open_client().api.post("/quarantine", **drop_empty(options))
-    state = "would hide" if options["dry_run"] else "hidden"
-    run.show_line(row, f"{row['id']}\t{state}: {describe_counts(row)}")
+    if options["dry_run"]:  # the row is not stored: its id leads nowhere
+        run.show(row, lambda out: print_preview(out, row))
+    else:
+        run.show_line(row, f"{row['id']}\thidden: {describe_hidden(row)}")
+
+
+def print_preview(out: Output, row: Answer) -> None:
+    out.line(f"{row['source']} {row['label']}\twould be hidden: {describe_hidden(row)}")
+    print_facts(out, row)
 
 
 @command("list", "List the quarantines, the newest first.", "day1 quarantines list --state active")
@@ -42,12 +49,12 @@ def list_quarantines(run: Invocation, **options: Any) -> None:
 
 def list_cells(row: Answer) -> list[Any]:
     begun = short_time(row["created_at"])
-    who = [row["id"], row["source"], row["label"], row["state"], describe_counts(row)]
+    who = [row["id"], row["source"], row["label"], row["state"], describe_hidden(row)]
     return [*who, row["created_by"], begun, row["reason"]]
 
 
-def describe_counts(row: Answer) -> str:
-    return ", ".join(f"{number} {kind}" for kind, number in row["counts"].items()) or "nothing"
+def describe_hidden(row: Answer) -> str:
+    return ", ".join(f"{kind}: {number}" for kind, number in row["counts"].items()) or "nothing"
 
 
 @command("show", "Show a quarantine and the newest facts that it hides.", "day1 quarantines show 0197…")
@@ -58,7 +65,11 @@ def show(run: Invocation, quarantine_id: str) -> None:
 
 
 def print_quarantine(out: Output, row: Answer) -> None:
-    out.pairs({name: value for name, value in row.items() if name != "facts"})
+    out.pairs({name: value for name, value in row.items() if name not in ("facts", "dry_run")})
+    print_facts(out, row)
+
+
+def print_facts(out: Output, row: Answer) -> None:
     if row["facts"]:
         facts = [[one["id"], one["branch"], one["fact_text"]] for one in row["facts"]]
         out.table(["id", "branch", "fact"], facts)

@@ -25,10 +25,10 @@ def test_a_quarantine_over_rest(api: Api) -> None:
     asked = {"source": "agent", "target": "eve", "reason": "It made things up."}
     with nothing_left():
         found = api.post("/quarantine", {**asked, "dry_run": True})
-    assert (found.status_code, found.json()["counts"]) == (200, {"fact": 1})
+    assert (found.status_code, found.json()["counts"], found.json()["dry_run"]) == (200, {"fact": 1}, True)
     made = api.post("/quarantine", asked)
     row = made.json()
-    assert made.status_code == 201
+    assert (made.status_code, row["dry_run"]) == (201, False)
     assert (row["state"], row["label"], row["reason"], row["counts"]) == (
         "active",
         "eve",
