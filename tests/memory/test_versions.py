@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from memory.db.backend import get_index
 from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import find_branch, nearest_versions, resolve_point
@@ -323,11 +325,29 @@ def test_words_are_found_in_what_is_visible(
 ) -> None:
     """Search the past too, by reading rows and by the index of closed versions."""
     monkeypatch.setattr("memory.db.sqlite.search_index.FEW", few)
+    search_whole_history(history, check_words)
+
+
+def check_words_with_vectors(world: World, branch: NaiveBranch, row: Branch, seq: int) -> None:
+    """Search by words where the cache of vectors says which rows are visible."""
+    get_index().load_vectors(Fact.objects.on(row), MODEL, world.project.pk)
+    check_words(world, branch, row, seq)
+
+
+@pytest.mark.slow
+@given(history=histories)
+@random_histories(10)
+def test_words_are_found_where_vectors_are_in_memory(history: list[tuple]) -> None:
+    search_whole_history(history, check_words_with_vectors)
+
+
+def search_whole_history(history: list[tuple], check: Callable[..., None]) -> None:
+    """Check what is found after each step, and in the end at every point of each branch."""
     world = World()
-    played(world, history, check_words)
+    played(world, history, check)
     world.hold("main", None)
     for look in looks(world, every_seq=True):
-        check_words(world, *look)
+        check(world, *look)
 
 
 # ---- vectors -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ index were replaced or removed for good, which the database file itself says (``
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.sqlite.closed_versions import match_text
+from memory.db.sqlite.index_state import NO_COMMIT, Commit, read_state
+from memory.db.sqlite.vector_caches import find_vector_cache
 
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
 MAX_CACHES = 16  # of indexes: a store has three
@@ -24,9 +26,7 @@ MAX_GROWTH = 0.02  # of an index, until a word is read again: scores depend on t
 UNFILTERED, FILTERED = 4, 20  # matches that are looked at first, for each that is wanted
 MAX_LOG = 10_000  # rows, beyond which all words are read again
 ONE_OF = " AND rowid IN (SELECT value FROM json_each(%s))"
-NO_COMMIT = (0, "")
 
-Commit = tuple[int, str]  # a place in the order of commits, and the id of the one that is there
 Point = tuple[int, int]  # an epoch of the index, and a length of the log
 
 
@@ -188,24 +188,6 @@ class KeywordCache:
                 self._postings -= len(gone.rows)
 
 
-def read_state(cursor: Any) -> tuple[int, Commit]:
-    """Return the epoch of the indexes, and the newest commit."""
-    cursor.execute(
-        "SELECT user_version, c.rowid, c.id FROM pragma_user_version"
-        " LEFT JOIN memory_commit c ON c.rowid = (SELECT max(rowid) FROM memory_commit)"
-    )
-    epoch, place, uid = cursor.fetchone()
-    return epoch, (place, str(uid)) if place else NO_COMMIT
-
-
-def begin_epoch(connection: Any) -> None:
-    """Have all caches of this database dropped, in every process, once the transaction is committed."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT user_version FROM pragma_user_version")
-        (epoch,) = cursor.fetchone()
-        cursor.execute(f"PRAGMA user_version = {epoch + 1}")
-
-
 _caches: OrderedDict[tuple[str, str], KeywordCache] = OrderedDict()
 _caches_lock = threading.Lock()
 
@@ -221,17 +203,39 @@ def get_keyword_cache(connection: Any, table: str, index: str) -> KeywordCache:
     return cache
 
 
-def find_visible(connection: Any, rows: VersionedQuerySet, matches: Matches, k: int) -> Ranked:
-    """Return the best k matches that are among the rows, best first."""
-    check, params = rows.visibility_sql("ranked.r")
-    sql = f"SELECT r FROM (SELECT value AS r FROM json_each(%s)) ranked WHERE {check}"
+def find_visible(
+    connection: Any,
+    rows: VersionedQuerySet,
+    matches: Matches,
+    k: int,
+    read: Callable[[Any, VersionedQuerySet, Sequence[int]], set[int]],
+) -> Ranked:
+    """Return the best k matches that are among the rows, best first; ``read`` says which are."""
     count = k * (FILTERED if rows.recorded_filters else UNFILTERED)
     while True:
         best = matches.best(count)
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [json.dumps([rid for rid, _ in best]), *params])
-            visible = {rid for (rid,) in cursor.fetchall()}
+        visible = read(connection, rows, [rid for rid, _ in best])
         found = [hit for hit in best if hit[0] in visible]
         if len(found) >= k or len(best) < count:
             return found[:k]
         count *= 4
+
+
+def list_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int]) -> set[int]:
+    """Return those of the row ids that are among the rows, for a lineage that the caches cover.
+
+    The cache of vectors knows it without reading, as long as it knows all filters.
+    """
+    is_known = rows.known_to_index and not rows.tokens
+    cache = find_vector_cache(connection, rows.model, rows.lineage or ()) if is_known else None
+    found = cache.list_visible(rids, rows) if cache else None
+    return read_visible(connection, rows, rids) if found is None else found
+
+
+def read_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int]) -> set[int]:
+    """Return those of the row ids that are among the rows, from the database."""
+    check, params = rows.visibility_sql("ranked.r")
+    sql = f"SELECT r FROM (SELECT value AS r FROM json_each(%s)) ranked WHERE {check}"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [json.dumps(list(rids)), *params])
+        return {rid for (rid,) in cursor.fetchall()}

@@ -15,7 +15,14 @@ from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.segmentation import search_phrases, space_characters
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
-from memory.db.sqlite.keyword_cache import begin_epoch, find_visible, get_keyword_cache
+from memory.db.sqlite.index_state import begin_epoch
+from memory.db.sqlite.keyword_cache import (
+    Matches,
+    find_visible,
+    get_keyword_cache,
+    list_visible,
+    read_visible,
+)
 from memory.db.sqlite.vector_caches import get_vector_cache
 
 MAX_PHRASES = 200
@@ -185,37 +192,38 @@ class SearchIndex:
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
         if self.covers_lineage(rows):
-            return self._walk_open(rows, phrases, k, also)
+            return self._walk_open(rows, phrases, k, also, is_covered=True)
         if self._better_read(rows):
             return self._read_visible(rows, phrases, k, also)
         return self._walk_past(rows, phrases, k, also)
 
     def _walk_open(
-        self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]
-    ) -> tuple[Ranked, Ranked]:
-        """Search open versions, and closed ones that a branch still shows."""
-        index = full_text_index(rows.model)
-        assert index is not None
-        narrow, text = self._narrow_tokens(index, rows), match_text(phrases)
-        if not narrow and (found := self._match_cached(index, rows, phrases, k, also)):
-            return found
-        sql = f'SELECT rowid AS r, rank AS s FROM "{index.name}" WHERE "{index.name}" MATCH %s'
-        return self._rank_matches(sql, [f"{narrow} AND {text}" if narrow else text], rows, k, also)
-
-    def _match_cached(
         self,
-        index: FullTextIndex,
         rows: VersionedQuerySet,
         phrases: Sequence[str],
         k: int,
         also: Sequence[int],
-    ) -> tuple[Ranked, Ranked] | None:
+        is_covered: bool = False,
+    ) -> tuple[Ranked, Ranked]:
+        """Search open versions, and closed ones that a branch still shows.
+
+        These are all rows of a covered lineage.
+        """
+        index = full_text_index(rows.model)
+        assert index is not None
+        narrow, text = self._narrow_tokens(index, rows), match_text(phrases)
+        if not narrow and (matches := self._match_cached(index, rows, phrases)):
+            read = list_visible if is_covered else read_visible
+            return find_visible(self.connection, rows, matches, k, read), matches.of_rows(also)
+        sql = f'SELECT rowid AS r, rank AS s FROM "{index.name}" WHERE "{index.name}" MATCH %s'
+        return self._rank_matches(sql, [f"{narrow} AND {text}" if narrow else text], rows, k, also)
+
+    def _match_cached(
+        self, index: FullTextIndex, rows: VersionedQuerySet, phrases: Sequence[str]
+    ) -> Matches | None:
         """Search by words' scores in memory; None where they are not those of this snapshot."""
         cache = get_keyword_cache(self.connection, rows.model._meta.db_table, index.name)
-        matches = cache.match(self.connection, phrases)
-        if matches is None:
-            return None
-        return find_visible(self.connection, rows, matches, k), matches.of_rows(also)
+        return cache.match(self.connection, phrases)
 
     def _walk_past(
         self, rows: VersionedQuerySet, phrases: Sequence[str], k: int, also: Sequence[int]

@@ -84,6 +84,22 @@ class VectorCache(StoredVectors):
             at, vec = at[:0], vec[:0]
         return Scan(self.rows["rid"], at, vec, self.vectors, vector)
 
+    def has_branches(self, lineage: Lineage) -> bool:
+        """Return whether rows of all branches of a lineage were loaded before."""
+        return all(branch in self._loaded for branch, _ in lineage)
+
+    def list_visible(self, rids: Sequence[int], rows: VersionedQuerySet) -> set[int] | None:
+        """Return those of the row ids that are visible, all filters but tokens aside.
+
+        None as for ``scan_visible``.
+        """
+        with self._lock:
+            if not self._refresh_lineage(rows.lineage or ()):
+                return None
+            requested = np.asarray(rids, dtype="i8")
+            shown = self._visible_mask(rows).has_positions(self._find_positions(requested))
+        return set(requested[shown].tolist())
+
     def load_lineage(self, lineage: Lineage) -> None:
         """Load the rows and vectors of a lineage, before a search needs them."""
         with self._lock:

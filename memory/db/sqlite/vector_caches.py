@@ -8,6 +8,7 @@ from typing import Any
 from django.db import models
 
 from memory.conf import conf
+from memory.db.querysets import Lineage
 from memory.db.sqlite.vector_cache import VectorCache
 
 _residents: OrderedDict[tuple, VectorCache] = OrderedDict()
@@ -22,6 +23,14 @@ def forget_vector_caches() -> None:
 
 
 os.register_at_fork(after_in_child=forget_vector_caches)
+
+
+def find_vector_cache(connection: Any, model: type[models.Model], lineage: Lineage) -> VectorCache | None:
+    """Return a cache that knows the rows of a lineage, by whatever embedder; None where none was loaded."""
+    name = str(connection.settings_dict["NAME"])
+    with _registry:
+        caches = [cache for key, cache in _residents.items() if key[:2] == (name, model._meta.label)]
+    return next((cache for cache in reversed(caches) if cache.has_branches(lineage)), None)
 
 
 def get_vector_cache(

@@ -23,7 +23,7 @@ from django.apps import apps
 from django.db import Error, connection
 
 from memory.db.sqlite.coded_vectors import BLOCK, Codes
-from memory.db.sqlite.keyword_cache import read_state as read_database_state
+from memory.db.sqlite.index_state import read_state as read_database_state
 
 logger = logging.getLogger(__name__)
 

@@ -20,12 +20,20 @@ class VisibleMask(NamedTuple):
     at: np.ndarray
     vec: np.ndarray
     vectors: int  # number of vectors when this was computed
+    shown: np.ndarray  # for each row whether it is visible
 
     @classmethod
     def of(cls, visible: np.ndarray, vec: np.ndarray, vectors: int) -> "VisibleMask":
         have = vec[visible] >= 0
         at = visible if have.all() else visible[have]
-        return cls(visible, at, vec[at].astype("i4"), vectors)
+        shown = np.zeros(len(vec), dtype="?")
+        shown[visible] = True
+        return cls(visible, at, vec[at].astype("i4"), vectors, shown)
+
+    def has_positions(self, positions: np.ndarray) -> np.ndarray:
+        """Return for each position whether its row is visible; -1 is none, and later rows are not."""
+        known = (positions >= 0) & (positions < len(self.shown))
+        return known & self.shown[np.where(known, positions, 0)] if len(self.shown) else known
 
 
 class Scan(NamedTuple):
