@@ -118,6 +118,12 @@ def test_a_bundle_takes_what_may_leave(bundle: Bundle) -> None:
     assert (bundle.signature, bundle.redacted) == ("", 0)
 
 
+def test_a_conversation_in_which_nothing_was_said_stays(actor: Actor, knowledge: Any) -> None:
+    ConversationEngine().create_conversation(title="Empty", actor=actor)
+    bundle = engine.create_bundle(name="clocks", actor=actor)
+    assert [talk["title"] for talk in document(bundle)["content"]["conversations"]] == ["Debug"]
+
+
 def test_what_it_takes_can_be_chosen(actor: Actor, knowledge: Any) -> None:
     made = engine.create_bundle(
         name="clocks", only_verified=False, conversations=False, relations=False, actor=actor

@@ -72,7 +72,7 @@ def read_facts(selection: Selection) -> list[Item]:
 
 
 def read_conversations(selection: Selection) -> list[Item]:
-    """Return the conversations with their messages, the oldest first; thinking never leaves."""
+    """Return the conversations in which something was said, the oldest first; thinking never leaves."""
     if not selection.with_conversations:
         return []
     rows = take_all(Conversation.objects.in_lineage(selection.lineage))
@@ -81,9 +81,10 @@ def read_conversations(selection: Selection) -> list[Item]:
         {
             "id": str(row.uid),
             **read_fields(row, ("title", "model", "created_at")),
-            "messages": messages.get(row.uid, []),
+            "messages": messages[row.uid],
         }
         for row in rows
+        if row.uid in messages
     ]
 
 
