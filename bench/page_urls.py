@@ -31,6 +31,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "observations": ("", "session_id={session}", "q={words}"),
     "relations": ("", "source={entity}", "q={entity}"),
     "conversations": ("", "session_id={session}"),
+    "conversation": ("", "end=1"),
 }
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"
 OPENED = "is of a row that the stores of these pages do not have: its own tests open it"
@@ -52,7 +53,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(("save-view", "admin:save-view", "change-view", "admin:change-view"), FORM),
     "join": OPENED,
     **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),
-    **dict.fromkeys(("consolidation", "admin:consolidation"), OPENED),
+    **dict.fromkeys(("consolidation", "admin:consolidation", "replay", "admin:replay"), OPENED),
     **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",
@@ -186,6 +187,8 @@ class Values:
             "relation_id": lambda route: self._uid("Relation"),
             "conversation_id": lambda route: self._uid("Conversation"),
             "message_id": lambda route: self._uid("Message"),
+            "first": lambda route: self._uid("Conversation"),
+            "second": lambda route: self._uid("Conversation"),
             "key_id": lambda route: pk(self.project.keys.order_by("pk").first()),
             "member_id": lambda route: pk(self.project.memberships.order_by("pk").first()),
             "item_id": lambda route: pk(self.project.review_items.order_by("pk").first()),

@@ -2,9 +2,12 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from conversations.views.compare import ComparePage
 from conversations.views.consolidation import ConsolidationPage, Consolidations
 from conversations.views.conversations import ConversationPage, Conversations, MessagePage
+from conversations.views.forks import ForkPage, ForkTreePage
 from conversations.views.learning import Learning, SwitchRule
+from conversations.views.replays import NewReplay, ReplayPage, Replays
 from memory.views.frames import WEB, Page, build_patterns
 from memory.views.navigation import Section, add_section
 
@@ -13,9 +16,15 @@ PAGES: list[Page] = [
     ("consolidation/<uuid:run_id>", ConsolidationPage, "consolidation"),
     ("conversations", Conversations, "conversations"),
     ("conversations/<uuid:conversation_id>", ConversationPage, "conversation"),
+    ("conversations/<uuid:conversation_id>/fork", ForkPage, "fork"),
+    ("conversations/<uuid:conversation_id>/forks", ForkTreePage, "fork-tree"),
+    ("conversations/<uuid:conversation_id>/replay", NewReplay, "replay-new"),
+    ("conversations/<uuid:first>/compare/<uuid:second>", ComparePage, "compare"),
     ("learning", Learning, "learning"),
     ("learning/<slug:name>", SwitchRule, "switch-rule"),
     ("messages/<uuid:message_id>", MessagePage, "message"),
+    ("replays", Replays, "replays"),
+    ("replays/<uuid:replay_id>", ReplayPage, "replay"),
 ]
 urlpatterns = build_patterns(PAGES, WEB)
 

@@ -82,6 +82,7 @@ OUTPUT_NAMES = (
 )
 CLAUDE_CODE = "claude-code"
 MAX_ID_LENGTH = 200
+MAX_DURATION_MS = 2**31
 OWN_FIELDS = "day1"  # key of the fields that Day1's own client adds: client, root, at, nonce
 
 
@@ -112,6 +113,7 @@ class HookEvent:
     input: Any = None
     output: Any = None
     said_at: datetime | None = None
+    duration_ms: int | None = None
     transcript: list[Any] = field(default_factory=list)
     records: list[Any] = field(default_factory=list)
 
@@ -153,6 +155,7 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
         input=parse_json(_get_first(raw, INPUT_NAMES)),
         output=parse_json(_get_first(raw, OUTPUT_NAMES)),
         said_at=_parse_timestamp(added.get("at")),
+        duration_ms=_parse_duration(raw.get("duration_ms")),
         transcript=_as_list(raw.get("transcript")),
         records=_as_list(raw.get("records")),
         **values,
@@ -199,6 +202,12 @@ def _parse_timestamp(value: Any) -> datetime | None:
         return datetime.fromtimestamp(float(value), UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return None
+
+
+def _parse_duration(value: Any) -> int | None:
+    """Return whole milliseconds; None for what is none."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return round(value) if is_number and 0 <= value < MAX_DURATION_MS else None
 
 
 def _as_list(value: Any) -> list[Any]:

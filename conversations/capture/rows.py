@@ -158,8 +158,9 @@ class EventRows:
 
     def _add_message(self, event: HookEvent, who: Actor, **fields: Any) -> Message:
         conversation = self._open_conversation(event, who)
-        metadata = {"client": event.client, "prompt_id": clean_id(event.prompt_id)}
-        metadata = {name: value for name, value in metadata.items() if value}
+        metadata: dict[str, Any] = {"client": event.client, "prompt_id": clean_id(event.prompt_id)}
+        metadata |= {"duration_ms": event.duration_ms}
+        metadata = {name: value for name, value in metadata.items() if value not in ("", None)}
         said_at = min(event.said_at, timezone.now()) if event.said_at else None
         row = build_message({**fields, "metadata": metadata, "said_at": said_at}, who)
         self.messages.setdefault(conversation.uid, []).append(row)

@@ -203,13 +203,16 @@ class MessageEngine:
         actor: Actor,
         branch_name: str = MAIN,
         roles: Sequence[str] = (),
+        begin_at: UUID | None = None,
+        from_end: bool = False,
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
     ) -> Page[Message]:
         """Return a page of a conversation's messages in their order, with those that a fork shares.
 
-        Raises NotFound for the conversation.
+        Where no cursor is given, ``begin_at`` is the message that the page begins with, and ``from_end`` asks
+        for the last page. Raises NotFound for the conversation, and for a message that it does not have.
         """
         check_limit(limit)
         branch = find_branch(actor, branch_name) if actor.has_scope("read") else None
@@ -225,10 +228,13 @@ class MessageEngine:
         mark = list_fingerprint(rows.filter(conversation_id=conversation_id))
         position = read_cursor(cursor, mark)
         thread = load_thread(branch.lineage(seq), conversation)
-        back, key = position.get("back", False), _parse_position(position, thread)
+        back, key = position.get("back", from_end and not cursor), _parse_position(position, thread)
+        if begin_at is not None and not cursor:
+            key = _find_position(Message.objects.on(branch, seq), thread, begin_at)
         batch = take_within(thread.stream(rows, limit + 1, down=back, beyond=key), limit + 1, PAGE_BYTES)
         pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
-        return build_page(batch, limit, back, bool(cursor), lambda row: {"key": _format(thread, row), **pin})
+        moved = key not in (None, (0, 0))  # there are messages on the side that it comes from
+        return build_page(batch, limit, back, moved, lambda row: {"key": _format(thread, row), **pin})
 
 
 def may_read_thinking(actor: Actor) -> bool:
@@ -311,6 +317,15 @@ def _renumber(
 def _format(thread: Thread, row: Message) -> str:
     """Return a position for a cursor: the segment, and the number in it."""
     return ".".join(map(str, thread.position(row)))
+
+
+def _find_position(rows: VersionedQuerySet, thread: Thread, message_id: UUID) -> Position:
+    """Return the position right before a message. Raises NotFound."""
+    for row in rows.filter(uid=message_id).fetch_all():
+        if thread.has_message(row):
+            segment, number = thread.position(row)
+            return segment, number - 1
+    raise NotFound("No message with this id is visible here.")
 
 
 def _parse_position(cursor: Mapping[str, Any], thread: Thread) -> Position | None:

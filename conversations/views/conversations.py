@@ -8,14 +8,20 @@ from django.utils.translation import gettext_lazy as _
 from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
+from conversations.models import Conversation
+from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
-from memory.exceptions import Invalid
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid, NotFound
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.filterset_form import active_filters, filter_form
 from memory.views.labels import RUN_WORDS
 from memory.views.list_base import FOUND, Listing, require_known
+from memory.views.view_context import ViewContext
+
+MAX_FORKS = 10  # at the side of a thread
 
 LABELS = {
     "session_id": _("Session"),
@@ -60,6 +66,8 @@ class Conversations(Listing):
 
 
 class ConversationPage(ProjectPage):
+    """A thread by pages: from its begin, from a message (?message=), or its end (?end=1)."""
+
     template_name = "conversation.html"
     section = "conversations"
     extra_context = {"list_title": Conversations.title}
@@ -72,20 +80,47 @@ class ConversationPage(ProjectPage):
         shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
         shown |= {"set": len(payload), "filtered": bool(payload)}
         try:
-            refuse_unknown(self.request, RoleFilterSet.base_filters)
-            shown["page"] = page = self._messages(uid)
+            refuse_unknown(self.request, RoleFilterSet.base_filters, ["message", "end"])
+            shown["page"] = page = self._list_messages(uid)
         except Invalid as error:
             return super().get_context_data(**{**shown, "error": error_sentence(error)}, **kwargs)
-        facts = LinkEngine().facts_from(source_ids=[row.uid for row in page.results], **self.reader.read_args)
-        for row in page.results:
-            row.facts = facts.get(row.uid, [])
-        return super().get_context_data(**shown, thinking=may_read_thinking(self.reader.actor), **kwargs)
+        shown |= {
+            "entries": list_entries(page.results, load_notes(self.reader, page.results)),
+            "begin_at": self.request.GET.get("message", ""),
+            "thinking": may_read_thinking(self.reader.actor),
+        }
+        return super().get_context_data(**shown, **load_forks(self.reader, one), **kwargs)
 
-    def _messages(self, uid: UUID) -> Any:
-        role = self.request.GET.get("role", "")
+    def _list_messages(self, uid: UUID) -> Any:
+        role, begin_at = self.request.GET.get("role", ""), self.request.GET.get("message", "")
         return MessageEngine().list_messages(
-            conversation_id=uid, roles=[role] if role else [], **self.reader.read_args, **self.paging()
+            conversation_id=uid,
+            roles=[role] if role else [],
+            begin_at=c.parse_uuid("message", begin_at) if begin_at else None,
+            from_end="end" in self.request.GET,
+            **self.reader.read_args,
+            **self.paging(),
         )
+
+
+def load_forks(reader: ViewContext, conversation: Conversation) -> dict[str, Any]:
+    """Return what stands at the side of a thread: where it was forked, and its newest forks."""
+    engine = ConversationEngine()
+    filters = ConversationFilter.from_values({"parent_conversation_id": [conversation.uid]})
+    forks = engine.list_conversations(filters=filters, limit=MAX_FORKS, **reader.read_args)
+    return {"forks": forks, "source": find_source(reader, conversation)}
+
+
+def find_source(reader: ViewContext, conversation: Conversation) -> Conversation | None:
+    """Return the conversation that a fork goes on from, if it can be seen."""
+    if conversation.parent_conversation_id is None:
+        return None
+    try:
+        return ConversationEngine().get_conversation(
+            conversation_id=conversation.parent_conversation_id, **reader.read_args
+        )
+    except NotFound:
+        return None
 
 
 class MessagePage(ProjectPage):

@@ -1,4 +1,4 @@
-"""The tree of branches as nested lists; a branch with children folds as <details>, without a script."""
+"""Trees of branches or forks as nested lists; a node with children folds as <details>, without a script."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +17,7 @@ FIGURES = {
     "facts": ngettext_lazy("%(n)s fact", "%(n)s facts", "n"),
     "agents": ngettext_lazy("%(n)s agent", "%(n)s agents", "n"),
     "branches": ngettext_lazy("%(n)s branch", "%(n)s branches", "n"),
+    "forks": ngettext_lazy("%(n)s fork", "%(n)s forks", "n"),
 }
 TITLES = {
     "ahead": gettext_lazy("Commits of its own that the parent has not"),
@@ -35,10 +36,16 @@ def tree_figure(number: int, name: str) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def branch_tree(context: template.Context, nodes: Sequence[Any], unfolded: bool) -> SafeString:
+def branch_tree(
+    context: template.Context,
+    nodes: Sequence[Any],
+    unfolded: bool,
+    node_template: str = NODE,
+    counted: str = "branches",
+) -> SafeString:
     """Render the nodes, parents before their children; with ``unfolded`` all of them are open."""
     assert context.template is not None  # it is being rendered
-    line = context.template.engine.get_template(NODE)
+    line = context.template.engine.get_template(node_template)
     parts: list[str] = ['<ul class="tree">']
     depth: list[int] = []
     for index, node in enumerate(nodes):
@@ -49,9 +56,7 @@ def branch_tree(context: template.Context, nodes: Sequence[Any], unfolded: bool)
         with context.push(node=node, folds=has_rows):
             shown = line.render(context)
         if has_rows:
-            parts.append(
-                _open_branch(shown, tree_figure(node.children, "branches"), unfolded or not node.level)
-            )
+            parts.append(_open_branch(shown, tree_figure(node.children, counted), unfolded or not node.level))
             depth.append(node.level)
         else:
             parts.append(f'<li><div class="node">{shown}</div></li>')

@@ -1,6 +1,6 @@
 """A list by state, with the form for a new row."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django import forms
@@ -23,6 +23,11 @@ class StateListPage(ProjectPage):
     """
 
     states: Mapping[str, Any] = {}
+    parameters: Collection[str] = ()  # of the address, beside the state
+
+    @property
+    def may_create(self) -> bool:
+        return self.reader.can["write"] and self.reader.is_now
 
     def count_rows(self) -> Mapping[str, int]:
         """Return how many rows there are, by state."""
@@ -45,7 +50,7 @@ class StateListPage(ProjectPage):
         return redirect(self.create_row(form))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        refuse_unknown(self.request, ["state"])
+        refuse_unknown(self.request, ["state"], self.parameters)
         first = next(iter(self.states))
         requested = self.request.GET.get("state", first)
         state = requested if requested in self.states else first
@@ -58,7 +63,7 @@ class StateListPage(ProjectPage):
                 (name, label, counts.get(name, sum(counts.values()))) for name, label in self.states.items()
             ],
             filtered=any(counts.values()),
-            may_create=self.reader.can["write"] and self.reader.is_now,
+            may_create=self.may_create,
             **kwargs,
         )
 

@@ -1,5 +1,6 @@
 """Engine of replays: create, context, run in the background, cancel, complete, compare."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,6 +8,7 @@ from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, get_visible
@@ -15,10 +17,10 @@ from conversations.engines.replays.context import ChatMessage, build_context, es
 from conversations.engines.replays.memory_state import read_memory
 from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.run import ReplayRun, claim_replay, list_due, measure_cost
-from conversations.engines.replays.thread import load_parts
+from conversations.engines.replays.thread import load_own, load_parts
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine
 from conversations.engines.semantic_diff.row_diff import RowDiffPage
-from conversations.models import Replay
+from conversations.models import Message, Replay
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.retry import retry_methods
@@ -157,21 +159,23 @@ class ReplayEngine:
         cursor: str = "",
     ) -> Page[Replay]:
         """Return a page of replays on branches that the actor may use, newest first."""
-        actor.require_scope("read")
-        rows = every = Replay.objects.filter(project=actor.project_id).select_related(
-            "branch", "source_branch"
-        )
-        if actor.branch_patterns:
-            names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-            rows = rows.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
-        if conversation_id is not None:
-            rows = rows.filter(source_id=conversation_id)
+        every = Replay.objects.filter(project=actor.project_id)
+        rows = self._list_rows(actor, conversation_id).select_related("branch", "source_branch")
         if state:
             rows = rows.filter(state__in=[c.one_of(State.values)("state", one) for one in state])
         page = paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
         for row in page.results:
             row.cost = measure_cost(row)
         return page
+
+    def count_replays(self, *, actor: Actor, conversation_id: UUID | None = None) -> Counter[str]:
+        """Return how many replays there are in each state, on branches that the actor may use."""
+        counted = self._list_rows(actor, conversation_id).order_by().values_list("state")
+        return Counter(dict(counted.annotate(n=Count("pk"))))
+
+    def list_messages(self, *, replay_id: UUID, actor: Actor) -> list[Message]:
+        """Return the messages that a replay has added, in their order. Raises NotFound."""
+        return load_own(self._get(replay_id, actor))
 
     def get_replay_context(self, *, replay_id: UUID, actor: Actor) -> dict[str, Any]:
         """Return the messages up to the fork in chat format with the overrides, and the tools.
@@ -209,6 +213,14 @@ class ReplayEngine:
             "branch_name": row.source_branch.name,
             "other_branch": row.branch.name,
         }
+
+    def _list_rows(self, actor: Actor, conversation_id: UUID | None) -> QuerySet[Replay]:
+        actor.require_scope("read")
+        rows = Replay.objects.filter(project=actor.project_id)
+        if actor.branch_patterns:
+            names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
+            rows = rows.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
+        return rows if conversation_id is None else rows.filter(source_id=conversation_id)
 
     def _get(self, replay_id: UUID, actor: Actor) -> Replay:
         actor.require_scope("read")

@@ -1,0 +1,121 @@
+"""Trees of forks: a conversation with all that was forked from it, and the forks that begin at messages."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count
+
+from conversations.engines.conversations import attach_counts, get_visible
+from conversations.engines.threads import load_thread
+from conversations.models import Conversation, Message
+from memory.actors import Actor
+from memory.db.querysets import Lineage
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+
+MAX_NODES = 200
+
+
+@dataclass(frozen=True)
+class ForkNode:
+    """A conversation in its tree; ``point`` is the number of the last message that it shares."""
+
+    conversation: Conversation
+    level: int
+    children: int
+    point: int | None
+
+
+@dataclass(frozen=True)
+class ForkTree:
+    """A conversation that is no fork, with its forks, parents before children, siblings by their points."""
+
+    nodes: Sequence[ForkNode]
+    is_cut: bool
+
+    @property
+    def results(self) -> Sequence[ForkNode]:
+        return self.nodes
+
+
+def load_fork_tree(
+    *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
+) -> ForkTree:
+    """Return the tree that a conversation belongs to, of at most 200 conversations. Raises NotFound.
+
+    It takes one query for each generation of forks, whatever their number.
+    """
+    actor.require_scope("read", branch_name)
+    branch = find_branch(actor, branch_name)
+    lineage = branch.lineage(resolve_point(branch, at))
+    root = find_root(lineage, get_visible(lineage, conversation_id))
+    forks, is_cut = gather_forks(lineage, root)
+    rows = [root, *(row for group in forks.values() for row in group)]
+    attach_counts(rows, lineage)
+    points = number_points(lineage, rows)
+    return ForkTree(list(_walk(root, forks, points)), is_cut)
+
+
+def find_root(lineage: Lineage, conversation: Conversation) -> Conversation:
+    """Return the first conversation of a thread, or the oldest that is visible."""
+    segments = load_thread(lineage, conversation).segments
+    ids = [segment.conversation_id for segment in segments]
+    shown = Conversation.objects.in_lineage(lineage).filter(uid__in=ids)
+    by_id = {row.uid: row for row in shown.fetch_all()}
+    return next(by_id[uid] for uid in ids if uid in by_id)
+
+
+def gather_forks(lineage: Lineage, root: Conversation) -> tuple[dict[UUID, list[Conversation]], bool]:
+    """Return the forks below a conversation by their parent, and whether there are more than is read."""
+    found: dict[UUID, list[Conversation]] = defaultdict(list)
+    level, known = [root.uid], {root.uid}
+    while level:
+        rows = Conversation.objects.in_lineage(lineage).filter(parent_conversation_id__in=level)
+        new = [row for row in rows.lowest(MAX_NODES + 1, "uid") if row.uid not in known]
+        room = MAX_NODES - len(known)
+        for row in new[:room]:
+            found[row.parent_conversation_id].append(row)
+        if len(new) > room:
+            return found, True
+        level = [row.uid for row in new]
+        known.update(level)
+    return found, False
+
+
+def number_points(lineage: Lineage, rows: Sequence[Conversation]) -> dict[Any, int]:
+    """Return the numbers of the messages at which conversations were forked, by the messages."""
+    points = [row.fork_point_message_id for row in rows if row.fork_point_message_id]
+    messages = Message.objects.in_lineage(lineage)
+    return dict(messages.select_by_key(("uid", "sequence_num"), "uid", points))
+
+
+def _walk(
+    root: Conversation, forks: dict[UUID, list[Conversation]], points: dict[Any, int]
+) -> Iterator[ForkNode]:
+    waiting = [(root, 0)]
+    while waiting:
+        row, level = waiting.pop()
+        children = sorted(forks.get(row.uid, ()), key=lambda one: (_number(one, points), one.uid))
+        yield ForkNode(row, level, len(children), points.get(row.fork_point_message_id))
+        waiting += [(child, level + 1) for child in reversed(children)]
+
+
+def _number(row: Conversation, points: dict[Any, int]) -> int:
+    return points.get(row.fork_point_message_id, 0)
+
+
+def count_forks(
+    *, messages: Sequence[Message], actor: Actor, branch_name: str = MAIN, at: Any = None
+) -> Counter[UUID]:
+    """Return how many conversations were forked at each of these messages."""
+    actor.require_scope("read", branch_name)
+    branch = find_branch(actor, branch_name)
+    forks = Conversation.objects.on(branch, resolve_point(branch, at)).order_by()
+    forks = forks.filter(
+        parent_conversation_id__in={row.conversation_id for row in messages},
+        fork_point_message_id__in=[row.uid for row in messages],
+    )
+    counted = forks.values("fork_point_message_id").annotate(n=Count("rid"))
+    return Counter({row["fork_point_message_id"]: row["n"] for row in counted})

@@ -1,0 +1,303 @@
+"""Replays: their list, the form that makes one from a message, and the report of one."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+from django_htmx.http import HttpResponseClientRefresh
+
+from conversations.engines.fields import REPLAY
+from conversations.engines.replays.engine import ReplayEngine
+from conversations.models import Message, Replay
+from conversations.views.compare import describe_diff
+from conversations.views.conversations import Conversations
+from conversations.views.forks import ThreadForm
+from conversations.views.thread import list_entries
+from memory.conf import conf
+from memory.engines.fields import types as t
+from memory.engines.fields.base import Field
+from memory.engines.support import validation as c
+from memory.exceptions import Conflict, Day1Error, NotFound, TooLarge
+from memory.providers.tool_chat import get_replayer
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.field_widgets import OptionalText, form_field
+from memory.views.flash import flash_success, flash_warning
+from memory.views.state_list import ALL, StateListPage
+from memory.views.view_context import ViewContext
+
+replay_engine = ReplayEngine()
+State = Replay.State
+STATES: dict[str, Any] = {
+    ALL: lazy("All"),
+    State.READY.value: lazy("Ready"),
+    State.QUEUED.value: lazy("Queued"),
+    State.RUNNING.value: lazy("Running"),
+    State.WAITING.value: lazy("Waiting"),
+    State.DONE.value: lazy("Done"),
+    State.STOPPED.value: lazy("Stopped at a limit"),
+    State.FAILED.value: lazy("Failed"),
+    State.CANCELLED.value: lazy("Cancelled"),
+}
+MAY_RUN = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
+MAY_COMPLETE = (State.READY, State.STOPPED, State.FAILED)
+ORDER = (
+    *("model", "temperature", "max_tokens", "system_prompt", "extra_context", "tools_allow", "tools_deny"),
+    *("max_steps", "max_total_tokens", "max_cost"),
+)
+MEMORY_FIELDS: dict[str, tuple[Any, Any]] = {
+    "branch": (
+        lazy("Memory of the branch"),
+        lazy("What a search of this branch tells on the last words of a person. Empty: nothing is told."),
+    ),
+    "at": (
+        lazy("as it was at"),
+        lazy("A time such as 2026-05-01T12:00, or the number of a commit. Empty: now."),
+    ),
+    "merge_request": (
+        lazy("or as merge request number"),
+        lazy("The memory as it would be once this request is merged."),
+    ),
+}
+
+
+def count_steps(row: Replay) -> str:
+    """Return one sentence: what a replay did, and what it cost."""
+    parts = [
+        ngettext("{n} step", "{n} steps", row.steps).format(n=row.steps),
+        _("{n} tokens").format(n=f"{row.input_tokens + row.output_tokens:,}"),
+    ]
+    if row.cost is not None:
+        parts.append(_("cost {cost}").format(cost=row.cost))
+    if row.unknown_calls:
+        text = ngettext("{n} call without a recorded result", "{n} calls without one", row.unknown_calls)
+        parts.append(text.format(n=row.unknown_calls))
+    return ", ".join(parts)
+
+
+class Replays(StateListPage):
+    """The replays by state, of one conversation where ?conversation= names it."""
+
+    template_name = "conversation/replays.html"
+    section, scope, title = "conversations", "read", lazy("Replays")
+    states = STATES
+    parameters = ("conversation",)
+    may_create = False
+    extra_context = {
+        "lead": lazy(
+            "A replay goes on from a message with another model, prompt or memory, and shows whether that"
+            " would have done better."
+        ),
+        "drawing": "redo",
+        "none_fits": lazy("No replay is in this state."),
+        "none_yet": lazy(
+            "Nothing was replayed yet. Open a conversation and choose Replay at the message to go on from."
+        ),
+        "show_all": lazy("To the conversations"),
+    }
+
+    @property
+    def conversation_id(self) -> UUID | None:
+        text = self.request.GET.get("conversation", "")
+        return c.parse_uuid("conversation", text) if text else None
+
+    def count_rows(self) -> Mapping[str, int]:
+        return replay_engine.count_replays(actor=self.reader.actor, conversation_id=self.conversation_id)
+
+    def list_rows(self, state: str) -> Any:
+        page = replay_engine.list_replays(
+            actor=self.reader.actor,
+            conversation_id=self.conversation_id,
+            state=[state] if state else (),
+            **self.paging(),
+        )
+        for row in page.results:
+            row.kind, row.sentence = STATES[row.state], count_steps(row)
+        return page
+
+    def build_form(self, data: Any = None) -> forms.Form:
+        return forms.Form(data)  # a replay begins at a message of its conversation
+
+
+class NewReplay(ThreadForm):
+    title = lazy("Replay from this message")
+    extra_context = {
+        **ThreadForm.extra_context,
+        "lead": lazy(
+            "A fork goes on from here with what you change below; what stays empty is as it was. Tools are"
+            " not run: a call gets the result that was recorded."
+        ),
+        "verb": lazy("Make the replay"),
+        "drawing": "redo",
+    }
+
+    def build_form(self, data: Any = None) -> forms.Form:
+        return build_replay_form(data)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        warning = "" if find_model() else _("No model is set: an agent can go on from the context by itself.")
+        return super().get_context_data(warning=warning, **kwargs)
+
+    def carry_out(self, form: forms.Form, typed: dict[str, str]) -> str:
+        parameters = {name: read_parameter(REPLAY[name], typed[name]) for name in ORDER if name in typed}
+        row = replay_engine.create_replay(
+            conversation_id=self.kwargs["conversation_id"],
+            message_id=self.message_id,
+            memory={name: typed[name] for name in MEMORY_FIELDS if name in typed},
+            **self.reader.write_args,
+            **parameters,
+        )
+        if "run" in typed:
+            run_replay(self.request, self.reader, row.pk)
+        return self.reader.url("replay", row.pk, branch="", at="")
+
+
+def build_replay_form(data: Any = None) -> forms.Form:
+    """Return the form: parameters, the state of the memory, limits, and whether it runs at once."""
+    form = forms.Form(data, initial={"max_steps": 20, "run": bool(find_model())})
+    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[:7]}
+    for name in ORDER[:7]:
+        form.fields[name].widget.attrs.update(
+            {"rows": 3} if name in ("system_prompt", "extra_context") else {}
+        )
+        form.fields[name].help_text = HELPS.get(name, "")
+    form.fields |= {
+        name: OptionalText(label=label, help_text=text) for name, (label, text) in MEMORY_FIELDS.items()
+    }
+    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[7:]}
+    if find_model():
+        form.fields["run"] = forms.BooleanField(label=_("Run it now"), required=False)
+    return form
+
+
+HELPS: dict[str, Any] = {
+    "model": lazy("Empty: the one of the server’s settings."),
+    "system_prompt": lazy("In place of that of the conversation."),
+    "extra_context": lazy("Told behind the system prompt."),
+    "tools_allow": lazy("Names with commas between them. Empty: all that were used."),
+    "tools_deny": lazy("Names with commas between them."),
+}
+
+
+def find_model() -> str:
+    """Return the model that replays run with by default; "" where none is set."""
+    try:
+        return conf().replay_model if get_replayer() else ""
+    except ImproperlyConfigured:
+        return ""
+
+
+def read_parameter(field: Field, text: str) -> Any:
+    """Return the value that a typed text stands for; the engine refuses one that is none."""
+    match field.type:
+        case t.ListOf():
+            return [name for part in text.split(",") if (name := part.strip())]
+        case t.Whole():
+            return int(text) if text.isdecimal() and len(text) < 16 else text
+        case t.Number():
+            return float(text) if text.replace(".", "", 1).isdecimal() and len(text) < 16 else text
+    return text
+
+
+def run_replay(request: HttpRequest, reader: ViewContext, replay_id: UUID) -> None:
+    """Have the worker go on with a replay, and tell what came of the wish."""
+    try:
+        replay_engine.run_replay(replay_id=replay_id, actor=reader.actor)
+    except Day1Error as error:
+        flash_warning(request, error_sentence(error))
+    else:
+        flash_success(request, _("Queued: the worker goes on with it."))
+
+
+class ReplayPage(ProjectPage):
+    """The report of a replay: what it did, what it was told, what it cost, and how it differs."""
+
+    template_name = "conversation/replay.html"
+    fragment_name = "conversation/replay_progress.html"
+    section = "conversations"
+    extra_context = {"list_title": Conversations.title}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        row = replay_engine.get_replay(replay_id=self.kwargs["replay_id"], actor=self.reader.actor)
+        shown: dict[str, Any] = {
+            "replay": row,
+            "title": _("Replay with %(model)s") % {"model": row.model or find_model() or _("an agent")},
+            "state": STATES[row.state],
+            "sentence": count_steps(row),
+            "is_active": row.state in Replay.ACTIVE,
+            "may_write": self.reader.can["write"] and not row.branch.archived_at,
+            "may_run": row.state in MAY_RUN,
+            "may_complete": row.state in MAY_COMPLETE,
+            "may_cancel": row.state not in (State.DONE, State.CANCELLED),
+        }
+        report = {} if getattr(self.request, "htmx", False) else self._load_report(row)
+        return super().get_context_data(**shown, **report, **kwargs)
+
+    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
+        """Render the page; a script that asks how far it is gets the whole page at the end."""
+        if getattr(self.request, "htmx", False) and not context["is_active"]:
+            return HttpResponseClientRefresh()
+        return super().render_to_response(context, **options)
+
+    def _load_report(self, row: Replay) -> dict[str, Any]:
+        """Return the steps, and how source and replay differ, as far as both can be read."""
+        where: dict[str, Any] = {"replay_id": row.pk, "actor": self.reader.actor}
+        messages: list[Message] = replay_engine.list_messages(**where)
+        shown: dict[str, Any] = {
+            "entries": list_entries(messages),
+            "parameters": list_parameters(row),
+            "memory": describe_memory(row),
+        }
+        if not messages:
+            return shown
+        try:
+            return shown | describe_diff(replay_engine.semantic_diff(**where))
+        except (NotFound, TooLarge) as error:
+            return shown | {"error": error_sentence(error)}
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Run, cancel or complete the replay."""
+        where: dict[str, Any] = {"replay_id": self.kwargs["replay_id"], "actor": self.reader.actor}
+        try:
+            match request.POST.get("do", ""):
+                case "run":
+                    run_replay(request, self.reader, where["replay_id"])
+                case "cancel":
+                    replay_engine.cancel_replay(**where)
+                    flash_success(request, _("Cancelled: a step that is under way is the last."))
+                case "complete":
+                    replay_engine.complete_replay(**where)
+                    flash_success(request, _("Completed: its conversation is closed."))
+        except Conflict as error:
+            flash_warning(request, error_sentence(error))
+        return redirect(request.path)
+
+
+def list_parameters(row: Replay) -> list[tuple[Any, Any]]:
+    """Return what was asked of a replay, with labels; what stayed as it was is left out."""
+    values = [(REPLAY[name].label, getattr(row, name)) for name in ORDER]
+    return [
+        (label, ", ".join(value) if isinstance(value, list) else value)
+        for label, value in values
+        if value not in (None, "", [])
+    ]
+
+
+def describe_memory(row: Replay) -> str:
+    """Return which memory the context was told from; "" for none."""
+    state = row.memory_state
+    if "merge_request" in state:
+        return _("As merge request %(number)s would leave it") % {"number": state["merge_request"]}
+    if not state:
+        return ""
+    name = state.get("branch") or "main"
+    if state.get("at") in (None, ""):
+        return _("The branch %(name)s") % {"name": name}
+    return _("The branch %(name)s at %(point)s") % {"name": name, "point": state["at"]}

@@ -1,0 +1,322 @@
+"""The pages of conversations: threads, forks, comparison, replays."""
+
+import re
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
+from conversations.models import Conversation, Message, Replay
+from conversations.views.replays import ORDER
+from memory.actors import Actor
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.links import LinkEngine
+from memory.models import Branch
+from tests.conversations.test_replays import FakeModel, completion, model
+from tests.curation.test_queue_pages import text
+from tests.memory.views.conftest import browser, curator, maintainer, person, viewer
+
+__all__ = ["browser", "curator", "maintainer", "model", "person", "viewer"]
+pytestmark = pytest.mark.django_db(transaction=True)
+PATH = "/p/test/conversations"
+conversations, messages, replays = ConversationEngine(), MessageEngine(), ReplayEngine()
+
+
+def use(name: str, given: Any, output: str, **more: Any) -> dict[str, Any]:
+    call = {"id": f"call {output}", "name": name, "input": given}
+    return {"role": "tool_result", "content": output, "tool_calls": [call], **more}
+
+
+@pytest.fixture
+def talk(actor: Actor, main: Branch) -> tuple[Conversation, list[Message]]:
+    one = conversations.create_conversation(actor=actor, title="Login <b>", model="first")
+    rows = [
+        {"role": "user", "content": "Why does the login fail?"},
+        use("Bash", {"command": "date -u"}, "yesterday", metadata={"duration_ms": 2300}),
+        use("Read", {"path": "auth.py"}, "Error: no such file", metadata={"is_error": True}),
+        {"role": "assistant", "content": "The clock is `wrong` <script>."},
+    ]
+    return one, list(messages.write_messages(conversation_id=one.uid, messages=rows, actor=actor))
+
+
+def learn(message: Message, actor: Actor, words: str = "The clock was wrong.", branch: str = "main") -> UUID:
+    fact = FactEngine().write_fact(fact_text=words, actor=actor, branch_name=branch).fact
+    LinkEngine().write_link(
+        from_id=fact.uid,
+        to_id=message.uid,
+        to_type="message",
+        link_type="MESSAGE_OF",
+        actor=actor,
+        branch_name=branch,
+    )
+    return fact.uid
+
+
+class TestThread:
+    def test_a_call_is_one_line_with_duration_and_outcome(self, viewer: Client, talk: Any) -> None:
+        page = viewer.get(f"{PATH}/{talk[0].uid}")
+        assert "Bash date -u 2.3 s done" in text(page)
+        assert "Read auth.py failed" in text(page)
+        html = page.content.decode()
+        assert len(re.findall('<details class="call"', html)) == 2
+        assert "<script>." not in html
+        assert "Login &lt;b&gt;" in html
+
+    def test_the_result_of_a_call_stands_with_it(self, viewer: Client, actor: Actor, main: Branch) -> None:
+        one = conversations.create_conversation(actor=actor)
+        now = timezone.now() - timedelta(minutes=5)
+        call = {"id": "c1", "type": "function", "function": {"name": "Grep", "arguments": '{"q": "x"}'}}
+        rows = [
+            {"role": "assistant", "content": "I look.", "tool_calls": [call], "said_at": now.isoformat()},
+            {
+                "role": "tool_result",
+                "content": "found",
+                "metadata": {"tool_call_id": "c1"},
+                "said_at": (now + timedelta(seconds=90)).isoformat(),
+            },
+        ]
+        messages.write_messages(conversation_id=one.uid, messages=rows, actor=actor)
+        page = viewer.get(f"{PATH}/{one.uid}")
+        assert "Grep x 90.0 s done" in text(page)
+        assert page.content.decode().count('<li class="turn') == 1
+        assert 'id="m2"' in page.content.decode()
+
+    def test_facts_at_the_message_that_they_come_from(self, viewer: Client, talk: Any, actor: Actor) -> None:
+        uid = learn(talk[1][3], actor)
+        page = viewer.get(f"{PATH}/{talk[0].uid}")
+        assert "→ 1 fact The clock was wrong." in text(page)
+        fact = viewer.get(f"/p/test/facts/{uid}").content.decode()
+        address = f"/p/test/messages/{talk[1][3].uid}"
+        assert address in fact
+        assert f"{PATH}/{talk[0].uid}?message={talk[1][3].uid}" in viewer.get(address).content.decode()
+
+    def test_a_long_one_by_pages_from_any_message_and_from_the_end(
+        self, viewer: Client, actor: Actor, main: Branch
+    ) -> None:
+        one = conversations.create_conversation(actor=actor)
+        rows = messages.write_messages(
+            conversation_id=one.uid,
+            messages=[{"role": "user", "content": f"word{n:03}"} for n in range(130)],
+            actor=actor,
+        )
+        address = f"{PATH}/{one.uid}"
+        assert words(viewer.get(address)) == list(range(50))
+        assert words(viewer.get(f"{address}?end=1")) == list(range(80, 130))
+        middle = viewer.get(f"{address}?message={rows[60].uid}")
+        assert words(middle) == list(range(60, 110))
+        earlier = re.search(r'rel="prev"\s+href="([^"]+)"', middle.content.decode())
+        later = re.search(r'rel="next"\s+href="([^"]+)"', middle.content.decode())
+        assert earlier
+        assert later
+        assert words(viewer.get(earlier[1].replace("&amp;", "&"))) == list(range(10, 60))
+        assert words(viewer.get(later[1].replace("&amp;", "&"))) == list(range(110, 130))
+        first = viewer.get(f"{address}?message={rows[0].uid}").content.decode()
+        assert 'rel="prev"' not in first
+
+    def test_a_message_of_another_conversation_is_not_there(self, viewer: Client, talk: Any) -> None:
+        assert viewer.get(f"{PATH}/{talk[0].uid}?message={talk[0].uid}").status_code == 404
+        assert "must be a UUID" in text(viewer.get(f"{PATH}/{talk[0].uid}?message=moon"))
+
+    def test_an_empty_one_says_how_it_is_filled(self, viewer: Client, actor: Actor, main: Branch) -> None:
+        one = conversations.create_conversation(actor=actor)
+        assert "An agent writes messages" in text(viewer.get(f"{PATH}/{one.uid}"))
+
+
+def words(page: Any) -> list[int]:
+    assert page.status_code == 200
+    return [int(n) for n in re.findall(r"word(\d{3})", text(page))]
+
+
+class TestForks:
+    def test_from_any_message(self, curator: Client, talk: Any, actor: Actor) -> None:
+        one, rows = talk
+        address = f"{PATH}/{one.uid}/fork?message={rows[1].uid}"
+        assert f"fork?message={rows[1].uid}" in curator.get(f"{PATH}/{one.uid}").content.decode()
+        assert "Message 2" in text(curator.get(address))
+        done = curator.post(address, {"title": "Another way"}, follow=True)
+        assert "Forked." in text(done)
+        assert "Nothing was said in this fork yet" in text(done)
+        fork = Conversation.objects.all_versions().get(title="Another way")
+        assert (fork.parent_conversation_id, fork.fork_point_message_id) == (one.uid, rows[1].uid)
+        page = curator.get(f"{PATH}/{one.uid}")
+        assert "1 fork" in text(page)
+        assert "Another way" in text(page)
+        assert "Forked from Login" in text(curator.get(f"{PATH}/{fork.uid}"))
+
+    def test_with_a_branch_of_the_memory(self, curator: Client, talk: Any) -> None:
+        address = f"{PATH}/{talk[0].uid}/fork?message={talk[1][0].uid}"
+        done = curator.post(address, {"memory_branch": "experiment/clock"})
+        assert "branch=experiment%2Fclock" in done["Location"]
+        assert curator.get(done["Location"]).status_code == 200
+        refused = curator.post(address, {"memory_branch": "experiment/clock", "title": "Typed"})
+        assert refused.status_code == 409
+        assert 'value="Typed"' in refused.content.decode()
+
+    def test_a_viewer_and_the_past_have_no_way_to_fork(
+        self, viewer: Client, curator: Client, talk: Any
+    ) -> None:
+        assert "fork?message=" not in viewer.get(f"{PATH}/{talk[0].uid}").content.decode()
+        assert "fork?message=" not in curator.get(f"{PATH}/{talk[0].uid}?at=2").content.decode()
+        assert viewer.get(f"{PATH}/{talk[0].uid}/fork").status_code == 403
+        assert curator.get(f"{PATH}/{talk[0].uid}/fork?at=2").status_code == 409
+
+    def test_nothing_was_said(self, curator: Client, actor: Actor, main: Branch) -> None:
+        one = conversations.create_conversation(actor=actor)
+        answer = curator.get(f"{PATH}/{one.uid}/fork")
+        assert (answer.status_code, "nothing to go on from" in text(answer)) == (400, True)
+
+    def test_the_tree_of_a_conversation(self, viewer: Client, talk: Any, actor: Actor) -> None:
+        one, rows = talk
+        late, early = (
+            conversations.fork_conversation(
+                conversation_id=one.uid, message_id=rows[place].uid, title=f"Fork {place}", actor=actor
+            )
+            for place in (2, 0)
+        )
+        (said,) = messages.write_messages(
+            conversation_id=late.uid, messages=[{"role": "user", "content": "On."}], actor=actor
+        )
+        conversations.fork_conversation(
+            conversation_id=late.uid, message_id=said.uid, title="Fork of a fork", actor=actor
+        )
+        page = viewer.get(f"{PATH}/{early.uid}/forks")
+        told = text(page).partition("that both share.")[2]
+        order = [told.index(name) for name in ("Login", "Fork 0", "Fork 2", "Fork of a fork")]
+        assert order == sorted(order)
+        assert "Fork 0 this one" in told
+        assert f"compare/{one.uid}" in page.content.decode()
+        assert viewer.get(f"{PATH}/{UUID(int=1)}/forks").status_code == 404
+
+
+class TestComparison:
+    @pytest.fixture
+    def fork(self, talk: Any, actor: Actor) -> Conversation:
+        one = conversations.fork_conversation(
+            conversation_id=talk[0].uid, message_id=talk[1][1].uid, title="Other", actor=actor
+        )
+        rows = [
+            use("Read", {"path": "clock.py"}, "the time"),
+            {"role": "assistant", "content": "The password is wrong."},
+        ]
+        messages.write_messages(conversation_id=one.uid, messages=rows, actor=actor)
+        return one
+
+    def test_what_they_share_is_folded_and_the_divergence_marked(
+        self, viewer: Client, talk: Any, fork: Conversation, actor: Actor
+    ) -> None:
+        learn(talk[1][3], actor)
+        page = viewer.get(f"{PATH}/{talk[0].uid}/compare/{fork.uid}")
+        told = text(page)
+        assert "2 messages in common" in told
+        assert told.count("Here they diverge") == 1
+        assert told.index("Here they diverge") < told.index("The password is wrong.")
+        assert "What each learned The clock was wrong. No fact comes from it." in told
+        assert "no result" not in told
+        assert re.search(r"(equivalent|similar|divergent|mixed)", told)
+
+    def test_a_conversation_with_itself(self, viewer: Client, talk: Any) -> None:
+        page = viewer.get(f"{PATH}/{talk[0].uid}/compare/{talk[0].uid}")
+        assert "They do not differ." in text(page)
+        assert "equivalent" in text(page)
+
+    def test_by_pages(self, viewer: Client, talk: Any, fork: Conversation, actor: Actor) -> None:
+        rows = [{"role": "user", "content": f"more{n:03}"} for n in range(60)]
+        messages.write_messages(conversation_id=fork.uid, messages=rows, actor=actor)
+        page = viewer.get(f"{PATH}/{talk[0].uid}/compare/{fork.uid}")
+        following = re.search(r'rel="next"\s+href="([^"]+)"', page.content.decode())
+        assert following
+        second = viewer.get(following[1].replace("&amp;", "&"))
+        assert "more059" in text(second)
+        assert "more059" not in text(page)
+        assert "Here they diverge" not in text(second)
+
+    def test_what_is_not_there(self, viewer: Client, talk: Any, fork: Conversation) -> None:
+        address = f"{PATH}/{talk[0].uid}/compare"
+        assert viewer.get(f"{address}/{UUID(int=1)}").status_code == 404
+        assert viewer.get(f"{address}/{fork.uid}?other=task/none").status_code == 404
+
+
+class TestReplays:
+    def begin(self, client: Client, talk: Any, **fields: str) -> Any:
+        return client.post(f"{PATH}/{talk[0].uid}/replay?message={talk[1][0].uid}", fields, follow=True)
+
+    def test_without_a_model_the_form_says_so_and_makes_one(self, curator: Client, talk: Any) -> None:
+        form = curator.get(f"{PATH}/{talk[0].uid}/replay?message={talk[1][0].uid}")
+        assert "No model is set" in text(form)
+        assert "Run it now" not in text(form)
+        page = self.begin(curator, talk, model="other", temperature="0.5", tools_deny="Bash, ")
+        row = Replay.objects.get()
+        assert (row.model, row.temperature, row.tools_deny, row.state) == ("other", 0.5, ["Bash"], "ready")
+        assert "It has taken no step yet." in text(page)
+        assert "Not these tools Bash" in text(page)
+        refused = curator.post(f"/p/test/replays/{row.pk}", {"do": "run"}, follow=True)
+        assert "DAY1_REPLAY_MODEL" in text(refused)
+
+    def test_what_is_refused_keeps_what_was_typed(self, curator: Client, talk: Any) -> None:
+        answer = self.begin(curator, talk, temperature="hot", system_prompt="Be <i>brief</i>.")
+        assert answer.status_code == 400
+        assert "Be &lt;i&gt;brief&lt;/i&gt;." in answer.content.decode()
+        assert self.begin(curator, talk, branch="task/none").status_code == 404
+        assert self.begin(curator, talk, branch="main", merge_request="1").status_code == 400
+        assert self.begin(curator, talk, merge_request="moon").status_code == 400
+        assert self.begin(curator, talk, branch="main", at="moon").status_code == 400
+        assert not Replay.objects.exists()
+
+    def test_the_report_of_one(self, curator: Client, talk: Any, actor: Actor, model: FakeModel) -> None:
+        FactEngine().write_fact(fact_text="The login fails when the clock is wrong.", actor=actor)
+        form = curator.get(f"{PATH}/{talk[0].uid}/replay?message={talk[1][0].uid}")
+        assert "Run it now" in text(form)
+        page = self.begin(curator, talk, run="on", branch="main", at="")
+        row = Replay.objects.get()
+        assert (row.state, "Queued" in text(page)) == ("queued", True)
+        assert 'hx-trigger="load delay:2s"' in page.content.decode()
+        model.next += [completion("", ("Bash", {"command": "date -u"})), completion("It is the clock.")]
+        replays.execute_replay(row.pk)
+        page = curator.get(f"/p/test/replays/{row.pk}")
+        told = text(page)
+        assert "Done" in told
+        assert "2 steps, 220 tokens" in told
+        assert "The login fails when the clock is wrong." in told
+        assert "Bash date -u" in told
+        assert "It is the clock." in told
+        assert "By fixed thresholds" in told
+        compare = re.search(r'href="([^"]+/compare/[^"]+)"', page.content.decode())
+        assert compare
+        assert curator.get(compare[1].replace("&amp;", "&")).status_code == 200
+        script = curator.get(f"/p/test/replays/{row.pk}", headers={"HX-Request": "true"})
+        assert script["HX-Refresh"] == "true"
+
+    def test_the_list_by_state_and_conversation(self, curator: Client, viewer: Client, talk: Any) -> None:
+        assert "Nothing was replayed yet" in text(viewer.get("/p/test/replays"))
+        self.begin(curator, talk, model="other")
+        row = Replay.objects.get()
+        assert "other 0 steps, 0 tokens Ready" in text(viewer.get("/p/test/replays"))
+        assert f"/replays/{row.pk}" not in viewer.get("/p/test/replays?state=done").content.decode()
+        assert "other" in text(viewer.get(f"/p/test/replays?conversation={talk[0].uid}"))
+        assert (
+            f"/replays/{row.pk}"
+            not in viewer.get(f"/p/test/replays?conversation={UUID(int=1)}").content.decode()
+        )
+        assert viewer.get("/p/test/replays?conversation=moon").status_code == 400
+
+    def test_cancelled_and_completed(self, curator: Client, viewer: Client, talk: Any) -> None:
+        self.begin(curator, talk, model="one")
+        one = Replay.objects.get()
+        assert viewer.post(f"/p/test/replays/{one.pk}", {"do": "cancel"}).status_code == 403
+        assert "Complete" not in text(viewer.get(f"/p/test/replays/{one.pk}"))
+        assert "Completed" in text(curator.post(f"/p/test/replays/{one.pk}", {"do": "complete"}, follow=True))
+        again = curator.post(f"/p/test/replays/{one.pk}", {"do": "complete"}, follow=True)
+        assert "This replay is done." in text(again)
+        one.refresh_from_db()
+        assert one.state == "done"
+
+
+def test_the_form_offers_only_what_a_replay_takes() -> None:
+
+    assert set(ORDER) == PARAMETERS
