@@ -67,9 +67,9 @@ def find_root(lineage: Lineage, conversation: Conversation) -> Conversation:
     return next(by_id[uid] for uid in ids if uid in by_id)
 
 
-def gather_forks(lineage: Lineage, root: Conversation) -> tuple[dict[UUID, list[Conversation]], bool]:
+def gather_forks(lineage: Lineage, root: Conversation) -> tuple[dict[Any, list[Conversation]], bool]:
     """Return the forks below a conversation by their parent, and whether there are more than is read."""
-    found: dict[UUID, list[Conversation]] = defaultdict(list)
+    found: dict[Any, list[Conversation]] = defaultdict(list)
     level, known = [root.uid], {root.uid}
     while level:
         rows = Conversation.objects.in_lineage(lineage).filter(parent_conversation_id__in=level)
@@ -92,7 +92,7 @@ def number_points(lineage: Lineage, rows: Sequence[Conversation]) -> dict[Any, i
 
 
 def _walk(
-    root: Conversation, forks: dict[UUID, list[Conversation]], points: dict[Any, int]
+    root: Conversation, forks: dict[Any, list[Conversation]], points: dict[Any, int]
 ) -> Iterator[ForkNode]:
     waiting = [(root, 0)]
     while waiting:
@@ -108,7 +108,7 @@ def _number(row: Conversation, points: dict[Any, int]) -> int:
 
 def count_forks(
     *, messages: Sequence[Message], actor: Actor, branch_name: str = MAIN, at: Any = None
-) -> Counter[UUID]:
+) -> Counter[Any]:
     """Return how many conversations were forked at each of these messages."""
     actor.require_scope("read", branch_name)
     branch = find_branch(actor, branch_name)

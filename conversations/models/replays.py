@@ -66,6 +66,7 @@ class Replay(models.Model):
 
     # Set where it is shown.
     cost: float | None
+    sentence: str
     kind: Any
 
     def __str__(self) -> str:

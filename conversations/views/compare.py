@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -52,27 +51,26 @@ class ComparePage(ProjectPage):
     extra_context = {"list_title": Conversations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        sides = {"first": kwargs.pop("first"), "second": kwargs.pop("second")}
-        where = {
+        where: dict[str, Any] = {
+            "first": kwargs.pop("first"),
+            "second": kwargs.pop("second"),
             "actor": self.reader.actor,
             "branch_name": self.reader.branch.name,
             "other_branch": self.request.GET.get("other", ""),
         }
-        shown = load_comparison(self.reader, sides, where, self.paging())
+        shown = load_comparison(self.reader, where, self.paging())
         return super().get_context_data(**shown, thinking=may_read_thinking(self.reader.actor), **kwargs)
 
 
-def load_comparison(
-    reader: ViewContext, sides: dict[str, UUID], where: dict[str, Any], paging: dict[str, Any]
-) -> dict[str, Any]:
+def load_comparison(reader: ViewContext, where: dict[str, Any], paging: dict[str, Any]) -> dict[str, Any]:
     """Return what a page tells of two conversations; what they mean only with the first rows."""
-    page = diff_engine.diff_rows(**sides, **where, **paging)
+    page = diff_engine.diff_rows(**where, **paging)
     comparison = page.diff.comparison
     shown: dict[str, Any] = {"comparison": comparison, "rows": list_rows(page), "page": page}
     shown["changed"] = sum(count for name, count in page.diff.counts.items() if name != SAME)
     if paging["cursor"]:
         return shown
-    found = diff_engine.semantic_diff(**sides, **where)
+    found = diff_engine.semantic_diff(**where)
     return shown | describe_diff(found) | {"learned": list_learned(reader, comparison)}
 
 

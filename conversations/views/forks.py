@@ -54,7 +54,7 @@ class ThreadForm(ProjectPage):
     def build_form(self, data: Any = None) -> forms.Form:
         raise NotImplementedError
 
-    def carry_out(self, form: forms.Form, typed: dict[str, str]) -> str:
+    def carry_out(self, form: forms.Form, typed: dict[str, Any]) -> str:
         """Do what was asked; return the address of what was made. Raises Day1Error."""
         raise NotImplementedError
 
@@ -105,7 +105,7 @@ class ForkPage(ThreadForm):
     def build_form(self, data: Any = None) -> forms.Form:
         return ForkForm(data)
 
-    def carry_out(self, form: forms.Form, typed: dict[str, str]) -> str:
+    def carry_out(self, form: forms.Form, typed: dict[str, Any]) -> str:
         fork = conversation_engine.fork_conversation(
             conversation_id=self.kwargs["conversation_id"],
             message_id=self.message_id,

@@ -89,6 +89,7 @@ class Replays(StateListPage):
     section, scope, title = "conversations", "read", lazy("Replays")
     states = STATES
     parameters = ("conversation",)
+    http_method_names = ["get", "head"]
     may_create = False
     extra_context = {
         "lead": lazy(
@@ -145,7 +146,7 @@ class NewReplay(ThreadForm):
         warning = "" if find_model() else _("No model is set: an agent can go on from the context by itself.")
         return super().get_context_data(warning=warning, **kwargs)
 
-    def carry_out(self, form: forms.Form, typed: dict[str, str]) -> str:
+    def carry_out(self, form: forms.Form, typed: dict[str, Any]) -> str:
         parameters = {name: read_parameter(REPLAY[name], typed[name]) for name in ORDER if name in typed}
         row = replay_engine.create_replay(
             conversation_id=self.kwargs["conversation_id"],

@@ -56,7 +56,7 @@ class ThreadNotes:
     """What is told of messages beside their texts."""
 
     facts: Mapping[UUID, list[Fact]] = field(default_factory=dict)
-    forks: Counter[UUID] = field(default_factory=Counter)
+    forks: Counter[Any] = field(default_factory=Counter)
 
 
 def load_notes(reader: ViewContext, messages: Sequence[Message]) -> ThreadNotes:
@@ -68,7 +68,7 @@ def load_notes(reader: ViewContext, messages: Sequence[Message]) -> ThreadNotes:
 def list_entries(messages: Sequence[Message], notes: ThreadNotes | None = None) -> list[ThreadEntry]:
     """Return the entries of a thread; the result of a call stands with the call."""
     notes = notes or ThreadNotes()
-    by_id = {row.uid: row for row in messages}
+    by_id: dict[Any, Message] = {row.uid: row for row in messages}
     calls: dict[Any, list[CallLine]] = {}
     for step in list_tool_steps(messages):
         calls.setdefault(step.message_id, []).append(describe_call(step, by_id.get(step.message_id)))
