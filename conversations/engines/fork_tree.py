@@ -74,10 +74,10 @@ def gather_forks(lineage: Lineage, root: Conversation) -> tuple[dict[Any, list[C
     while level:
         rows = Conversation.objects.in_lineage(lineage).filter(parent_conversation_id__in=level)
         new = [row for row in rows.lowest(MAX_NODES + 1, "uid") if row.uid not in known]
-        room = MAX_NODES - len(known)
-        for row in new[:room]:
+        free_places = MAX_NODES - len(known)
+        for row in new[:free_places]:
             found[row.parent_conversation_id].append(row)
-        if len(new) > room:
+        if len(new) > free_places:
             return found, True
         level = [row.uid for row in new]
         known.update(level)

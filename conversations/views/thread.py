@@ -81,9 +81,9 @@ def list_entries(messages: Sequence[Message], notes: ThreadNotes | None = None) 
 def build_entry(row: Message, calls: Sequence[CallLine], notes: ThreadNotes) -> ThreadEntry:
     entry = ThreadEntry(row, calls)
     entry.speaks = bool(row.content) and not (calls and row.role == Role.TOOL_RESULT)
-    told = [row, *entry.results]
-    entry.facts = [fact for one in told for fact in notes.facts.get(one.uid, ())]
-    entry.forks = sum(notes.forks[one.uid] for one in told)
+    shown = [row, *entry.results]
+    entry.facts = [fact for one in shown for fact in notes.facts.get(one.uid, ())]
+    entry.forks = sum(notes.forks[one.uid] for one in shown)
     return entry
 
 
