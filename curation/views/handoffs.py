@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from curation.engines.fields.handoffs import HANDOFF
-from curation.engines.handoffs.briefing import describe_packet
+from curation.engines.handoffs.briefing import describe_packet, list_standing_facts
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import list_missing, measure_completeness
 from curation.engines.holdings import measure_lines
@@ -120,7 +120,7 @@ class HandoffPage(ProjectPage):
         return super().get_context_data(
             title=TYPES[handoff.handoff_type],
             handoff=handoff,
-            packet=measure_lines(describe_packet(handoff)),
+            packet=measure_lines(describe_packet(handoff, list_standing_facts(handoff))),
             missing=list_missing(handoff),
             completeness=measure_completeness(handoff),
             may_decide=self.reader.is_now and handoff_engine.may_decide(handoff=handoff, actor=actor),

@@ -11,8 +11,9 @@ from curation.models import Handoff
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.facts.engine import FactEngine
 from memory.engines.support.write_buffer import buffer
-from memory.models import Project, RecallLog, Session
+from memory.models import Branch, Project, RecallLog, Session
 from memory.ranking import count_tokens
 from tests.curation.test_handoffs import ADA, BOB, branches, write_fact  # noqa: F401
 from tests.memory.api.client import Api, api_for
@@ -56,6 +57,27 @@ def test_an_accepted_handoff_is_told(api: Api, actor: Actor, handoff: Handoff) -
     assert Session.objects.get(key="s1").context == told(answer)
     assert start(api, "s2", ADA) != answer
     assert "Handed over" not in start(api, "s3", "main")
+
+
+@pytest.mark.parametrize("branch", [ADA, BOB])
+def test_nobody_is_told_what_was_found_to_be_wrong_since(
+    api: Api, actor: Actor, main: Branch, branch: str
+) -> None:
+    texts = ("The clock is two minutes ahead.", "The battery is low.")
+    fact, other = (write_fact(actor, text, branch="main") for text in texts)
+    for name in (ADA, BOB):
+        BranchManager().create_branch(name=name, actor=actor)
+    ids = [fact.uid, other.uid]
+    handoff = engine.create_handoff(source_branch=ADA, target_branch=BOB, fact_ids=ids, actor=actor)
+    engine.accept_handoff(handoff_id=handoff.pk, actor=actor)
+    where = {"branch_name": branch, "actor": actor}
+    FactEngine().set_verification(fact_id=fact.uid, verdict="invalidated", **where)
+    lines = told(start(api, "s1")).splitlines()
+    assert lines[3] == "Left out, found to be wrong since: facts: 1."
+    assert lines[4].startswith("- The battery is low. [")
+    assert str(fact.uid) not in "".join(lines[:5])
+    frozen = engine.get_handoff(handoff_id=handoff.pk, actor=actor)
+    assert [one["verification_status"] for one in frozen.facts] == ["verified", "verified"]
 
 
 def test_what_it_told_counts_as_recalled(api: Api, actor: Actor, handoff: Handoff) -> None:

@@ -1,6 +1,6 @@
 """The handoff in the briefing of a session: the accepted one whole, of a waiting one that it waits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -8,13 +8,14 @@ from django.db.models import Q
 
 from curation.models import Handoff
 from memory.actors import Actor
+from memory.engines.facts.assessment import attach_belief
 from memory.engines.sessions.briefing import PartLines, fenced_line
-from memory.models import Session
+from memory.models import Fact, FactAssessment, Session
 
 CARRIED = timedelta(days=7)  # after its acceptance
 MAX_TEXT_LENGTH = 600  # characters of the summary, and of the instructions
 MAX_FACTS = 20
-State = Handoff.State
+State, INVALIDATED = Handoff.State, FactAssessment.Status.INVALIDATED
 
 
 class HandoffBriefing:
@@ -24,18 +25,35 @@ class HandoffBriefing:
         """Return the lines on the newest accepted handoff, else on the newest that waits."""
         if not actor.may_use(session.branch.name):  # whoever continues it elsewhere
             return PartLines([], [])
-        rows = Handoff.objects.filter(target=session.branch_id, hidden=False).select_related("source")
+        rows = Handoff.objects.filter(target=session.branch_id, hidden=False)
+        rows = rows.select_related("source", "target")
         rows = rows.filter(Q(to_agent="") | Q(to_agent=session.agent_id))
         rows = rows.exclude(session_id=session.key)
         accepted = rows.filter(state=State.ACCEPTED, decided_at__gte=now - CARRIED)
         if found := accepted.order_by("-decided_at", "-id").first():
-            return PartLines(list(describe_packet(found)), list_facts(found))
+            facts = list_standing_facts(found)
+            return PartLines(
+                list(describe_packet(found, facts)), [UUID(fact["id"]) for fact in facts[:MAX_FACTS]]
+            )
         waiting = rows.filter(state=State.PENDING).order_by("-id").first()
         return PartLines([describe_waiting(waiting)] if waiting else [], [])
 
 
-def describe_packet(handoff: Handoff) -> Iterator[str]:
-    """Yield the lines of an accepted handoff, the most important first."""
+def list_standing_facts(handoff: Handoff) -> list[dict[str, str]]:
+    """Return the facts of a packet but for those that were found to be wrong since it was made.
+
+    The packet stays as it was frozen; only nobody is told what its branch, or the receiver's, knows better.
+    """
+    ids, wrong = [UUID(fact["id"]) for fact in handoff.facts], set[str]()
+    for branch in (handoff.source, handoff.target):
+        rows = Fact.objects.on(branch).filter(uid__in=ids).fetch_all()
+        attach_belief(rows, branch.lineage())
+        wrong |= {str(row.uid) for row in rows if row.verification_status == INVALIDATED}
+    return [fact for fact in handoff.facts if fact["id"] not in wrong]
+
+
+def describe_packet(handoff: Handoff, facts: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Yield the lines of an accepted handoff with these of its facts, the most important first."""
     day, who = handoff.created_at.date(), fenced_line(handoff.agent_id or handoff.created_by)
     head = f"Handed over by {who} ({day}, {handoff.handoff_type}, {handoff.pk})"
     ids = [fact["id"] for fact in handoff.facts]
@@ -46,8 +64,10 @@ def describe_packet(handoff: Handoff) -> Iterator[str]:
     if handoff.instructions:
         yield f"It asks for: {fenced_line(handoff.instructions, MAX_TEXT_LENGTH)}"
     yield from (f"It is blocked by: {fenced_line(text)}" for text in handoff.blockers)
-    yield from map(describe_frozen_fact, handoff.facts[:MAX_FACTS])
-    left = len(handoff.facts) - MAX_FACTS
+    if wrong := len(handoff.facts) - len(facts):
+        yield f"Left out, found to be wrong since: facts: {wrong}."
+    yield from map(describe_frozen_fact, facts[:MAX_FACTS])
+    left = len(facts) - MAX_FACTS
     if left > 0:
         yield f"{left} more facts: handoff_get {handoff.pk}"
 
@@ -62,7 +82,3 @@ def describe_waiting(handoff: Handoff) -> str:
     who = fenced_line(handoff.agent_id or handoff.created_by)
     where = fenced_line(handoff.source.name)
     return f"A handoff from {who} on {where} waits: handoff_get {handoff.pk} reads and accepts it."
-
-
-def list_facts(handoff: Handoff) -> list[UUID]:
-    return [UUID(fact["id"]) for fact in handoff.facts[:MAX_FACTS]]
