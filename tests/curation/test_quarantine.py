@@ -10,8 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.engine import ReplayEngine
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.quarantine.engine import QuarantineEngine
@@ -377,6 +379,33 @@ def test_two_quarantines_of_the_same_fact(project: Project, actor: Actor, eve: A
     QUARANTINES.release_quarantine(quarantine_id=second.pk, actor=actor)
     assert shown(project) == {"Bad."}
     assert not Branch.objects.filter(masked=True).exists()
+
+
+def test_what_took_over_a_hidden_title_goes_with_it(
+    project: Project, actor: Actor, ada: Actor, eve: Actor
+) -> None:
+    """Forks, replays and picks are called as what they were made of, where nobody names them."""
+    talks = ConversationEngine()
+    talk = talks.create_conversation(title="Of the portcullis", actor=eve)
+    said = [{"role": "user", "content": "What of it?"}, {"role": "assistant", "content": "It is shut."}]
+    first, _ = MessageEngine().write_messages(conversation_id=talk.uid, messages=said, actor=eve)
+    where = {"conversation_id": talk.uid, "message_id": first.uid, "actor": ada}
+    fork = talks.fork_conversation(**where)
+    talks.fork_conversation(conversation_id=fork.uid, message_id=first.uid, actor=ada)
+    named = talks.fork_conversation(**where, title="Ada's own")
+    ReplayEngine().create_replay(**where)
+    ConversationCherryPick().pick(conversation_id=talk.uid, message_ids=[first.uid], actor=ada)
+    other = talks.create_conversation(title="Of the portcullis", actor=ada)
+    MessageEngine().write_message(conversation_id=fork.uid, role="user", content="Ada asks.", actor=ada)
+    before = dump()
+    quarantine = hide(actor)
+    assert {row.uid for row in talks.list_conversations(actor=actor).results} == {named.uid, other.uid}
+    with pytest.raises(NotFound):
+        talks.get_conversation(conversation_id=fork.uid, actor=actor)
+    found = MessageEngine().search_messages(query="Ada asks portcullis", actor=actor).hits
+    assert [hit.row.content for hit in found] == ["Ada asks."]
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert dump() == before
 
 
 # ---- preview, refusals, cost ---------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 A version is derived from the version before it and from the other parent that a merge gave it; a fact also
 from the fact that it replaces, from what its links CONSOLIDATED_FROM, DERIVED_FROM and MESSAGE_OF name, and
-from the fact of which an import has made it.
+from the fact of which an import has made it. A message that was picked is derived from its original, and a
+conversation that was forked or picked from another, where it has its title.
 """
 
 from collections import defaultdict
@@ -11,9 +12,9 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from curation.models import Quarantine
 from memory.db.querysets import Lineage
 from memory.engines.support.batches import batched
@@ -98,7 +99,8 @@ class Derivation:
         return count
 
     def _spread_from(self, frontier: Frontier) -> int:
-        return self._spread_versions(frontier) + self._spread_edges(frontier) + self._spread_copies(frontier)
+        made = self._spread_versions(frontier) + self._spread_edges(frontier)
+        return made + self._spread_copies(frontier) + self._spread_forks(frontier)
 
     def _all(self, kind: str) -> Any:
         return self.hidden.filter(kind=kind).values("uid")
@@ -173,14 +175,29 @@ class Derivation:
 
     def _spread_copies(self, frontier: Frontier) -> int:
         """Hide the copies that were picked of hidden messages."""
+        rows = self._select_unhidden(Message)
+        parts = frontier.get("message", ())
+        return sum(self._hide_whole(Message, rows.filter(picked_from__in=uids)) for uids in parts)
+
+    def _spread_forks(self, frontier: Frontier) -> int:
+        """Hide the conversations that were forked or picked from hidden ones and have the title of one."""
+        if not self.hidden.filter(kind="conversation").exists():
+            return 0
+        rows, count = self._select_unhidden(Conversation), 0
+        copied = Message._base_manager.filter(picked_from__in=self._all("message"))
+        for uids in frontier.get("conversation", ()):
+            titles = Conversation._base_manager.filter(uid__in=uids).exclude(title="").values("title")
+            made = Q(parent_conversation_id__in=uids) | Q(uid__in=copied.values("conversation_id"))
+            count += self._hide_whole(Conversation, rows.filter(made, title__in=titles))
+        return count
+
+    def _hide_whole(self, model: type[BranchedModel], rows: Any) -> int:
+        """Hide every version of the memories of some rows."""
         count = 0
-        for uids in frontier.get("message", ()):
-            rows = self._select_unhidden(Message).filter(picked_from__in=uids)
-            picked = sorted(set(rows.values_list("uid", flat=True)))
-            for batch in batched(picked, BATCH_SIZE):
-                hidden = self._find_hidden("vid", batch)
-                versions = load_versions(Message, batch)
-                count += self.hide("message", [one for one in versions if one.vid not in hidden])
+        for batch in batched(sorted(set(rows.values_list("uid", flat=True))), BATCH_SIZE):
+            hidden = self._find_hidden("vid", batch)
+            fresh = [one for one in load_versions(model, batch) if one.vid not in hidden]
+            count += self.hide(str(model._meta.model_name), fresh)
         return count
 
     def hide_edges(self, edges: Sequence[Edge]) -> int:
