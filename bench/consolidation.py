@@ -13,18 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from bench.consolidation_corpus import KINDS, HalfYear, Planted, make_half_year
-from bench.local_engine import local, set_up
+from bench.local_engine import freeze_gc, local, set_up
 
 LISTED = 12  # examples of each fault
 
 
-def play(year: HalfYear, actor: Any) -> tuple[list[Any], float]:
-    """Write the sessions, consolidate each as it ends; return the runs and the seconds that those took."""
-    from conversations.engines.consolidation.engine import ConsolidationEngine
+def play(year: HalfYear, actor: Any) -> tuple[list[Any], float, float]:
+    """Write the sessions, consolidate each as it ends; return the runs, and the seconds and the processor
+    time that those took.
+    """
+    from conversations.models import ConsolidationRun
     from memory.engines.sessions.manager import SessionManager
     from memory.models import Session
 
-    runs, seconds = [], 0.0
+    seconds = busy = 0.0
     for row in year.sessions:
         write_session(row, actor.acting_at(row["at"]))
         if texts := row.get("given"):
@@ -33,10 +35,11 @@ def play(year: HalfYear, actor: Any) -> tuple[list[Any], float]:
             context = "<day1-memory>\n" + "\n".join(f"- {text}" for text in texts) + "\n</day1-memory>"
             Session.objects.filter(key=row["key"]).update(context=context, recalled={"start": known})
         SessionManager().end_session(session_id=row["key"], actor=actor)
-        began = time.perf_counter()
-        runs.append(ConsolidationEngine().consolidate_session(session_id=row["key"], actor=actor).run)
+        began, began_busy = time.perf_counter(), time.process_time()
+        SessionManager().consolidate_session(Session.objects.values_list("pk", flat=True).get(key=row["key"]))
         seconds += time.perf_counter() - began
-    return runs, seconds
+        busy += time.process_time() - began_busy
+    return list(ConsolidationRun.objects.all()), seconds, busy
 
 
 def write_session(row: dict[str, Any], actor: Any) -> None:
@@ -48,8 +51,8 @@ def write_session(row: dict[str, Any], actor: Any) -> None:
     talk = ConversationEngine().create_conversation(actor=actor)
     said = [{"role": role, "content": text} for role, text in row["said"]]
     MessageEngine().write_messages(conversation_id=talk.uid, messages=said, actor=actor)
-    for tool, given, output in row["calls"]:
-        ObservationEngine().write_observation(tool_name=tool, raw_input=given, raw_output=output, actor=actor)
+    calls = [dict(zip(("tool_name", "raw_input", "raw_output"), one, strict=True)) for one in row["calls"]]
+    ObservationEngine().write_observations(observations=calls, actor=actor)
 
 
 def judge(year: HalfYear, actor: Any) -> dict[str, Any]:
@@ -130,13 +133,15 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         set_up(Path(folder), options.embedder)
         actor = local()
-        runs, seconds = play(year, actor)
+        freeze_gc()
+        runs, seconds, busy = play(year, actor)
         read = sum(one.messages + one.observations for one in runs)
         return {
             "sessions": len(year.sessions),
             "observations": year.observations,
             "messages and observations read": read,
             "seconds consolidating": round(seconds, 1),
+            "processor time, seconds": round(busy, 1),
             "peak memory, MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "yield": round(sum(one.created for one in runs) / read, 4),
             "confirmed": sum(one.updated for one in runs),

@@ -130,7 +130,37 @@ FAILURES = (
     ("docker build {f}", "ERROR: failed to solve: {m}: not found", "sed -i 's/{m}/{m}:stable/' Dockerfile"),
     ("go test ./{f}", "undefined: {m}.New", "go get example.org/{m}"),
 )
-KINDS = ("decision", "number", "owner", "change", "repair")
+# How a project is built and tested, and what is typed as often and teaches nothing.
+WORK = (
+    "make check",
+    "npm run lint -- --max-warnings 0",
+    "docker compose up -d ledger-db",
+    "bin/ci --fast",
+    "cargo test --workspace",
+    "python manage.py migrate --noinput",
+    "./gradlew assemble",
+    "tox -e py312",
+    "cd web && yarn build",
+    "bundle exec rspec",
+)
+IDLE = (
+    "git status",
+    "git diff --stat",
+    "ls -la src",
+    "docker ps",
+    "cat README.md",
+    "python -c 'print(1)'",
+    "npm ls --depth 0",
+    "kubectl get pods",
+    "rg TODO src | wc -l",
+    "pip install requests",
+    "cd /tmp/scratch && ls",
+    "tail -f logs/app.log",
+    "curl -s localhost:8080/health",
+    "sed -n 1,40p src/main.py",
+    "make --version",
+)
+KINDS = ("decision", "number", "owner", "change", "repair", "command")
 MODULES = (
     "yarnlock",
     "pgvector",
@@ -214,6 +244,9 @@ def make_half_year(seed: int, sessions: int, facts: int, calls: int) -> HalfYear
     for one in planted:
         say_planted(rng, rows, one)
     planted += [plant_failure(rng, rng.choice(rows), at) for at in range(facts // 4)]
+    own = random.Random(f"commands {seed}")  # the rest is what it was without them
+    planted += [plant_command(own, rows, command) for command in own.sample(WORK, 6)]
+    repeat_idly(own, rows)
     echoes = [plant_echo(rng, rows, one) for one in planted[::4] if one.kind not in ("change", "repair")]
     return HalfYear(rows, planted, [text for text in echoes if text])
 
@@ -268,6 +301,30 @@ def plant_failure(rng: random.Random, row: dict[str, Any], number: int) -> Plant
     calls = [({"command": command}, failed), ({"command": repair}, ok), ({"command": command}, ok)]
     row["calls"][place:place] = [("Bash", given, output) for given, output in calls]
     return Planted([command], (command, repair), "repair", said={row["key"]}, texts={command})
+
+
+def plant_command(rng: random.Random, rows: list[dict[str, Any]], command: str) -> Planted:
+    """Have a command work in several sessions, at times with its output cut."""
+    one = Planted([command], (command,), "command", texts={command})
+    for row in sorted(rng.sample(rows, rng.randint(3, 7)), key=lambda row: str(row["key"])):
+        for _ in range(rng.randint(1, 3)):
+            typed = command + rng.choice(("", "", " 2>&1 | tail -20"))
+            row["calls"].append(("Bash", {"command": typed, "description": rng.choice(ASKED)}, "ok"))
+        one.said.add(row["key"])
+    return one
+
+
+def repeat_idly(rng: random.Random, rows: list[dict[str, Any]]) -> None:
+    """Have commands that only look in many sessions, some scripts in one session alone, and one that always
+    fails.
+    """
+    for row in rows:
+        for command in rng.sample(IDLE, 2):
+            row["calls"].append(("Bash", {"command": command}, "ok"))
+    for at, row in enumerate(rng.sample(rows, 5)):
+        row["calls"] += [("Bash", {"command": f"python scratch_{at}.py"}, "ok")] * 3
+    for row in rng.sample(rows, 5):
+        row["calls"].append(("Bash", {"command": "make deploy"}, "Exit code 2\nno rights"))
 
 
 def plant_echo(rng: random.Random, rows: list[dict[str, Any]], one: Planted) -> str:

@@ -31,6 +31,7 @@ RULES = (
     Rule("preference", SPOKEN, ("preference",)),
     Rule("stated", OBSERVED, ("decision", "insight")),
     Rule("repair", OBSERVED, ("bug_fix",)),
+    Rule("command", OBSERVED, ("pattern",)),
 )
 
 

@@ -65,6 +65,7 @@ class Message(BranchedModel):
         indexes = [
             *BranchedModel.Meta.indexes,
             models.Index(fields=["branch", "conversation_id", "sequence_num"], name="message_bconversation"),
+            models.Index(fields=["branch", "session_id", "uid"], name="message_bsession"),
             models.Index(fields=["picked_from"], name="message_picked"),
             FullTextIndex(
                 fields=["content"],

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -173,6 +174,7 @@ def describe_report(report: ConsolidationReport, may_answer: bool) -> dict[str, 
         "run": run,
         "sentence": describe_run(run),
         "notes": list_notes(report),
+        "entries": list_entries(run),
         "changes": changes,
         "shown_branch": find_shown_branch(report),
     }
@@ -190,7 +192,6 @@ def list_notes(report: ConsolidationReport) -> list[str]:
     run = report.run
     notes = [_("This was a dry run: nothing is written.")] if run.dry_run else []
     notes += [judge_yield(run), run.note]
-    notes += describe_dream(run) if run.level == Level.DREAMING else []
     if len(report.changes) >= MAX_CHANGES:
         notes.append(_("Only the first of them are listed; the counts are of all."))
     if not report.changes and run.state not in UNENDED:
@@ -198,12 +199,33 @@ def list_notes(report: ConsolidationReport) -> list[str]:
     return list(filter(None, notes))
 
 
-def describe_dream(run: ConsolidationRun) -> list[str]:
-    """Return what the recall gate said of a run of dreaming, and what it cost."""
-    recall = run.recall and _("Recall, before and after: %(text)s") % {"text": run.recall}
-    seconds = (run.finished_at - run.started_at).total_seconds() if run.finished_at else 0
-    cost = {"seconds": round(seconds, 1), "calls": run.calls}
-    return [recall, _("%(seconds)s s, %(calls)s calls of a language model.") % cost]
+def list_entries(run: ConsolidationRun) -> list[tuple[str, str]]:
+    """Return what a run took and cost, and what the recall gate said, each with its title."""
+    entries = [(_("Duration"), describe_duration(run)), (_("Cost"), describe_cost(run))]
+    if run.yield_rate is not None and run.level == Level.SESSION:
+        entries.append((_("Yield"), f"{run.yield_rate:.1%}"))
+    if run.cycle is not None:
+        entries.append((_("Cycle"), str(run.cycle)))
+    if run.recall:
+        entries.append((_("Recall, before and after"), run.recall.partition(": ")[2]))
+    return [(title, text) for title, text in entries if text]
+
+
+def describe_duration(run: ConsolidationRun) -> str:
+    if run.finished_at is None:
+        return ""
+    seconds = (run.finished_at - run.started_at).total_seconds()
+    return _("%(seconds)s s") % {"seconds": round(seconds, 1 if seconds < 60 else None)}
+
+
+def describe_cost(run: ConsolidationRun) -> str:
+    """Return what a run asked of a language model."""
+    if not run.calls:
+        return _("none: no language model was asked")
+    calls = ngettext("%(n)s call", "%(n)s calls", run.calls) % {"n": intcomma(run.calls)}
+    counts = {"sent": intcomma(run.input_tokens), "received": intcomma(run.output_tokens)}
+    tokens = _("%(sent)s tokens sent, %(received)s received") % counts
+    return " · ".join(filter(None, [calls, tokens, run.model]))
 
 
 def list_verbs(change: RunChange) -> list[tuple[str, str]]:

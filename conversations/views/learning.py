@@ -16,6 +16,7 @@ TITLES = {
     "preference": lazy("Preferences that were said"),
     "stated": lazy("What agents noted down"),
     "repair": lazy("Failures that were put right"),
+    "command": lazy("Commands that were repeated"),
 }
 HELPS = {
     "decision": lazy(
@@ -25,6 +26,10 @@ HELPS = {
     "preference": lazy("What a person says they always or never want."),
     "stated": lazy("Decisions and insights that an agent recorded as observations."),
     "repair": lazy("A command that failed and worked later, with what was changed in between."),
+    "command": lazy(
+        "A command that builds, tests or runs something and worked in two sessions of a repository, three"
+        " times in all. Commands that only look, move files or keep versions are none."
+    ),
 }
 
 

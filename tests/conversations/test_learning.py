@@ -14,7 +14,7 @@ from tests.site.hook_events import CONSOLIDATOR, HOOK, event, learn
 pytestmark = pytest.mark.django_db(transaction=True)
 SAID = "We decided that the settlement webhook retries five times."
 WANTED = "Never push to main without a review by Anna."
-NAMES = ["decision", "preference", "stated", "repair"]
+NAMES = ["decision", "preference", "stated", "repair", "command"]
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +50,7 @@ def test_what_each_rule_made(api: Api) -> None:
         "preference": (True, 1, 1),
         "stated": (True, 1, 1),
         "repair": (True, 0, 0),
+        "command": (True, 0, 0),
     }
     fact = next(row for row in api.get("/facts").json()["results"] if row["category"] == "decision")
     assert api.post(f"/facts/{fact['id']}/archive", {}).status_code == 200
@@ -109,10 +110,10 @@ def test_the_page_tells_and_switches(project: Project, api: Api) -> None:
     curator = browser(person("cora", project, Membership.Role.CURATOR))
     page = text(curator.get("/p/test/learning"))
     assert "Decisions that were said" in page
-    assert switches(page) == (4, 0)
+    assert switches(page) == (5, 0)
     page = text(curator.post("/p/test/learning/decision", {"enabled": "false"}, follow=True))
     assert "is off: nothing more is learned by it." in page
-    assert switches(page) == (3, 1)
+    assert switches(page) == (4, 1)
     assert states(api)["decision"] == (False, 1, 1)
     curator.post("/p/test/learning/decision", {"enabled": "true"})
     assert states(api)["decision"] == (True, 1, 1)

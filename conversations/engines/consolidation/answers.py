@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 
 from conversations.models import ConsolidationRun
@@ -73,7 +74,7 @@ def list_withdrawals(branch: Branch, levels: Sequence[str], target: str = "") ->
     """Return what curators took away of the runs on a branch, those of a target where one is given."""
     runs = ConsolidationRun.objects.filter(branch=branch, level__in=levels)
     runs = runs.filter(target=target) if target else runs
-    answered = runs.exclude(answers={}) | runs.filter(state=State.UNDONE)
+    answered = runs.filter(~Q(answers={}) | Q(state=State.UNDONE))
     return [Withdrawal(run) for run in answered.order_by("pk")]
 
 

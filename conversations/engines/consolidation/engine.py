@@ -270,7 +270,7 @@ def try_session(session: Session, actor: Actor) -> ConsolidationReport:
     with dry_transaction(True):
         with open_run(session.branch, Level.SESSION, session.key, actor) as run:
             if plan:
-                write_piece(source, run, plan, piece.texts, system_actor(session))
+                write_piece(source, run, plan, piece, system_actor(session))
             note = ASKS_NO_MODEL if find_extraction() else ""
             set_read(source, run, note if source.is_whole else REST_UNREAD)
         report = read_report(run, dry_run=True)

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 
-from conversations.engines.consolidation.findings import Finding, SessionReader
+from conversations.engines.consolidation.finding import Finding
+from conversations.engines.consolidation.findings import SessionReader
 from conversations.models import Message
 from memory.conf import conf
 from memory.exceptions import ProviderNonsense, ProviderUnavailable

@@ -1,8 +1,6 @@
 """What a session taught: findings in its messages and observations, each with its source."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -11,13 +9,13 @@ from django.db.models import Q
 
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
+from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
+from conversations.engines.consolidation.repeated import find_repeated
 from conversations.engines.consolidation.revised import find_changed
 from conversations.engines.consolidation.runs import find_read_to
 from conversations.engines.consolidation.sentences import sentences
-from conversations.engines.learning import choose_rule
 from conversations.models import ConsolidationRun, Message
-from memory.engines.sessions.utterances import DECIDED
 from memory.engines.support.batches import batched
 from memory.engines.support.revision_rules import may_revise, revises
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
@@ -30,62 +28,7 @@ MAX_OPEN = 8  # further sentences of one prompt that are compared with older dec
 OPENING_WORDS = 3  # by which a sentence is found in its message
 BATCH_SIZE = 500
 STATED = frozenset({Observation.Type.DECISION, Observation.Type.INSIGHT})
-CONFIDENCE = 0.7
 Type, Link = Observation.Type, FactLink.Type
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A fact to write, and the message or observation that it comes from."""
-
-    text: str
-    category: str
-    source: UUID
-    to_type: str
-    said_at: datetime | None = None
-    is_persons: bool = False
-    is_open: bool = False  # learned only where it changes a decision
-    is_models: bool = False  # noted by a language model
-    more: tuple[tuple[UUID, str], ...] = ()  # further sources, with their kinds
-
-    @property
-    def is_statement(self) -> bool:
-        """Return whether it says what was decided, so that it may take an older statement's place."""
-        return self.said_at is not None and self.category in DECIDED
-
-    @property
-    def rule(self) -> str:
-        return "" if self.is_models else choose_rule(self.category, self.to_type)
-
-    def fact(self) -> dict[str, Any]:
-        observed = self.to_type == FactLink.Target.OBSERVATION
-        kind = Fact.SourceType.OBSERVATION if observed else Fact.SourceType.CONSOLIDATION
-        distilled = {"origin": Fact.Origin.DISTILLED_LLM.value} if self.is_models else {}
-        return {
-            **distilled,
-            "fact_text": self.text,
-            "category": self.category,
-            "confidence": CONFIDENCE,
-            "source_type": (Fact.SourceType.EXTRACTION if self.is_models else kind).value,
-            "source_id": str(self.source),
-        }
-
-    def list_links(self, fact: Fact) -> list[FactLink]:
-        """Return the links from a fact to the sources."""
-        return [build_link(fact, *one) for one in ((self.source, self.to_type), *self.more)]
-
-
-def build_link(fact: Fact, source: UUID, to_type: str) -> FactLink:
-    observed = to_type == FactLink.Target.OBSERVATION
-    return FactLink(
-        from_id=fact.uid,
-        to_id=source,
-        to_type=to_type,
-        link_type=Link.DERIVED_FROM if observed else Link.CONSOLIDATED_FROM,
-        session_id=fact.session_id,
-        task_id=fact.task_id,
-        agent_id=fact.agent_id,
-    )
 
 
 class SessionReader:
@@ -115,9 +58,9 @@ class SessionReader:
                 previous[row.conversation_id] = row.content if row.role == Message.Role.ASSISTANT else ""
         calls = _read_observations(session)
         self.observations += self._count_new(calls)
-        observed = list(_find_in_observations(calls))
-        consumed = self._find_consumed([finding.source for finding in observed])
-        yield from (finding for finding in observed if finding.source not in consumed)
+        observed = [*_find_in_observations(calls), *find_repeated(session, calls)]
+        consumed = self._find_consumed([uid for finding in observed for uid in finding.sources])
+        yield from (finding.without(consumed) for finding in observed if finding.source not in consumed)
 
     def iterate_unread(self) -> Iterator[Message]:
         """Yield the messages that no run has read yet and no fact was made of, page by page."""
@@ -144,11 +87,13 @@ class SessionReader:
 
 def _read_pages(rows: Any) -> Iterator[list[Message]]:
     """Yield the first MAX_ENTRIES messages in pages: each may have a mebibyte."""
-    page = rows.lowest(PAGE_SIZE, "uid")
+    page: list[Message] = []
     for _ in range(MAX_ENTRIES // PAGE_SIZE):
+        page = rows.lowest(PAGE_SIZE, "uid", page[-1].uid if page else None)
         if page:
             yield page
-            page = rows.lowest(PAGE_SIZE, "uid", page[-1].uid)
+        if len(page) < PAGE_SIZE:
+            return
 
 
 def _read_observations(session: Session) -> list[Observation]:

@@ -61,9 +61,15 @@ def carry_out(run: ConsolidationRun, actor: Actor) -> Iterator[ConsolidationRun]
         if not transaction.get_connection().needs_rollback:  # a dry run, whose row goes anyway
             end_run(run, State.FAILED, f"{type(error).__name__}"[:500])
         raise
-    end_run(run, State.PARTIAL if run.note else State.DONE, run.note)
-    if run.commits:
-        record_entry(actor, "consolidation.run", str(run.pk), describe_counts(run))
+    finish_run(run, actor)
+
+
+@retry_transaction
+def finish_run(run: ConsolidationRun, actor: Actor) -> None:
+    with transaction.atomic():
+        end_run(run, State.PARTIAL if run.note else State.DONE, run.note)
+        if run.commits:
+            record_entry(actor, "consolidation.run", str(run.pk), describe_counts(run))
 
 
 @retry_transaction

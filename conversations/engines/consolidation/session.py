@@ -10,8 +10,8 @@ from django.db import transaction
 
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.extraction import PROMPT, Extraction, ModelCosts, find_extraction
+from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import (
-    Finding,
     SessionReader,
     drop_open,
     find_consumed,
@@ -147,8 +147,9 @@ def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Act
     set_costs(run, source.costs)
     for piece in source.pieces:
         if plan := plan_piece(source, piece):
-            write_piece(source, run, plan, piece.texts, actor)
-        _mark_compared(source.session, piece.found)
+            write_piece(source, run, plan, piece, actor)
+        else:
+            _mark_compared(source.session, piece.found)
     set_read(source, run, source.costs.note)
     if not source.is_whole:
         run.note = REST_QUEUED
@@ -185,16 +186,16 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
 
 
 def write_piece(
-    source: SessionSource, run: ConsolidationRun, plan: PiecePlan, texts: Texts, actor: Actor
+    source: SessionSource, run: ConsolidationRun, plan: PiecePlan, piece: Piece, actor: Actor
 ) -> None:
     """Write what was planned in one commit."""
-    for name, value in _commit_findings(source.session, run, plan, texts, actor).items():
+    for name, value in _commit_findings(source.session, run, plan, piece, actor).items():
         setattr(run, name, value)
 
 
 @retry_transaction
 def _commit_findings(
-    session: Session, run: ConsolidationRun, plan: PiecePlan, texts: Texts, actor: Actor
+    session: Session, run: ConsolidationRun, plan: PiecePlan, piece: Piece, actor: Actor
 ) -> dict[str, object]:
     """Commit findings, without sources erased or consumed meanwhile; return the run's new values."""
     next_rid.ensure_lease()
@@ -209,6 +210,7 @@ def _commit_findings(
             left = [one for one in left if gone.isdisjoint(uid for uid, _kind in one.more)]
             writer = FindingWriter(commit, plan.same, plan.leaders, actor)
             counts = writer.write(left, plan.comparison.without(gone))
+        _mark_compared(session, piece.found)
         return store_commit(run, commit.commit, counts)
 
 

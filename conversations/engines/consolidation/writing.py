@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from conversations.engines.consolidation.confirming import confirm_facts
-from conversations.engines.consolidation.findings import Finding
+from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.matching import Texts
 from conversations.engines.consolidation.revised import Comparison, Statement, link_revised
 from memory.actors import Actor

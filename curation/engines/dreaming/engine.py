@@ -24,6 +24,8 @@ from memory.db.retry import retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.gates import run_gate
+from memory.engines.merging.recall_gate import MergeRecall
+from memory.engines.merging.recall_gate import measure_recall as measure_merge
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.settling import load_plan
 from memory.engines.merging.shown_requests import build_options
@@ -35,6 +37,7 @@ from memory.models.nodes import next_rid
 
 MAX_REFLECTIONS = 80  # of one commit, with their links
 MORE_WAIT = "{count} more groups wait for the next run."
+RECALL = "Recall among the first {k}: {before:.2f} before, {after:.2f} after, of {count} questions."
 WAITING = "Merge request {number} of an earlier run is open: {count} new groups wait for it."
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
 
@@ -223,7 +226,16 @@ def measure_recall(request: MergeRequest) -> str:
     plan = load_plan(options, options.points)
     policy = find_policy(request.project_id, request.target.name)
     result = run_gate("recall", plan, options, policy)
-    return f"{result.state}: {result.reason}"[:500]
+    return f"{result.state}: {result.reason} {describe_figures(measure_merge(plan, options))}"[:500].strip()
+
+
+def describe_figures(recall: MergeRecall) -> str:
+    """Return how much of what is expected searches find before and after; "" without questions."""
+    figures = recall.figures
+    if not figures["scored"]:
+        return ""
+    before, after = figures["before"], figures
+    return RECALL.format(k=recall.k, count=figures["scored"], before=before["recall"], after=after["recall"])
 
 
 def take_back(run: ConsolidationRun, actor: Actor, system: Actor) -> None:

@@ -23,7 +23,7 @@ from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import default_exclusions
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.batches import batched
-from memory.engines.support.similarity import is_near, is_same
+from memory.engines.support.similarity import have_other_code, is_near, is_same
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
@@ -164,9 +164,14 @@ def _find_on_branch(
 
 
 def may_be_same(fact: Fact, other: Fact) -> bool:
-    """Return whether neither fact takes the other's place, and they are not of two repositories."""
+    """Return whether neither fact takes the other's place, and they are not of two repositories or about two
+    pieces of code.
+    """
     replaces = other.uid == fact.parent_id or other.parent_id == fact.uid
-    return not replaces and not is_elsewhere(other.repository, fact.repository)
+    is_other = is_elsewhere(other.repository, fact.repository) or have_other_code(
+        fact.fact_text, other.fact_text
+    )
+    return not replaces and not is_other
 
 
 def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:

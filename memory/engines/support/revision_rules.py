@@ -28,7 +28,7 @@ FILLERS = frozenset(
     allowed may might want wants get gets like actually instead rather longer anymore more switch change move
     migrate bump raise lower increase decrease reduce extend shorten update replace replaces revert return
     stop drop back up down out gone via through per never cannot cant dont doesnt isnt arent wont today
-    onwards sorry decide decided agree agreed
+    onwards sorry decide decided decision agree agreed
     """.split()
 )
 PLAIN = (STOP_WORDS | FILLERS) - {"below", "above", "under", "over", "most", "before", "after", "own", "only"}
@@ -51,6 +51,7 @@ GIVEN_UP = (
     re.compile(rf"\b(?:instead of|rather than|in place of|no longer|no more|replaces?)\s(?!than\b){_PHRASE}"),
     re.compile(rf"[,;]\s?(?:and\s)?not\s(?!only\b|just\b){_PHRASE}"),
     re.compile(rf"\b(?:switch|move|moving|migrat|chang)\w*\s[^,;.]{{0,80}}?\bfrom\s{_PHRASE}"),
+    re.compile(rf"\b(?:mov|switch|migrat|com|get|gett)\w*\s(?:off(?: of)?|away from)\s{_PHRASE}"),
     re.compile(r"(?:^|[,;]\s?)([\w.-]+) (?:is|are) (?:out|gone|dropped|history)\b"),
     re.compile(r"(?:不再|而不是|弃用|停用|不用|不是)(?:使用|用|是|由|放在|放到)?([^,;。了]{1,30})"),
     re.compile(r"从([^,;。到改换迁切]{1,30})(?:到|改|换|迁|切)"),
@@ -112,6 +113,11 @@ NARROWS = re.compile(
     r"(?:for|on|in|at|when|while|if|unless|except|only|but|and|or|with|without|during|until|per|from|under|to|as)\b"
     r"|.*\b(?:only|except|unless)\b|仅|只|除|当|如果|但"
 )
+# One that names what is not chosen does not: its words are no part of the subject.
+TURNS_DOWN = re.compile(
+    r"(?:(?:and|but|so) )?(?:please )?(?:(?:leave|keep|let) .+ (?:alone|aside|out of it)|not)\b"
+)
+BUILT = re.compile(r"\b(we|we'll|we will|let's) build\b", re.I)  # it is used; a build is something else
 
 
 def revises(newer: str, older: str) -> bool:
@@ -206,7 +212,7 @@ def normalise(text: str) -> str:
     """Return the text with counted Chinese numerals as digits, one spelling of commas, and no full stop."""
     plain = unify(text).replace("、", ",").replace("’", "'")
     plain = COUNTED.sub(lambda match: str(NUMERALS[match.group()]), plain)
-    plain = SCRIPT_CHANGE.sub(" ", plain)
+    plain = BUILT.sub(r"\1 use", SCRIPT_CHANGE.sub(" ", plain))
     return " ".join(plain.strip(" .!。").split())
 
 
@@ -214,7 +220,8 @@ def keep_clauses(text: str) -> Iterator[str]:
     """Yield the first clause, and those that narrow it."""
     first, *rest = CLAUSE_END.split(text)
     yield first
-    yield from (clause for clause in rest if NARROWS.match(clause.lower()))
+    plain = (clause for clause in rest if not TURNS_DOWN.match(clause.lower()))
+    yield from (clause for clause in plain if NARROWS.match(clause.lower()))
 
 
 def split_runs(text: str) -> tuple[tuple[tuple[str, ...], ...], frozenset[int]]:

@@ -43,6 +43,7 @@ def is_same(model: str, cosine: float, a: str, b: str) -> bool:
 
 # "30 s" and "30 m" have the same number, "30s" and "30m" do not: an attached unit counts.
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?[$€£]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+)?|\d+(?:[.,]\d+)*")
+_CODE = re.compile(r"`[^`\n]+`")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*[+#]*")  # C, C++ and C# are three names
 _SENTENCE = re.compile(r"(?:^|[.!?:;\n•*-]\s+|\n)[\s\"'“‘(*•-]*")
@@ -110,9 +111,15 @@ def compare_claims(a: str, b: str) -> Comparison:
         return Comparison.CONTRADICTION
     names_a, names_b = list_names(a, b)
     if names_a == names_b:
-        return Comparison.SAME_CLAIM
+        return Comparison.OTHER_NAMES if have_other_code(a, b) else Comparison.SAME_CLAIM
     differ = set(names_a) - set(names_b) and set(names_b) - set(names_a)
     return Comparison.OTHER_NAMES if differ else Comparison.CONTRADICTION
+
+
+def have_other_code(a: str, b: str) -> bool:
+    """Return whether two texts quote code in backticks, each another."""
+    one, other = (_CODE.findall(text) for text in (a, b))
+    return bool(one and other) and one != other
 
 
 def extract_numbers(text: str) -> list[str]:
