@@ -15,7 +15,7 @@ from memory.models import Fact, FactLink, Observation, Session
 from memory.models.hashes import norm_hash
 
 MIN_SESSIONS, MIN_RUNS = 2, 3  # in which a command worked, and how often in all
-MAX_SESSIONS = 20  # the last ones of the repository that are read
+MAX_SESSIONS = 50  # the last ones of the repository that are read
 MAX_COMMANDS = 50  # of a session that are looked for in others
 READ = ("session_id", "tool_name", "outcome", "raw_input")
 CATEGORY = "pattern"

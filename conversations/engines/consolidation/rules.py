@@ -66,6 +66,8 @@ PASSING = re.compile(
     r"(?i)\b(?:for now|for this (?:one|run|once|time|task|pr|screenshot|demo)|(?:just|only) (?:this )?once"
     r"|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)"
     r"|(?:last|previous|old|former) (?:company|job|employer|team))\b"
+    r"|^\W*(?:we|i)(?:'ve| have)? (?:once )?tried\b[^,;]{0,80}\b(?:once|before|years ago)\b"
+    r"(?!.*\b(?:so|but|use|never|stick|stay|don'?t|no)\b)"
     r"|暂时|临时|这次先|先这样|回头再|上家|前公司|上一家"
 )
 
