@@ -18,6 +18,7 @@ from memory.models import Session
 from tests.conversations.test_consolidation_runs import ARGON, brief, counts, run
 from tests.curation.fake_judge import MODEL, FakeJudge
 from tests.memory.api.client import Api
+from tests.site.hook_events import CONSOLIDATOR
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Say = Callable[..., Any]
@@ -54,6 +55,18 @@ def test_a_note_becomes_a_fact_with_links_to_its_evidence(actor: Actor, say: Say
     assert {link.to_id for link in links} == {one.uid, two.uid}
     assert counts(run(actor).run) == (0, 0, 0, 0, 0)
     assert len(model.prompts) == 1  # nothing is asked twice
+
+
+def test_the_worker_asks_the_model_as_a_session_ends(
+    actor: Actor, say: Say, model: FakeJudge, settings: Any
+) -> None:
+    settings.DAY1 = {**settings.DAY1, "consolidator": CONSOLIDATOR}
+    say("argon2 it is then, for the passwords", role="user")
+    model.say(notes(note()))
+    SessionManager().end_session(session_id="s1", actor=actor)
+    assert SessionManager().consolidate_session(Session.objects.get().pk) == 1
+    found = ConsolidationRun.objects.get()
+    assert (found.state, found.mode, found.calls, found.created) == ("done", "llm", 1, 1)
 
 
 def test_the_record_stands_between_fences(actor: Actor, say: Say, model: FakeJudge) -> None:

@@ -19,6 +19,7 @@ from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict
 from memory.models import Branch, Commit
 
+PROGRESS = ("calls", "input_tokens", "output_tokens", "mode", "model", "prompt", "lease_until")
 State, Level = ConsolidationRun.State, ConsolidationRun.Level
 
 
@@ -115,9 +116,7 @@ def take_queued(run_id: UUID) -> ConsolidationRun | None:
 def show_progress(run: ConsolidationRun) -> None:
     """Store what a language model was asked so far, as a sign of life."""
     run.lease_until = timezone.now() + LEASE
-    run.save(
-        update_fields=["calls", "input_tokens", "output_tokens", "mode", "model", "prompt", "lease_until"]
-    )
+    ConsolidationRun.objects.filter(pk=run.pk).update(**{name: getattr(run, name) for name in PROGRESS})
 
 
 def list_own_seqs(run: ConsolidationRun) -> set[tuple[int, int]]:
