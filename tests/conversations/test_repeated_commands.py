@@ -92,6 +92,14 @@ def test_a_command_that_worked_in_two_sessions_is_learned(actor: Actor, did: Did
     assert first.uid in {one.id for one in change.evidence}
 
 
+def test_a_pipe_hides_whether_it_worked(actor: Actor, did: Did) -> None:
+    for session in ("s1", "s2", "s3"):
+        work(did, session, *["make check 2>&1 | tail -5"] * 2, output="make: *** No rule to make target")
+        assert run(actor, session).run.created == 0
+    work(did, "s4", "make check")
+    assert run(actor, "s4").run.created == 1
+
+
 def test_what_failed_or_only_looked_is_not(actor: Actor, did: Did) -> None:
     for session in ("s1", "s2", "s3"):
         work(did, session, "git status", "ls -la", "npm install left-pad")
@@ -174,4 +182,4 @@ def test_commands_alike_are_two(actor: Actor, did: Did) -> None:
 
 def test_calls_are_listed_in_their_order(did: Did) -> None:
     calls = work(did, "s1", "make check", "ls", "make check | tail -3")
-    assert list_commands(calls, "") == {"make check": [calls[0].uid, calls[2].uid]}
+    assert list_commands(calls, "") == {"make check": [(calls[0].uid, True), (calls[2].uid, False)]}

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 from uuid import UUID
 
 from conversations.engines.consolidation.repairs import load_input
@@ -25,6 +26,7 @@ SHORTENED = re.compile(
     r"\s*(?:2>&1|>\s*/dev/null|\|\s*(?:tail|head|grep|cat|less|wc)\b[^|;&]*|;\s*echo\s[^|;&]*|\|\|\s*true)\s*$"
 )
 JOINED = re.compile(r"[|;&<>`]|\$\(|\$\{|\n|\[redacted")
+HIDING = re.compile(r"[|;]")  # what follows ends well whatever the command did
 # Places of one machine, and names of one moment.
 PASSING = re.compile(r"(?:^|[\s=:])(?:/tmp/|/var/tmp/|~)|\b\d{5,}\b|[0-9a-f]{12,}")
 ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
@@ -53,6 +55,16 @@ LOOKS = frozenset(  # what tells how things are, whatever the program
 )
 INSTALLS = frozenset("install i add get remove uninstall update upgrade require".split())
 WHOLE = frozenset("-r -e . --requirement --editable".split())  # of the project itself
+
+
+class Run(NamedTuple):
+    """A run of a command that ended well; ``is_sure`` where it was the command itself that did."""
+
+    uid: UUID
+    is_sure: bool
+
+
+Commands = Mapping[str, Sequence[Run]]
 
 
 def read_command(call: Observation, repository: str) -> str:
@@ -115,30 +127,33 @@ def does_work(words: Sequence[str]) -> bool:
     return True
 
 
-def list_commands(calls: Iterable[Observation], repository: str) -> dict[str, list[UUID]]:
-    """Return the commands that worked, each with its calls in their order."""
-    found: dict[str, list[UUID]] = {}
+def list_commands(calls: Iterable[Observation], repository: str) -> Commands:
+    """Return the commands that worked, each with its runs in their order."""
+    found: dict[str, list[Run]] = {}
     for call in calls:
         if command := read_command(call, repository):
-            found.setdefault(command, []).append(call.uid)
+            is_sure = not HIDING.search(summarise_input(load_input(call)))
+            found.setdefault(command, []).append(Run(call.uid, is_sure))
     return found
 
 
-def choose_repeated(
-    uses: Mapping[str, Mapping[str, Sequence[UUID]]], min_sessions: int, min_runs: int
-) -> dict[str, list[UUID]]:
-    """Return the commands that worked in so many sessions and so often, each with its last call in each.
+def choose_repeated(uses: Iterable[Commands], min_sessions: int, min_runs: int) -> dict[str, list[UUID]]:
+    """Return the commands that worked in so many sessions and so often, and once for sure, each with its last
+    run in each.
 
-    ``uses`` has for each session the calls of its commands.
+    ``uses`` has the commands of each session.
     """
-    last: dict[str, list[UUID]] = {}
-    runs: dict[str, int] = {}
-    for commands in uses.values():
-        for command, calls in commands.items():
-            last.setdefault(command, []).append(calls[-1])
-            runs[command] = runs.get(command, 0) + len(calls)
+    runs: dict[str, list[Sequence[Run]]] = {}
+    for commands in uses:
+        for command, own in commands.items():
+            runs.setdefault(command, []).append(own)
     return {
-        command: calls
-        for command, calls in last.items()
-        if len(calls) >= min_sessions and runs[command] >= min_runs
+        command: [own[-1].uid for own in several]
+        for command, several in runs.items()
+        if len(several) >= min_sessions and sum(map(len, several)) >= min_runs and is_sure(several)
     }
+
+
+def is_sure(several: Iterable[Sequence[Run]]) -> bool:
+    """Return whether one of the runs of some sessions was a success that nothing hides."""
+    return any(run.is_sure for own in several for run in own)

@@ -1,14 +1,20 @@
 """Commands that were repeated in several sessions of a repository, as findings of the one that is read."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
 from operator import or_
 from uuid import UUID
 
 from django.db.models import Q
 
-from conversations.engines.consolidation.commands import TEXT, choose_repeated, list_commands
+from conversations.engines.consolidation.commands import (
+    TEXT,
+    Commands,
+    choose_repeated,
+    is_sure,
+    list_commands,
+)
 from conversations.engines.consolidation.finding import Finding
 from memory.engines.sessions.tool_calls import COMMANDS
 from memory.models import Fact, FactLink, Observation, Session
@@ -20,7 +26,6 @@ MAX_COMMANDS = 50  # of a session that are looked for in others
 READ = ("session_id", "tool_name", "outcome", "raw_input")
 CATEGORY = "pattern"
 OBSERVED = FactLink.Target.OBSERVATION.value
-Uses = Mapping[str, Sequence[UUID]]
 
 
 def find_repeated(session: Session, calls: Sequence[Observation]) -> Iterator[Finding]:
@@ -33,24 +38,25 @@ def find_repeated(session: Session, calls: Sequence[Observation]) -> Iterator[Fi
     texts = {command: TEXT.format(command) for command in own}
     had, shown = find_known(session, texts.values())
     new = [command for command in own if texts[command] not in had][:MAX_COMMANDS]
-    uses = {session.key: own, **read_uses(session, new)}
-    found = {command: [calls[-1]] for command, calls in own.items() if texts[command] in shown}
-    found |= choose_repeated({key: pick(one, new) for key, one in uses.items()}, MIN_SESSIONS, MIN_RUNS)
+    uses = [pick(one, new) for one in (own, *read_uses(session, new))]
+    sure = [command for command in own if texts[command] in shown and is_sure([own[command]])]
+    found = {command: [own[command][-1].uid] for command in sure}
+    found |= choose_repeated(uses, MIN_SESSIONS, MIN_RUNS)
     for command, (source, *others) in sorted(found.items()):
         more = tuple((uid, OBSERVED) for uid in others)
         yield Finding(texts[command], CATEGORY, source, OBSERVED, more=more)
 
 
-def pick(commands: Uses, chosen: Collection[str]) -> Uses:
+def pick(commands: Commands, chosen: Collection[str]) -> Commands:
     return {command: commands[command] for command in chosen if command in commands}
 
 
-def read_uses(session: Session, commands: Sequence[str]) -> dict[str, Uses]:
-    """Return which of the commands worked in which other sessions of the repository, with their calls."""
+def read_uses(session: Session, commands: Sequence[str]) -> list[Commands]:
+    """Return the commands that worked in other sessions of the repository, those named among them."""
     others = Session.objects.filter(project=session.project_id, project_path=session.project_path)
     keys = list(others.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:MAX_SESSIONS])
     if not keys or not commands:
-        return {}
+        return []
     named = reduce(or_, (Q(summary__contains=command) for command in commands))
     rows = Observation.objects.on(session.branch).filter_indexed(session_id=keys, tool_name=COMMANDS)
     rows = rows.filter(named, outcome=Observation.Outcome.SUCCESS)
@@ -58,7 +64,7 @@ def read_uses(session: Session, commands: Sequence[str]) -> dict[str, Uses]:
     for values in sorted(rows.gather_values("uid", *READ)):  # without an order, which would lead another way
         call = Observation(**dict(zip(("uid", *READ), values, strict=True)))
         by_session[call.session_id].append(call)
-    return {key: list_commands(calls, session.project_path) for key, calls in by_session.items()}
+    return [list_commands(calls, session.project_path) for calls in by_session.values()]
 
 
 def find_known(session: Session, texts: Collection[str]) -> tuple[set[str], set[str]]:
