@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
 from operator import or_
-from uuid import UUID
 
 from django.db.models import Q
 
