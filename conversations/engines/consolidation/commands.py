@@ -25,7 +25,7 @@ ENTERED = re.compile(r"^cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
 SHORTENED = re.compile(
     r"\s*(?:2>&1|>\s*/dev/null|\|\s*(?:tail|head|grep|cat|less|wc)\b[^|;&]*|;\s*echo\s[^|;&]*|\|\|\s*true)\s*$"
 )
-JOINED = re.compile(r"[|;&<>`]|\$\(|\$\{|\n|\[redacted")
+JOINED = re.compile(r"[|;&<>`]|\$\(|\$\{|\[redacted")
 HIDING = re.compile(r"[|;]")  # what follows ends well whatever the command did
 # Places of one machine, and names of one moment.
 PASSING = re.compile(r"(?:^|[\s=:])(?:/tmp/|/var/tmp/|~)|\b\d{5,}\b|[0-9a-f]{12,}")
@@ -77,13 +77,15 @@ def read_command(call: Observation, repository: str) -> str:
 
 def clean_command(line: str, repository: str = "") -> str:
     """Return the command without what only shortens its output; "" where it does no work of the project."""
-    line = enter_root(shorten(line.strip()), repository)
+    if len(line.strip().splitlines()) != 1:
+        return ""
+    line = enter_root(shorten(" ".join(line.split())), repository)
     entered = ENTERED.match(line)
     rest = line[entered.end() :] if entered else line
     if entered and entered["folder"].strip(QUOTES).startswith(("/", "~", "..")):
         return ""  # a place that has this name on one machine alone
     is_plain = MIN_LENGTH <= len(line) <= MAX_LENGTH and not JOINED.search(rest) and not PASSING.search(line)
-    return " ".join(line.split()) if is_plain and does_work(split_line(rest)) else ""
+    return line if is_plain and does_work(split_line(rest)) else ""
 
 
 def shorten(line: str) -> str:
