@@ -189,6 +189,7 @@ DAY1 = {
     "session_parts": ("conversations.engines.sessions.SessionConversations",),
     "briefing_parts": ("curation.engines.handoffs.briefing.HandoffBriefing",),
     "trace_erasers": (
+        "conversations.engines.named_after.TitleTraces",
         "conversations.engines.replays.traces.ReplayTraces",
         "curation.engines.handoffs.traces.HandoffTraces",
         "curation.engines.bundles.traces.BundleTraces",

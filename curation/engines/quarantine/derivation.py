@@ -12,8 +12,9 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef
 
+from conversations.engines.named_after import is_named_after
 from conversations.models import Conversation, Message
 from curation.models import Quarantine
 from memory.db.querysets import Lineage
@@ -183,13 +184,9 @@ class Derivation:
         """Hide the conversations that were forked or picked from hidden ones and have the title of one."""
         if not self.hidden.filter(kind="conversation").exists():
             return 0
-        rows, count = self._select_unhidden(Conversation), 0
-        copied = Message._base_manager.filter(picked_from__in=self._all("message"))
-        for uids in frontier.get("conversation", ()):
-            titles = Conversation._base_manager.filter(uid__in=uids).exclude(title="").values("title")
-            made = Q(parent_conversation_id__in=uids) | Q(uid__in=copied.values("conversation_id"))
-            count += self._hide_whole(Conversation, rows.filter(made, title__in=titles))
-        return count
+        rows, said = self._select_unhidden(Conversation), self._all("message")
+        made = [rows.filter(is_named_after(uids, said)) for uids in frontier.get("conversation", ())]
+        return sum(self._hide_whole(Conversation, one) for one in made)
 
     def _hide_whole(self, model: type[BranchedModel], rows: Any) -> int:
         """Hide every version of the memories of some rows."""
