@@ -11,6 +11,7 @@ from conversations.engines.consolidation import session as consolidation
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.runs import open_run
 from conversations.models import ConsolidationRun
+from conversations.tasks import sweep_runs
 from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
@@ -27,7 +28,7 @@ from memory.exceptions import (
     NotFound,
     ScopeMissing,
 )
-from memory.models import AuditEntry, Branch, Commit, Project, Session
+from memory.models import AuditEntry, Branch, Commit, Project, QueueMessage, Session
 from tests.memory.test_agent_tasks import key_actor
 from tests.site.hook_events import CONSOLIDATOR
 
@@ -388,6 +389,26 @@ def test_the_run_of_a_dead_process_is_replaced(actor: Actor, main: Branch, say: 
     assert run(actor).run.created == 1
     lost.refresh_from_db()
     assert (lost.state, lost.slot, lost.note) == ("failed", None, "The process that ran it ended.")
+
+
+def test_the_session_of_a_dead_process_is_queued_again(actor: Actor, main: Branch, say: Say) -> None:
+    say(ARGON)
+    end(actor)
+    QueueMessage.objects.all().delete()
+    ConsolidationRun.objects.create(
+        project_id=main.project_id,
+        branch=main,
+        level="session",
+        target="s1",
+        slot=f"{main.pk}:session:s1",
+        started_at=main.head_at,
+        lease_until=main.head_at,
+    )
+    sweep_runs()
+    sweep_runs()
+    (message,) = QueueMessage.objects.all()
+    assert "memory.consolidate" in message.payload
+    assert ConsolidationRun.objects.get().state == "failed"
 
 
 def test_an_undo_needs_the_right_and_the_run(

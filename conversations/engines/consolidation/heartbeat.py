@@ -9,6 +9,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from conversations.models import ConsolidationRun
+from memory.models import Session
 from memory.queue.producer import enqueue
 
 LEASE = timedelta(seconds=60)  # without a sign of life: its process is taken for dead
@@ -44,10 +45,23 @@ def renew_lease(run: ConsolidationRun, stopping: threading.Event) -> None:
 
 
 def end_dead_runs() -> None:
-    """Mark runs as failed whose process died, and queue those again whose message was lost."""
+    """Mark runs as failed whose process died, and begin those of sessions anew; queue those again whose
+    message was lost.
+    """
     now = timezone.now()
     dead = ConsolidationRun.objects.filter(lease_until__lt=now)
-    dead.filter(state=State.RUNNING).update(slot=None, state=State.FAILED, note=DIED, finished_at=now)
+    for run in dead.filter(state=State.RUNNING):
+        ended = {"slot": None, "state": State.FAILED, "note": DIED, "finished_at": now}
+        if dead.filter(pk=run.pk, state=State.RUNNING).update(**ended):
+            queue_session(run)
     for run_id in list(dead.filter(state=State.QUEUED).values_list("pk", flat=True)):
         if dead.filter(pk=run_id, state=State.QUEUED).update(lease_until=now + QUEUE_LEASE):
             enqueue("conversations.consolidate", str(run_id))
+
+
+def queue_session(run: ConsolidationRun) -> None:
+    """Queue the session of a dead run."""
+    if run.level == ConsolidationRun.Level.SESSION:
+        rows = Session.objects.filter(branch=run.branch_id, key=run.target)
+        for pk in rows.values_list("pk", flat=True):
+            enqueue("memory.consolidate", pk)
