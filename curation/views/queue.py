@@ -43,10 +43,12 @@ REASONS: dict[str, Any] = {
     Reason.UNVERIFIED: lazy("Unverified"),
     Reason.NEVER_RECALLED: lazy("Never recalled"),
 }
+BROUGHT = "bring"  # what a move to a branch that this one comes from does
 DONE_SENTENCES = {
     MERGE_DUPLICATES: lazy("Merged."),
     KEEP_BOTH: lazy("Kept both."),
-    MOVE: lazy("Brought to the other branch."),
+    MOVE: lazy("Moved: it is archived here."),
+    BROUGHT: lazy("Brought there; it stays here too, since this branch is on its way there."),
 }
 add_outcomes(DONE_SENTENCES)
 NO_SEARCH = lazy("The queue is filtered, not searched: write a filter such as category:security.")
@@ -98,10 +100,18 @@ class QueuePage(BulkActions, TokenFilters, ProjectPage):
         report = QueueActionEngine().apply_action(
             action=action, fact_ids=fact_ids, to_branch=target, **self.reader.write_args, **parameters
         )
-        if report.arrival and report.arrival != report.commit:  # undone after the departure
+        if report.arrival and has_departed(report):  # undone after the departure
             text = _("Brought to {name}.").format(name=target)
             flash_success(self.request, text, build_undo_url(self.reader, report.arrival))
         return report
+
+    def name_outcome(self, action: str, report: Report) -> str:
+        return BROUGHT if action == MOVE and not has_departed(report) else action
+
+
+def has_departed(report: Any) -> bool:
+    """Return whether a move has archived facts here: its two commits are the one here and the one there."""
+    return report.commit != report.arrival
 
 
 def list_views(reader: ViewContext) -> list[dict[str, Any]]:

@@ -65,6 +65,10 @@ class BulkActions(ProjectPage):
             action=action, fact_ids=fact_ids, **self.reader.write_args, **parameters
         )
 
+    def name_outcome(self, action: str, report: Report) -> str:
+        """Return the name in OUTCOMES of what an action did to the facts that it was done to."""
+        return action
+
     def _parse_action(self, request: HttpRequest) -> tuple[str, dict[UUID, int]]:
         if ONE in request.POST:
             action, _colon, ticked = request.POST[ONE].partition(":")
@@ -90,7 +94,7 @@ class BulkActions(ProjectPage):
         return found
 
     def _render_report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
-        store_report(request, report, action)
+        store_report(request, report, self.name_outcome(action, report))
         level = messages.WARNING if report.count_outcome(REFUSED) else messages.SUCCESS
         return self.render_done(counts_sentence(report), report.commit, level)
 

@@ -9,6 +9,7 @@ from django.test import Client
 
 from curation.models import ReviewItem, SavedView
 from memory.actors import Actor
+from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Commit, Fact, Project
@@ -99,12 +100,26 @@ def test_duplicates_are_merged_and_facts_moved_from_the_page(
     assert state(one, actor) == "superseded unverified"
     moved = client.post(path, {"action": "move", "to_branch": "task/x", "fact": tick(three)}, follow=True)
     assert "Brought to task/x." in text(moved)
+    assert "Moved: it is archived here." in text(moved)
     assert moved.content.decode().count("data-undo") == 2
     assert state(three, actor) == "archived unverified"
     assert client.post(path, {"action": "archive", "all": "1"}).status_code == 400
     wrong = client.post(path, {"action": "move", "to_branch": "no/such", "fact": tick(two)})
     assert (wrong.status_code, "There is no branch named no/such." in text(wrong)) == (404, True)
     assert "no/such" in wrong.content.decode()  # what was typed stays
+
+
+def test_what_goes_to_where_its_branch_comes_from_stays_here(
+    curator: Client, actor: Actor, main: Branch
+) -> None:
+    PolicyEngine().set_policy(pattern="main", gates=[], actor=actor)
+    BranchManager().create_branch(name="task/x", actor=actor)
+    fact = facts.write_fact(fact_text="one", branch_name="task/x", actor=actor).fact
+    sent = {"action": "move", "to_branch": "main", "fact": tick(fact)}
+    moved = curator.post("/p/test/queue?branch=task%2Fx", sent, follow=True)
+    assert "Brought there; it stays here too, since this branch is on its way there." in text(moved)
+    assert moved.content.decode().count("data-undo") == 1
+    assert state(fact, actor) == "active unverified"
 
 
 def test_one_answer_by_a_script_leaves_its_way_back(
