@@ -31,6 +31,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "observations": ("", "session_id={session}", "q={words}"),
     "relations": ("", "source={entity}", "q={entity}"),
     "conversations": ("", "session_id={session}"),
+    "activity": ("", "agent_id={agent}"),
     "conversation": ("", "end=1"),
 }
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"

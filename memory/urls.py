@@ -66,6 +66,7 @@ urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("home", _("Home"), "home", "h", order=10))
 add_section(Section("sessions", _("Sessions"), "agent", "e", order=18))
+add_section(Section("activity", _("Activity"), "clock", "j", order=17))
 add_section(Section("search", _("Search"), "search", "s", order=20))
 add_section(Section("facts", _("Facts"), "facts", "f", order=30))
 add_section(Section("questions", _("Saved questions"), "verified", "u", order=32))

@@ -1,9 +1,8 @@
 """An agent's own page, its part of a session's page, and what agents did on the day before, for Home."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
@@ -40,8 +39,7 @@ def load_session(reader: ViewContext, session: Session) -> Any:
 
 def load_yesterday(reader: ViewContext) -> Any:
     """Return the day before the one that is read, and what each agent did then."""
-    until = timezone.now() if reader.is_now else find_moment(reader)
-    day = (until.astimezone(UTC) - timedelta(days=1)).date()
+    day = (reader.moment.astimezone(UTC) - timedelta(days=1)).date()
     return {
         "day": day,
         "agents": [describe_day(one) for one in engine.list_agent_days(actor=reader.actor, day=day)],
@@ -58,10 +56,3 @@ def describe_day(one: AgentDay) -> dict[str, Any]:
     if one.failed:
         parts[1] += " " + ngettext("({n} failed)", "({n} failed)", one.failed).format(n=one.failed)
     return {"agent_id": one.agent_id, "sentence": ", ".join(parts), "categories": one.categories}
-
-
-def find_moment(reader: ViewContext) -> datetime:
-    commit, at = reader.commit, reader.at
-    if isinstance(at, datetime):
-        return at
-    return commit.at if commit else reader.branch.created_at

@@ -5,7 +5,6 @@ from datetime import datetime, time
 from typing import Any
 
 from django.core.cache import cache
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.activity.contributors import TodayEngine, Work
@@ -59,15 +58,9 @@ class Home(ProjectPage):
 
     def work(self) -> list[Work]:
         """Return the work of the current day: today, or that of the past point."""
-        until = timezone.now() if self.reader.is_now else self.until()
+        until = self.reader.moment
         since = datetime.combine(until.date(), time.min, until.tzinfo)
         return TodayEngine().list_contributors(actor=self.reader.actor, since=since, until=until)
-
-    def until(self) -> datetime:
-        commit, at = self.reader.commit, self.reader.at
-        if isinstance(at, datetime):
-            return at
-        return commit.at if commit else self.reader.branch.created_at
 
 
 class Help(ProjectPage):

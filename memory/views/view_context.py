@@ -115,6 +115,15 @@ class ViewContext:
         branch, seq = self.branch.lineage(self.seq)[0]
         return Commit.objects.filter(branch=branch, seq=seq).select_related("branch").first()
 
+    @cached_property
+    def moment(self) -> datetime:
+        """Return the time that is read: now, or that of the past point."""
+        if self.is_now:
+            return timezone.now()
+        if isinstance(self.at, datetime):
+            return self.at
+        return self.commit.at if self.commit else self.branch.created_at
+
     @property
     def is_before_fork(self) -> bool:
         return self.seq < 0

@@ -2,10 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext_lazy
 
@@ -116,7 +118,7 @@ def build_title(commit: Commit, source: str = "") -> str:
         return gettext("Restored the snapshot %(name)s") % {"name": commit.message.removeprefix(RESTORED)}
     if line := commit.message.strip().partition("\n")[0]:
         return Truncator(line).chars(MAX_TITLE_LENGTH)
-    return _title_changes(commit) or commit.kind
+    return title_changes(commit.kind, commit.tally) or commit.kind
 
 
 def _title_merge(tally: Tally, source: str) -> str:
@@ -127,10 +129,11 @@ def _title_merge(tally: Tally, source: str) -> str:
     return gettext("Merged %(source)s: %(what)s") % {"source": source, "what": join_parts(parts)}
 
 
-def _title_changes(commit: Commit) -> str:
+def title_changes(action: str, tally: Tally) -> str:
+    """Return a line on changes, in the words of the action that made them; "" for none."""
     parts = []
-    for (kind, change), number in sorted(commit.tally.items(), key=_order):
-        phrase = ACTION_PHRASES.get((commit.kind, kind, change)) or PHRASES.get((kind, change))
+    for (kind, change), number in sorted(tally.items(), key=_order):
+        phrase = ACTION_PHRASES.get((action, kind, change)) or PHRASES.get((kind, change))
         if phrase is not None:
             parts.append(str(phrase % {"n": number}))
     line = join_parts(parts)
@@ -165,48 +168,64 @@ def count_kinds(tally: Tally) -> dict[str, int]:
 
 
 def tally_commits(commits: Iterable[Commit]) -> Tallies:
-    """Return what commits changed, in a bounded number of queries for the commits of one branch."""
-    by_branch: dict[int, list[Commit]] = {}
-    for commit in commits:
-        by_branch.setdefault(commit.branch_id, []).append(commit)
+    """Return what commits changed, in a bounded number of queries, whatever branches they are of."""
     found: Tallies = {}
-    for branch, own in by_branch.items():
-        for seq, kind, change, count in _count_rows(branch, own):
-            found.setdefault((branch, seq), Counter())[kind, change] += count
+    for branch, seq, kind, change, count in _count_rows(list(commits)):
+        found.setdefault((branch, seq), Counter())[kind, change] += count
     return found
 
 
-def _count_rows(branch: int, commits: Sequence[Commit]) -> Iterator[tuple[int, str, str, int]]:
-    seqs = {commit.seq for commit in commits}
-    only_added = {commit.seq for commit in commits if commit.added and not commit.changed + commit.removed}
+def _count_rows(commits: Sequence[Commit]) -> Iterator[tuple[int, int, str, str, int]]:
+    every = _seqs_by_branch(commits)
+    only_added = _seqs_by_branch(one for one in commits if one.added and not one.changed + one.removed)
+    others = _seqs_by_branch(one for one in commits if not one.added or one.changed + one.removed)
     for kind, model in models_by_kind().items():
-        rows = model._base_manager.filter(branch=branch)
+        rows = model._base_manager
         if model is FactAssessment:
-            yield from _count_changes(rows, kind, model, "status", seqs)
+            yield from _count_changes(rows, kind, model, "status", every)
             continue
         # An index alone counts the rows of a commit, of which there may be thousands.
-        for seq, count in _group(rows.filter(seq_from__in=only_added), "seq_from") if only_added else ():
-            yield seq, kind, ADDED, count
-        yield from _count_changes(rows, kind, model, "version", seqs - only_added)
-    for kind, change, column, rows in _side_rows(branch, seqs):
-        for seq, count in _group(rows, column):
-            yield seq, kind, change, count
+        added = rows.filter(_match_seqs(only_added, "seq_from")) if only_added else None
+        for branch, seq, count in _group(added, "branch_id", "seq_from") if added is not None else ():
+            yield branch, seq, kind, ADDED, count
+        yield from _count_changes(rows, kind, model, "version", others)
+    for kind, change, column, rows in _side_rows(every):
+        for branch, seq, count in _group(rows, "branch_id", column):
+            yield branch, seq, kind, change, count
+
+
+def _seqs_by_branch(commits: Iterable[Commit]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for commit in commits:
+        found.setdefault(commit.branch_id, set()).add(commit.seq)
+    return found
+
+
+def _match_seqs(seqs: Mapping[int, set[int]], column: str) -> Q:
+    """Return the condition that a row is of one of these commits."""
+    # One condition for each branch: databases limit the depth of an expression.
+    return reduce(or_, (Q(**{"branch_id": branch, f"{column}__in": own}) for branch, own in seqs.items()))
 
 
 def _count_changes(
-    rows: Any, kind: str, model: Any, column: str, seqs: set[int]
-) -> Iterator[tuple[int, str, str, int]]:
+    rows: Any, kind: str, model: Any, column: str, seqs: Mapping[int, set[int]]
+) -> Iterator[tuple[int, int, str, str, int]]:
     """Yield counts that need the rows themselves: each says how it came to be."""
-    found = _group(rows.filter(seq_from__in=seqs), "seq_from", "deleted", column) if seqs else ()
-    for seq, deleted, value, count in found:
-        yield seq, kind, _name_change(model, deleted, value), count
+    if not seqs:
+        return
+    found = _group(rows.filter(_match_seqs(seqs, "seq_from")), "branch_id", "seq_from", "deleted", column)
+    for branch, seq, deleted, value, count in found:
+        yield branch, seq, kind, _name_change(model, deleted, value), count
 
 
-def _side_rows(branch: int, seqs: set[int]) -> Iterator[tuple[str, str, str, Any]]:
-    confirmations = Confirmation.objects.filter(branch_id=branch)
-    yield CONFIRMATION, ADDED, "seq", confirmations.filter(seq__in=seqs)
-    yield CONFIRMATION, REMOVED, "seq_to", confirmations.filter(seq_to__in=seqs)
-    yield ANSWER, CHANGED, "seq", get_pair_answers().find_answers(branch, seqs)
+def _side_rows(seqs: Mapping[int, set[int]]) -> Iterator[tuple[str, str, str, Any]]:
+    if not seqs:
+        return
+    confirmations = Confirmation.objects
+    yield CONFIRMATION, ADDED, "seq", confirmations.filter(_match_seqs(seqs, "seq"))
+    yield CONFIRMATION, REMOVED, "seq_to", confirmations.filter(_match_seqs(seqs, "seq_to"))
+    answers = (get_pair_answers().find_answers(branch, own) for branch, own in seqs.items())
+    yield ANSWER, CHANGED, "seq", reduce(or_, answers)
 
 
 def _group(rows: Any, *columns: str) -> Any:
