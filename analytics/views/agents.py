@@ -20,6 +20,7 @@ MAX_SESSIONS = 10
 class AgentPage(ProjectPage):
     """One agent, named by ?key=, since its name may contain any characters."""
 
+    reads_past = True
     template_name, section = "agent.html", "analytics"
     extra_context = {"list_title": lazy("Analytics")}
 

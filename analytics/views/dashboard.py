@@ -39,6 +39,7 @@ SERIES: dict[str, Any] = {
 
 
 class Analytics(BulkActions, ProjectPage):
+    reads_past = True
     template_name, section, title = "analytics.html", "analytics", lazy("Analytics")
 
     @property

@@ -34,6 +34,7 @@ LABELS = {
 class Conversations(Listing):
     """The list of conversations; a search finds messages, each with its neighbours."""
 
+    reads_past = True
     template_name = "conversations.html"
     section = "conversations"
     title = _("Conversations")
@@ -68,6 +69,7 @@ class Conversations(Listing):
 class ConversationPage(ProjectPage):
     """A thread by pages: from its begin, from a message (?message=), or its end (?end=1)."""
 
+    reads_past = True
     template_name = "conversation.html"
     section = "conversations"
     extra_context = {"list_title": Conversations.title}
@@ -124,6 +126,7 @@ def find_source(reader: ViewContext, conversation: Conversation) -> Conversation
 
 
 class MessagePage(ProjectPage):
+    reads_past = True
     template_name = "message.html"
     section = "conversations"
     extra_context = {"list_title": Conversations.title}

@@ -120,6 +120,7 @@ class ForkPage(ThreadForm):
 class ForkTreePage(ProjectPage):
     """The tree that a conversation belongs to."""
 
+    reads_past = True
     template_name = "conversation/tree.html"
     section, title = "conversations", lazy("Tree of forks")
     extra_context = {"list_title": Conversations.title}

@@ -30,6 +30,7 @@ class ActivityFilterSet(df.FilterSet):
 class Activity(Listing):
     """The feed of all branches; of one where the address names it."""
 
+    reads_past = True
     template_name = "activity.html"
     section = "activity"
     title = _("Activity")

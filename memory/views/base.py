@@ -24,6 +24,7 @@ from memory.exceptions import Day1Error
 from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
 from memory.views.navigation import LAST
+from memory.views.time_strip import build_strip
 from memory.views.view_context import ViewContext, build_view_context, with_query
 from memory.views.widgets import parse_number
 
@@ -48,6 +49,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
     title: Any = ""
     section = ""  # the name of the navigation's entry that is lit
     fragment_name = ""
+    reads_past = False  # a page of memory, which can be read as it was: it has the strip of the past
     reader: ViewContext
 
     def dispatch(self, request: HttpRequest, *args: Any, slug: str = "", **kwargs: Any) -> Any:
@@ -83,6 +85,8 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         shell = {**base_context(self.reader, self.section), "title": self.title}
+        if self.reads_past and not getattr(self.request, "htmx", False):
+            shell["strip"] = build_strip(self.reader)
         return super().get_context_data(**{**shell, **kwargs})
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:

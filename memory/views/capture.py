@@ -29,6 +29,7 @@ RELATED = {"source": _("From"), "relation_type": _("Relation"), "target": _("To"
 
 
 class Observations(Listing):
+    reads_past = True
     template_name = "observations.html"
     section = "observations"
     title = _("Observations")
@@ -62,6 +63,7 @@ class Observations(Listing):
 
 
 class ObservationPage(ProjectPage):
+    reads_past = True
     template_name = "observation.html"
     section = "observations"
     extra_context = {"list_title": Observations.title}
@@ -86,6 +88,7 @@ class ObservationPage(ProjectPage):
 
 
 class Relations(Listing):
+    reads_past = True
     template_name = "relations.html"
     section = "relations"
     title = _("Relations")
@@ -117,6 +120,7 @@ class Relations(Listing):
 
 
 class RelationPage(ProjectPage):
+    reads_past = True
     template_name = "relation.html"
     section = "relations"
     extra_context = {"list_title": Relations.title}

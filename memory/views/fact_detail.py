@@ -108,6 +108,7 @@ def changed_fields(old: Fact | None, new: Fact) -> dict[str, tuple[Any, Any]]:
 
 
 class FactPage(FactViewBase):
+    reads_past = True
     template_name = "fact.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -127,6 +128,7 @@ class FactPage(FactViewBase):
 class Why(FactViewBase):
     """A page that explains why a search finds this fact, or why not."""
 
+    reads_past = True
     template_name = "fact_why.html"
     fragment_name = "parts/fact_why.html"
     title = gettext_lazy("Why is it found?")

@@ -34,6 +34,7 @@ class Ranked:
 
 
 class Facts(BulkActions, TokenFilters, ProjectPage):
+    reads_past = True
     repeatable_fields, token_choices = REPEATABLE, TOKEN_CHOICES
     template_name = "facts.html"
     fragment_name = "parts/fact_rows.html"

@@ -28,6 +28,7 @@ def add_home_panel(template: str, load: Callable[[ViewContext], Any]) -> None:
 
 
 class Home(ProjectPage):
+    reads_past = True
     template_name = "home.html"
     section = "home"
     title = _("Home")

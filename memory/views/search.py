@@ -95,6 +95,7 @@ class BoundsForm(forms.Form):
 
 
 class Search(ProjectPage):
+    reads_past = True
     template_name = "search.html"
     fragment_name = "parts/search_results.html"
     section = "search"

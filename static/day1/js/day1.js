@@ -8,6 +8,7 @@ import { once } from "./once.js";
 import { palette } from "./palette.js";
 import { row_actions } from "./rows.js";
 import { sending } from "./serial.js";
+import { time_strip } from "./time_strip.js";
 import { toasts } from "./toasts.js";
 import { undos } from "./undo.js";
 
@@ -23,3 +24,4 @@ undos();
 once();
 programs();
 first_event();
+time_strip();
