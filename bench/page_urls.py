@@ -32,6 +32,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "relations": ("", "source={entity}", "q={entity}"),
     "conversations": ("", "session_id={session}"),
     "activity": ("", "agent_id={agent}"),
+    "graph": ("", "q={entity}"),
     "conversation": ("", "end=1"),
 }
 LEADS, FORM, SCRIPT = "leads elsewhere", "is a form's address", "answers a script"

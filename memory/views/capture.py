@@ -90,7 +90,7 @@ class ObservationPage(ProjectPage):
 class Relations(Listing):
     reads_past = True
     template_name = "relations.html"
-    section = "relations"
+    section, list_page = "graph", "relations"
     title = _("Relations")
     filters = RelationFilterSet
     labels = RELATED
@@ -122,7 +122,7 @@ class Relations(Listing):
 class RelationPage(ProjectPage):
     reads_past = True
     template_name = "relation.html"
-    section = "relations"
+    section, list_page = "graph", "relations"
     extra_context = {"list_title": Relations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -153,20 +153,22 @@ class RelationEngine:
         branch_name: str = MAIN,
         relation_type: str = "",
         depth: int = 2,
+        with_ended: bool = False,
         at: Any = None,
     ) -> Graph:
         """Return the graph around an entity, breadth first over edges in both directions, as the branch shows
         them and as far as they are valid (now, or at the time ``at``). An unknown entity has no edges.
 
-        ``depth`` is 1 to 6; at most 1,000 edges are returned, the nearest first. Raises Invalid,
-        BranchNotFound.
+        ``depth`` is 1 to 6; ``with_ended`` takes edges along that are not valid any more, or not yet. At most
+        1,000 edges are returned, the nearest first. Raises Invalid, BranchNotFound.
         """
         actor.require_scope("read", branch_name)
         name = clean_name("entity", entity)
         if isinstance(depth, bool) or not isinstance(depth, int) or not 1 <= depth <= MAX_DEPTH:
             raise Invalid("depth must be a whole number from 1 to {most}.", most=MAX_DEPTH, field="depth")
         branch = find_branch(actor, branch_name)
-        rows = true_edges(branch.lineage(resolve_point(branch, at)), at)
+        lineage = branch.lineage(resolve_point(branch, at))
+        rows = Relation.objects.in_lineage(lineage) if with_ended else true_edges(lineage, at)
         if relation_type:
             rows = rows.filter(type_key=name_key(clean_name("relation_type", relation_type)))
         return build_graph(rows, name, depth)

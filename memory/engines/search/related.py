@@ -10,7 +10,7 @@ from django.db.models import Q
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import annotate_facts, parse_expiry_time, searchable_rows
-from memory.engines.graph.engine import MAX_DEPTH, GraphNode, true_edges, walk_edges
+from memory.engines.graph.engine import MAX_DEPTH, GraphNode, clean_name, true_edges, walk_edges
 from memory.engines.graph.entities import entities_in, is_spaced, mentions
 from memory.engines.search.candidates import substring_search
 from memory.engines.search.fact_rows import read_facts
@@ -19,6 +19,7 @@ from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink
+from memory.models.relations import name_key
 from memory.words import extract_keywords
 
 BY = ("link", "parent", "source", "entity")
@@ -96,6 +97,20 @@ class RelatedEngine:
         found = build_relatives(fact, rows, reasons, limit)
         annotate_facts([one.fact for one in found], lineage, actor.project_id)
         return Relatives(found, list(keys.values()), truncated)
+
+    def find_naming(
+        self, *, entity: str, actor: Actor, branch_name: str = MAIN, at: Any = None, limit: int = 10
+    ) -> list[Fact]:
+        """Return searchable facts that name an entity, the newest first. Raises Invalid, BranchNotFound."""
+        actor.require_scope("read", branch_name)
+        key = name_key(clean_name("entity", entity))
+        branch = find_branch(actor, branch_name)
+        lineage = branch.lineage(resolve_point(branch, at))
+        rows = searchable_rows(lineage, parse_expiry_time(at))
+        uids = sorted(_facts_naming(key, rows), reverse=True)[: check_limit(limit)]
+        facts = {fact.uid: fact for fact in rows.fetch_by_key("uid", uids)}
+        annotate_facts(list(facts.values()), lineage, actor.project_id)
+        return [facts[uid] for uid in uids if uid in facts]
 
 
 def find_entities(fact: Fact, lineage: Lineage, at: Any, depth: int) -> tuple[dict[str, GraphNode], bool]:
