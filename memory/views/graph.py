@@ -13,7 +13,7 @@ from memory.views.frames import add_page
 from memory.views.graph_drawing import MAX_NODES, draw_graph
 
 relation_engine, related_engine = RelationEngine(), RelatedEngine()
-MAX_FACTS = 8  # at the side
+MAX_FACTS = 5  # at the side
 MAX_ROWS = 50  # of the table
 MAX_STARTS = 12  # entities that are offered before a search
 

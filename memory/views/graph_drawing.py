@@ -10,7 +10,7 @@ from memory.engines.graph.engine import Graph, GraphNode
 from memory.models import Relation
 from memory.models.relations import name_key
 
-COLUMN, ROW, BOX, MARGIN = 300, 30, 200, 8  # pixels: of a column, of a row, of a name, around all
+COLUMN, ROW, BOX, MARGIN = 232, 30, 176, 8  # pixels: of a column, of a row, of a name, around all
 MAX_NODES = 60
 MAX_WIDTH = 6  # pixels of a line
 
