@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from conversations.views.conversations import add_conversation_panel
 from curation.views.bundles import BundleDownload, BundleKeys, BundlePage, Bundles, BundleUpload
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
@@ -9,6 +10,7 @@ from curation.views.quarantines import QuarantinePage, Quarantines
 from curation.views.queue import ChangeView, QueuePage, SaveView
 from curation.views.review import Answer, Review
 from curation.views.review_panels import count_questions, load_questions, load_waiting
+from curation.views.scores import ScoreConversation, load_scores
 from curation.views.templates import TemplatePage, Templates
 from curation.views.verification import AskJudge, JobPage, VerificationPage, load_panel
 from memory.views.fact_panels import add_fact_panel
@@ -36,6 +38,7 @@ PAGES: list[Page] = [
     ("bundles/keys", BundleKeys, "bundle-keys"),
     ("bundles/<uuid:bundle_id>", BundlePage, "bundle"),
     ("bundles/<uuid:bundle_id>/document", BundleDownload, "bundle-document"),
+    ("conversations/<uuid:conversation_id>/score", ScoreConversation, "score-conversation"),
     ("templates", Templates, "templates"),
     ("templates/<str:name>", TemplatePage, "template"),
 ]
@@ -51,3 +54,4 @@ add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)
 add_counter(REVIEW, count_questions)
 add_home_panel("review_waiting.html", load_waiting)
+add_conversation_panel("conversation/scores.html", load_scores)

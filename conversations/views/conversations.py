@@ -1,5 +1,6 @@
 """Conversations: their list, each with its messages, and a page for a message."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,14 @@ from memory.views.list_base import FOUND, Listing, require_known
 from memory.views.view_context import ViewContext
 
 MAX_FORKS = 10  # at the side of a thread
+# Templates of apps to the right, and what each shows of a conversation as ``panel``.
+PANELS: list[tuple[str, Callable[[ViewContext, Conversation], Any]]] = []
+
+
+def add_conversation_panel(template: str, load: Callable[[ViewContext, Conversation], Any]) -> None:
+    """Show a panel at the side of a conversation."""
+    PANELS.append((template, load))
+
 
 LABELS = {
     "session_id": _("Session"),
@@ -91,6 +100,7 @@ class ConversationPage(ProjectPage):
             "begin_at": self.request.GET.get("message", ""),
             "thinking": may_read_thinking(self.reader.actor),
         }
+        shown["panels"] = [(template, load(self.reader, one)) for template, load in PANELS]
         return super().get_context_data(**shown, **load_forks(self.reader, one), **kwargs)
 
     def _list_messages(self, uid: UUID) -> Any:

@@ -371,6 +371,7 @@ FORMS = (
     Form("curate", "consolidation"),
     Form("curate", "analytics", {"action": "archive", "fact": "{other}:1"}),
     Form("curate", "fact-judge"),
+    Form("curate", "score-conversation", {"dimension": "safety", "value": "0.5"}),
     Form("curate", "facts", {"one": "verify:{fact}:{fact_version}"}),
     Form("curate", "queue", {"one": "verify:{other}:1"}),
     Form("curate", "save-view", {"name": "of the page"}),

@@ -39,7 +39,7 @@ CHILD = "task/child"
 POSTED = {
     *("change-member", "fact-act", "switch-rule", "save-view", "change-view"),
     *("admin:change-member", "admin:fact-act", "admin:switch-rule", "logout"),
-    *("admin:save-view", "admin:change-view"),
+    *("admin:save-view", "admin:change-view", "score-conversation", "admin:score-conversation"),
 }
 IN_THE_PAST = ("search", "facts", "admin:facts")
 
