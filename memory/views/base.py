@@ -25,6 +25,7 @@ from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
 from memory.views.navigation import LAST
 from memory.views.time_strip import build_strip
+from memory.views.tour import find_step
 from memory.views.view_context import ViewContext, build_view_context, with_query
 from memory.views.widgets import parse_number
 
@@ -87,6 +88,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         shell = {**base_context(self.reader, self.section), "title": self.title}
         if self.reads_past and not getattr(self.request, "htmx", False):
             shell["strip"] = build_strip(self.reader)
+        shell["tour"] = find_step(self.request, self.reader)
         return super().get_context_data(**{**shell, **kwargs})
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:

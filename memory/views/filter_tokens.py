@@ -30,7 +30,9 @@ SHORT_NAMES = {
     "tool_name": "tool",
     "relation_type": "relation",
 }
-LIST_PARAMETERS = frozenset({"q", "branch", "at", "cursor", "limit"})  # what every list takes beside filters
+LIST_PARAMETERS = frozenset(
+    {"q", "branch", "at", "cursor", "limit", "tour"}
+)  # what every list takes beside filters
 
 
 class TokenFilters(TemplateView):
