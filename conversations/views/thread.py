@@ -29,6 +29,7 @@ class CallLine:
     line: str
     duration: str
     result: Message | None
+    call: Mapping[str, Any]  # as the program wrote it
 
     @property
     def is_apart(self) -> bool:
@@ -69,9 +70,10 @@ def list_entries(messages: Sequence[Message], notes: ThreadNotes | None = None) 
     """Return the entries of a thread; the result of a call stands with the call."""
     notes = notes or ThreadNotes()
     by_id: dict[Any, Message] = {row.uid: row for row in messages}
-    calls: dict[Any, list[CallLine]] = {}
+    steps: dict[Any, list[ToolStep]] = {}
     for step in list_tool_steps(messages):
-        calls.setdefault(step.message_id, []).append(describe_call(step, by_id.get(step.message_id)))
+        steps.setdefault(step.message_id, []).append(step)
+    calls = {uid: describe_calls(by_id[uid], made) for uid, made in steps.items()}
     absorbed = {
         call.result.uid for lines in calls.values() for call in lines if call.is_apart and call.result
     }
@@ -87,19 +89,25 @@ def build_entry(row: Message, calls: Sequence[CallLine], notes: ThreadNotes) -> 
     return entry
 
 
-def describe_call(step: ToolStep, caller: Message | None) -> CallLine:
-    milliseconds = measure_call(caller, step.result)
-    return CallLine(step, shorten_input(step.arguments), format_duration(milliseconds), step.result)
+def describe_calls(caller: Message, steps: Sequence[ToolStep]) -> list[CallLine]:
+    """Return the lines of a message's calls; its entries are in the order of their steps."""
+    calls = [call for call in caller.tool_calls if isinstance(call, Mapping)]
+    return [describe_call(step, call, caller) for step, call in zip(steps, calls, strict=False)]
 
 
-def measure_call(caller: Message | None, result: Message | None) -> float | None:
+def describe_call(step: ToolStep, call: Mapping[str, Any], caller: Message) -> CallLine:
+    duration = format_duration(measure_call(caller, step.result))
+    return CallLine(step, shorten_input(step.arguments), duration, step.result, call)
+
+
+def measure_call(caller: Message, result: Message | None) -> float | None:
     """Return how long a call took: as the program said, else between the two messages."""
     if result is None:
         return None
     stated = result.metadata.get("duration_ms")
     if isinstance(stated, int | float):
         return stated
-    if caller is None or caller.uid == result.uid:
+    if caller.uid == result.uid:
         return None
     return (get_time(result) - get_time(caller)).total_seconds() * 1000 or None
 

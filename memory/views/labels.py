@@ -173,6 +173,8 @@ ACTION_LABELS: dict[str, Any] = {
     "conversation.fork": _("forked a conversation"),
     "conversation.cherry-pick": _("picked messages"),
     "conversation.close": _("ended a conversation"),
+    "conversation.evaluate": _("had a conversation rated"),
+    "score.create": _("gave a score"),
     "relation.write": _("related two things"),
     "relation.close": _("ended a relation"),
     "consolidate.session": _("consolidated a session"),

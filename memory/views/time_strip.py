@@ -57,7 +57,7 @@ def draw_bars(counts: Sequence[int], position: int) -> SafeString:
     """Draw a bar for each count, and mark what comes after the point that is read."""
     html = (
         '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">'
-        '<path class="bars" d="{}"></path><path class="later" d="{}"></path></svg>'
+        '<path class="bars" d="{}"></path><path class="unread" d="{}"></path></svg>'
     )
     return format_html(html, len(counts), HEIGHT, place_bars(counts), _cover(position + 1, len(counts)))
 

@@ -111,13 +111,14 @@ def test_a_viewer_finds_nothing_to_press(browser: Browser, server: Up, newest: s
     names = view.page.locator(".sections li").all_inner_texts()
     seen = [
         "Home",
+        "Activity",
         "Sessions",
         "Search",
         "Facts",
         "Saved questions",
         "Conversations",
         "Observations",
-        "Relations",
+        "Graph",
         "Branches",
         "Merge requests",
         "Tasks",
