@@ -80,9 +80,11 @@ class FeedFilter:
     @classmethod
     def from_values(cls, values: dict[str, Any]) -> "FeedFilter":
         """Build a filter of texts. Raises Invalid."""
-        names = {name: c.text_check(200)(name, values[name]) for name in TEXTS if values.get(name)}
-        times = {name: c.parse_time(name, values[name]) for name in TIMES if values.get(name)}
-        return cls(**names, **times)
+        found: dict[str, Any] = {
+            name: c.text_check(200)(name, values[name]) for name in TEXTS if values.get(name)
+        }
+        found |= {name: c.parse_time(name, values[name]) for name in TIMES if values.get(name)}
+        return cls(**found)
 
     def apply(self, commits: QuerySet[Commit]) -> QuerySet[Commit]:
         named = {name: value for name in TEXTS if (value := getattr(self, name))}
