@@ -13,6 +13,8 @@ from memory.views.frames import add_page
 from memory.views.labels import ACTION_LABELS, FIELDS
 from memory.views.list_base import Listing
 
+MAX_BURSTS = 30  # on a page
+
 
 class ActivityFilterSet(df.FilterSet):
     agent_id = df.CharFilter()
@@ -68,7 +70,7 @@ class Activity(Listing):
             branch_name=self.branch_name,
             filters=FeedFilter.from_values(payload),
             until=None if self.reader.is_now else self.reader.moment,
-            **self.paging(),
+            **self.paging(MAX_BURSTS),
         )
         for burst in page.results:
             burst.day = timezone.localtime(burst.newest.at).date()

@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from conversations.capture.engine import IngestEngine
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
@@ -67,6 +68,26 @@ class TestThread:
         assert len(re.findall('<details class="call"', html)) == 2
         assert "<script>." not in html
         assert "Login &lt;b&gt;" in html
+
+    @pytest.mark.parametrize(
+        ("took", "shown"), [(1234, "1.2 s"), (12.4, "12 ms"), ("x", ""), (-1, ""), (True, "")]
+    )
+    def test_a_hook_says_how_long_a_call_took(
+        self, viewer: Client, actor: Actor, main: Branch, took: Any, shown: str
+    ) -> None:
+        event = {
+            "hook_event_name": "PostToolUse",
+            "session_id": "s",
+            "cwd": "/x",
+            "tool_name": "Bash",
+            "tool_use_id": "t",
+            "tool_input": {"command": "make"},
+            "tool_response": {"stdout": "fine"},
+            "duration_ms": took,
+        }
+        IngestEngine().ingest(events=[event], actor=actor, client="claude-code")
+        (one,) = conversations.list_conversations(actor=actor).results
+        assert " ".join(f"Bash make {shown} done".split()) in text(viewer.get(f"{PATH}/{one.uid}"))
 
     def test_the_result_of_a_call_stands_with_it(self, viewer: Client, actor: Actor, main: Branch) -> None:
         one = conversations.create_conversation(actor=actor)
