@@ -26,6 +26,10 @@ REPOSITORY_INDEX = models.Index(
 )
 
 
+# The source_id of a summary of an agent's facts begins with it.
+SUMMARY_PREFIX = "summary:"
+
+
 class Fact(BranchedModel):
     class Kind(models.TextChoices):
         OBSERVATION = "OBSERVATION"

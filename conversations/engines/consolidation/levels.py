@@ -1,7 +1,7 @@
 """Consolidation of an agent's facts and of a task's: one fact of each group stays, one fact sums up."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -28,9 +28,11 @@ from memory.engines.facts.batch import FactBatch, get_source
 from memory.engines.facts.supersession import link_superseded
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Fact, FactLink
+from memory.models.facts import SUMMARY_PREFIX
 from memory.models.nodes import next_rid
 
 MAX_FACTS = 5000  # the newest of an agent or a task that are compared
@@ -40,7 +42,6 @@ NOTHING: frozenset[int] = frozenset()
 MIN_SUMMARISED = 3  # facts that are summed up: fewer are read as quickly themselves
 MAX_SUMMARISED = 12  # facts that a summary names
 MAX_SUMMARY_LINE = 120  # characters of each
-SUMMARY = "summary:"  # with the agent and the branch: the source_id of a summary
 TOO_MANY = "Only the newest {most} facts were compared."
 DERIVED = FactLink.Type.CONSOLIDATED_FROM
 
@@ -71,7 +72,7 @@ def read_facts(branch: Branch, agent_id: str = "") -> FactSource:
     rows = searchable_rows(lineage, timezone.now()).filter(status=Fact.Status.ACTIVE)
     rows = rows.exclude(kind=Fact.Kind.REFLECTION)  # it is like its members by design
     rows = rows.filter(agent_id=agent_id) if agent_id else rows
-    facts = [fact for fact in rows.newest(MAX_FACTS) if not fact.source_id.startswith(SUMMARY)]
+    facts = [fact for fact in rows.newest(MAX_FACTS) if not fact.source_id.startswith(SUMMARY_PREFIX)]
     name_repositories(facts, branch.project_id)
     annotate_facts(facts, lineage, branch.project_id)
     texts = read_texts(branch.project_id, [fact.fact_text for fact in facts], embed=False)
@@ -205,17 +206,39 @@ def _commit_summary(
     source: FactSource, facts: Sequence[Fact], run: ConsolidationRun, actor: Actor
 ) -> dict[str, object]:
     """Write the one summary of an agent on a branch, or its new text."""
-    key, text = f"{SUMMARY}{source.branch.pk}:{source.agent_id}"[:200], describe_facts(source.agent_id, facts)
-    named = choose_named(facts)
+    key = f"{SUMMARY_PREFIX}{source.branch.pk}:{source.agent_id}"[:200]
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         with open_commit(actor, source.branch.name, f"consolidate.{run.level}") as commit:
             rows = commit.visible_rows(Fact).filter(source_id=key, status=Fact.Status.ACTIVE)
             known = [row for row in rows.fetch_all() if row.branch_id == commit.branch.pk]
-            if was_taken_away(source.withdrawals, key, text):
+            left = _reread_named(commit, facts)
+            text = describe_facts(source.agent_id, left)
+            if len(left) < MIN_SUMMARISED or was_taken_away(source.withdrawals, key, text):
                 return store_commit(run, None, {})
+            named = choose_named(left)
             counts = _write_summary(commit, known[0] if known else None, key, text, named, actor)
         return store_commit(run, commit.commit, counts)
+
+
+def _reread_named(commit: CommitWriter, facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts with those that a summary names as they are now.
+
+    What was erased, made private or taken out of use meanwhile is left out, and others take its place.
+    """
+    left, checked = {fact.uid: fact for fact in facts}, set[UUID]()
+    while unread := {fact.uid for fact in choose_named([*left.values()])} - checked:
+        now = _read_shared(commit, unread)
+        left = {uid: now.get(uid, fact) for uid, fact in left.items() if uid in now or uid not in unread}
+        checked |= unread
+    return [*left.values()]
+
+
+def _read_shared(commit: CommitWriter, uids: Collection[UUID]) -> dict[UUID, Fact]:
+    left = set(uids) - erased_uids(commit.branch.project_id, uids)
+    rows = commit.visible_rows(Fact).filter(uid__in=sorted(left), status=Fact.Status.ACTIVE)
+    facts = rows.exclude(visibility=Fact.Visibility.PRIVATE).fetch_all()
+    return {fact.uid: fact for fact in annotate_facts(facts, commit.lineage, commit.branch.project_id)}
 
 
 def was_taken_away(withdrawals: Sequence[Withdrawal], key: str, text: str) -> bool:

@@ -29,6 +29,7 @@ from memory.engines.merging.recall_gate import measure_recall as measure_merge
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.settling import load_plan
 from memory.engines.merging.shown_requests import build_options
+from memory.engines.versions.commits import lock_branch
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import Invalid
@@ -192,6 +193,7 @@ def store_proposal(
     next_rid.ensure_lease()
     request = None
     with transaction.atomic(savepoint=False):
+        lock_branch(actor, run.branch.name)  # an erasure lists its targets before or after, not meanwhile
         branch = create_branch(run, actor)
         values = commit_reflections(branch, reflections, run, model, actor)
         if values["commits"]:

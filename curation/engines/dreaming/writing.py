@@ -17,6 +17,7 @@ from memory.engines.facts.assessment import searchable_rows
 from memory.engines.facts.batch import FactBatch
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
+from memory.engines.versions.erased import erased_uids
 from memory.models import Branch, Fact, FactLink
 
 BATCH_SIZE = 500
@@ -39,12 +40,14 @@ def commit_reflections(
 def check_members(
     branch: Branch, commit: CommitWriter, reflections: Sequence[Reflection]
 ) -> list[Reflection]:
-    """Return the reflections of which every member is as it was read."""
+    """Return the reflections of which every member is as it was read, and none is being erased."""
     uids = sorted({fact.uid for one in reflections for fact in one.members})
     now: set[tuple[UUID, int]] = set()
     rows = searchable_rows(branch.lineage(commit.seq), timezone.now())
     for batch in batched(uids, BATCH_SIZE):
-        now |= {(fact.uid, fact.vid) for fact in rows.filter(uid__in=batch).fetch_all()}
+        gone = erased_uids(branch.project_id, batch)
+        found = rows.filter(uid__in=batch).fetch_all()
+        now |= {(fact.uid, fact.vid) for fact in found if fact.uid not in gone}
     return [one for one in reflections if all((fact.uid, fact.vid) in now for fact in one.members)]
 
 

@@ -18,6 +18,7 @@ from memory.engines.versions.blanking import erasable_models
 from memory.engines.versions.erased import as_uuid
 from memory.exceptions import Invalid, NotFound
 from memory.models import BranchedModel, Erasure, Fact, FactLink, Observation, Session
+from memory.models.facts import SUMMARY_PREFIX
 
 BATCH_SIZE = 500
 MIN_MATCH, MAX_MATCH = 4, 1000  # characters
@@ -203,17 +204,21 @@ def add_learned(project_id: UUID, found: Targets) -> None:
         links = project_rows(FactLink, project_id).filter(to_id__in=batch).exclude(to_type="fact")
         facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))
         found.add_memories("fact", select_uids(facts.filter(source_type__in=LEARNED)))
-    add_reflections(project_id, found)
+    add_digests(project_id, found)
 
 
-def add_reflections(project_id: UUID, found: Targets) -> None:
-    """Add the reflections that have excerpts of erased facts."""
+def add_digests(project_id: UUID, found: Targets) -> None:
+    """Add the reflections and the summaries of agents that have excerpts of erased facts.
+
+    Of what else the server learned, such a link says only that it took the place of a fact.
+    """
+    quoting = Q(kind=Fact.Kind.REFLECTION) | Q(source_id__startswith=SUMMARY_PREFIX)
     for batch in batched(sorted(found.get_uids("fact")), BATCH_SIZE):
         links = project_rows(FactLink, project_id).filter(
             to_id__in=batch, link_type=FactLink.Type.CONSOLIDATED_FROM
         )
         facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))
-        found.add_memories("fact", select_uids(facts.filter(kind=Fact.Kind.REFLECTION)))
+        found.add_memories("fact", select_uids(facts.filter(quoting)))
 
 
 def add_copies(project_id: UUID, found: Targets) -> None:
