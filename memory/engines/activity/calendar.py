@@ -26,7 +26,7 @@ class Span:
 
 
 def load_calendar(branch: Branch) -> Sequence[Span]:
-    """Return the spans from a branch's first commit until today, kept for a minute; none before any commit.
+    """Return the spans from a branch's first commit until today, kept for a minute.
 
     A branch that is forked shows the commits of its ancestors until then.
     """
@@ -34,7 +34,8 @@ def load_calendar(branch: Branch) -> Sequence[Span]:
     found: Sequence[Span] | None = cache.get(key)
     if found is None:
         found = count_spans(branch)
-        cache.set(key, found, TTL_SECONDS)
+        if len(found) > 1:  # of a first day everything is seen at once
+            cache.set(key, found, TTL_SECONDS)
     return found
 
 
