@@ -201,7 +201,6 @@ def person(project: Project) -> Client:
 
 def queries_of(client: Client, name: str, path: str) -> int:
     client = Client() if name == "login" else client
-    client.get(path)  # fills the caches
     buffer.flush()
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200, path
@@ -211,12 +210,16 @@ def queries_of(client: Client, name: str, path: str) -> int:
 @pytest.mark.slow
 def test_no_page_asks_more_for_more_rows(person: Client, project: Project, actor: Actor) -> None:
     scene = Scene(project, actor)
-    asked = []
-    for count in (3, 9):
-        scene.grow(count)
-        asked.append({name: queries_of(person, name, path) for name, path in scene.addresses()})
-    few, many = asked
-    assert {name: (few[name], many[name]) for name in few if few[name] != many[name]} == {}
+    scene.grow(3)
+    for name, path in scene.addresses():
+        queries_of(person, name, path)  # fills the caches
+    few = {name: queries_of(person, name, path) for name, path in scene.addresses()}
+    scene.grow(9)
+    more = {}
+    for name, path in scene.addresses():
+        if queries_of(person, name, path) != few[name]:  # it may have filled a cache anew
+            more[name] = (few[name], queries_of(person, name, path))
+    assert {name: counts for name, counts in more.items() if counts[0] != counts[1]} == {}
 
 
 def test_no_page_is_forgotten() -> None:
