@@ -113,7 +113,7 @@ class LazyApp:
 ASYNC_APPS: list[tuple[str, LazyApp]] = [
     ("/mcp", LazyApp("day1site.mcp.http.running")),
     ("/api/v1/events", LazyApp("day1site.events.http.running", streams=True)),
-    ("/live", LazyApp("day1site.events.first_event.running", streams=True)),
+    ("/live", LazyApp("day1site.events.pages.running", streams=True)),
 ]
 
 

@@ -46,6 +46,7 @@ class Conversations(Listing):
     reads_past = True
     template_name = "conversations.html"
     section = "conversations"
+    is_live = True
     title = _("Conversations")
     filters, words = ConversationFilterSet, RUN_WORDS
     labels = LABELS
@@ -81,6 +82,7 @@ class ConversationPage(ProjectPage):
     reads_past = True
     template_name = "conversation.html"
     section = "conversations"
+    is_live = True
     extra_context = {"list_title": Conversations.title}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error
 from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
+from memory.views.live import build_stream_url
 from memory.views.navigation import LAST
 from memory.views.time_strip import build_strip
 from memory.views.tour import find_step
@@ -51,6 +52,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
     section = ""  # the name of the navigation's entry that is lit
     fragment_name = ""
     reads_past = False  # a page of memory, which can be read as it was: it has the strip of the past
+    is_live = False  # whether it reads itself again when its branch changes
     reader: ViewContext
 
     def dispatch(self, request: HttpRequest, *args: Any, slug: str = "", **kwargs: Any) -> Any:
@@ -89,6 +91,8 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         if self.reads_past and not getattr(self.request, "htmx", False):
             shell["strip"] = build_strip(self.reader)
         shell["tour"] = find_step(self.request, self.reader)
+        if self.is_live and not (self.request.GET.get("cursor") or getattr(self.request, "htmx", False)):
+            shell["live"] = build_stream_url(self.reader)
         return super().get_context_data(**{**shell, **kwargs})
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:

@@ -151,6 +151,7 @@ class BranchPage(ProjectPage):
 
     template_name = "branch.html"
     section = "branches"
+    is_live = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         branch = branch_manager.get_branch(name=self.reader.branch.name, actor=self.reader.actor)

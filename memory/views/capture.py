@@ -32,6 +32,7 @@ class Observations(Listing):
     reads_past = True
     template_name = "observations.html"
     section = "observations"
+    is_live = True
     title = _("Observations")
     filters = ObservationFilterSet
     labels = OBSERVED

@@ -39,6 +39,7 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
     template_name = "facts.html"
     fragment_name = "parts/fact_rows.html"
     section = "facts"
+    is_live = True
     title = _("Facts")
 
     @property

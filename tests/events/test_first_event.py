@@ -12,6 +12,7 @@ from django.conf import settings
 from django.test import Client
 
 from day1site.events import first_event
+from day1site.events.first_event import FirstEventStreams
 from day1site.server import process
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
@@ -117,7 +118,7 @@ def test_what_is_refused(ask: Any, port: int, project: Project, other_project: P
 def test_streams_have_a_bound_and_a_page_that_leaves_gives_its_place_back(
     ask: Any, port: int, vera: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(first_event, "MAX_STREAMS", 1)
+    monkeypatch.setattr(FirstEventStreams, "max_streams", 1)
     with Page(port, vera) as one:
         assert one.state() == ("waiting", "")
         assert ask(vera).refusal() == (503, "unavailable")

@@ -117,6 +117,11 @@ class EventEngine:
             seal_entries(Project.objects.get(pk=project_id))
         return trail.aggregate(last=Max("place"))["last"] or 0
 
+    def read_position(self, *, project_id: UUID) -> int:
+        """Return the position of the newest sealed entry, in one query: what came later is not counted."""
+        trail = AuditEntry.objects.filter(project=project_id)
+        return trail.aggregate(last=Max("place"))["last"] or 0
+
     def read_events(self, *, project_id: UUID, after: int) -> tuple[list[Event], int]:
         """Return the events after a position, oldest first, and the last position that was read.
 

@@ -1,0 +1,17 @@
+"""Pages that show what happens while one looks."""
+
+from urllib.parse import urlencode
+
+from memory.engines.activity.events import EventEngine
+from memory.views.view_context import ViewContext
+
+STREAM = "/live/{slug}/changes"  # served beside Django, see day1site/events/page_changes.py
+
+
+def build_stream_url(reader: ViewContext) -> str:
+    """Return the address of the stream that tells of changes after what the page shows; "" in the past."""
+    if not reader.is_now:
+        return ""
+    after = EventEngine().read_position(project_id=reader.project.pk)
+    query = urlencode({"branch": reader.branch.name, "after": after})
+    return f"{STREAM.format(slug=reader.project.slug)}?{query}"

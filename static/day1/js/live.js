@@ -1,0 +1,122 @@
+// A page that shows what happens while one looks: the server's stream says that there is something new, and the
+// page reads itself again. What a reader is in the middle of is never taken away: then a line offers it. A server
+// that is not there is told and waited for. Nothing is asked for while the page is hidden.
+import { is_typing } from "./keys.js";
+import { is_busy, is_leaving, read } from "./serial.js";
+
+const SETTLE_MS = 1000; // a page that is only passed through opens no stream
+const SILENCE_MS = 3000; // of a server, until it is told
+const AGAIN_MS = 10_000; // after a refusal, such as that of too many streams
+const LEAST_MS = 2000; // between two looks, and ten times as long as one takes
+const SHARE = 10;
+
+export function live() {
+    const main = document.querySelector("main[data-live]");
+    const notice = document.querySelector("[data-live-notice]");
+    if (!main || !notice || document.querySelector("[data-first-event]")) return;
+    let stream = null;
+    let position = 0;
+    let start_timer = null;
+    let read_timer = null;
+    let silence_timer = null;
+    let may_read_at = 0;
+    let was_silent = false;
+
+    function show(name) {
+        notice.hidden = !name;
+        for (const text of notice.children) text.hidden = text.dataset.state !== name;
+    }
+
+    function start() {
+        clearTimeout(start_timer);
+        if (!stream && !document.hidden) start_timer = setTimeout(follow, SETTLE_MS);
+    }
+
+    function follow() {
+        const address = new URL(main.dataset.live, location.href);
+        if (position) address.searchParams.set("after", position);
+        stream = new EventSource(address);
+        stream.addEventListener("open", opened);
+        stream.addEventListener("error", failed);
+        stream.addEventListener("change", (event) => {
+            position = JSON.parse(event.data).position;
+            look();
+        });
+    }
+
+    function opened() {
+        clearTimeout(silence_timer);
+        silence_timer = null;
+        if (was_silent) look();
+        was_silent = false;
+        if (!notice.querySelector('[data-state="newer"]:not([hidden])')) show("");
+    }
+
+    // A browser tries again by itself, but not after a refusal.
+    function failed() {
+        silence_timer ??= setTimeout(tell_silence, SILENCE_MS);
+        if (stream.readyState !== EventSource.CLOSED) return;
+        stop();
+        start_timer = setTimeout(follow, AGAIN_MS);
+        silence_timer ??= setTimeout(tell_silence, SILENCE_MS);
+    }
+
+    function tell_silence() {
+        was_silent = true;
+        show("silent");
+    }
+
+    function look() {
+        clearTimeout(read_timer);
+        read_timer = setTimeout(refresh, Math.max(200, may_read_at - Date.now()));
+    }
+
+    async function refresh() {
+        if (document.hidden || is_leaving()) return;
+        if (is_busy()) return look();
+        if (is_occupied(main)) return show("newer");
+        const began = Date.now();
+        const answer = await fetch(location.href, { cache: "no-store" }).catch(() => null);
+        may_read_at = Date.now() + Math.max(LEAST_MS, SHARE * (Date.now() - began));
+        if (!answer) return; // the stream will tell that the server is back
+        if (answer.redirected || !answer.ok) return show("newer"); // what it is now, the page says when it is opened
+        const page = await read(answer);
+        if (is_occupied(main)) return show("newer");
+        await replace("#content", page);
+        await replace(".sections", page);
+        show("");
+    }
+
+    function stop() {
+        stream?.close();
+        for (const timer of [start_timer, read_timer, silence_timer]) clearTimeout(timer);
+        stream = start_timer = read_timer = silence_timer = null;
+    }
+
+    document.addEventListener("click", note_opened);
+    document.addEventListener("visibilitychange", () => (document.hidden ? stop() : start()));
+    addEventListener("pagehide", stop);
+    addEventListener("pageshow", start);
+    position = Number(new URL(main.dataset.live, location.href).searchParams.get("after"));
+    start();
+}
+
+// Whether a reader types, has ticked rows, opened something, or marked a text.
+function is_occupied(main) {
+    const active = document.activeElement;
+    if (document.querySelector("dialog[open]") || (main.contains(active) && is_typing(active))) return true;
+    if (main.querySelector("details[open][data-opened], input[type=checkbox]:checked:not([checked])")) return true;
+    const marked = getSelection();
+    return !marked.isCollapsed && main.contains(marked.anchorNode);
+}
+
+function note_opened(event) {
+    const details = event.target.closest("main summary")?.parentElement;
+    if (details) details.dataset.opened = "";
+}
+
+async function replace(selector, page) {
+    const [old, fresh] = [document.querySelector(selector), page.querySelector(selector)];
+    if (!old || !fresh || old.innerHTML === fresh.innerHTML) return;
+    await htmx.swap({ sourceElement: old, target: old, text: fresh.innerHTML, swap: "innerMorph" });
+}

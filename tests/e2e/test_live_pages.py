@@ -1,0 +1,105 @@
+"""What agents do appears on the page while one looks, and a server that restarts is told and waited for."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import sign_in
+from tests.e2e.conftest import PASSWORD
+from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
+
+pytestmark = pytest.mark.browser
+WAIT_MS = 20_000
+FACTS = "/p/default/facts"
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    folder = provisioned(tmp_path_factory.mktemp("live") / "data")
+    with Up(folder, "--no-worker", "--admin-password", PASSWORD) as up:
+        write(up, "The first fact.")
+        yield up
+
+
+@pytest.fixture
+def page(browser: Browser, up: Up) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    sign_in(page, up.first["url"], "admin", PASSWORD)
+    yield page
+    context.close()
+
+
+def write(up: Up, text: str, **more: Any) -> None:
+    headers = {"Authorization": f"Bearer {up.first['key']}", "Content-Type": "application/json"}
+    body = json.dumps({"fact_text": text, **more}).encode()
+    request = Request(f"{up.first['url']}/api/v1/facts", body, headers)
+    assert urlopen(request, timeout=TIMEOUT_SECONDS).status == 201
+
+
+def open_and_follow(page: Page, up: Up, path: str) -> None:
+    """Open a page, and wait until it has its stream."""
+    with page.expect_response(lambda answer: "/live/default/changes" in answer.url):
+        page.goto(up.first["url"] + path)
+
+
+@pytest.mark.parametrize("path", [FACTS, "/p/default/"])
+def test_a_fact_appears_while_one_looks(page: Page, up: Up, path: str) -> None:
+    open_and_follow(page, up, path)
+    page.evaluate("window.same = true")
+    text = f"Seen on {path}."
+    write(up, text)
+    expect(page.locator("main").get_by_text(text).first).to_be_visible(timeout=WAIT_MS)
+    assert page.evaluate("window.same") is True  # the page was not loaded anew
+
+
+def test_a_commit_appears_on_its_branch(page: Page, up: Up) -> None:
+    open_and_follow(page, up, "/p/default/branches/main")
+    commits = page.get_by_role("link", name="Added 1 fact")
+    before = commits.count()
+    write(up, "One more commit.")
+    expect(commits).to_have_count(before + 1, timeout=WAIT_MS)
+
+
+def test_what_a_reader_has_ticked_stays_and_the_page_says_that_there_is_more(page: Page, up: Up) -> None:
+    open_and_follow(page, up, FACTS)
+    page.locator("main tbody input[type=checkbox], main .rows input[type=checkbox]").first.check()
+    write(up, "Written while somebody ticks.")
+    more = page.get_by_text("There is something new on this page.")
+    expect(more).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("Written while somebody ticks.")).to_have_count(0)
+    page.get_by_role("link", name="Show it").click()
+    expect(page.get_by_text("Written while somebody ticks.").first).to_be_visible()
+
+
+def test_the_past_does_not_change(page: Page, up: Up) -> None:
+    page.goto(up.first["url"] + f"{FACTS}?at=1")
+    assert page.locator("main[data-live]").count() == 0
+
+
+def test_a_server_that_restarts_is_told_and_waited_for(browser: Browser, tmp_path: Path) -> None:
+    folder = provisioned(tmp_path / "data")
+    up = Up(folder, "--no-worker", "--admin-password", PASSWORD).ready()
+    page = browser.new_context().new_page()
+    try:
+        write(up, "Before the restart.")
+        sign_in(page, up.first["url"], "admin", PASSWORD)
+        open_and_follow(page, up, FACTS)
+        port = up.first["url"].rsplit(":", 1)[1]
+        up.stop()
+        silent = page.get_by_text("The server does not answer. This page waits for it.")
+        expect(silent).to_be_visible(timeout=WAIT_MS)
+        up.end()
+        up = Up(folder, "--no-worker", "--port", port).ready()
+        expect(silent).to_be_hidden(timeout=WAIT_MS)
+        write(up, "After the restart.")
+        expect(page.get_by_text("After the restart.").first).to_be_visible(timeout=WAIT_MS)
+    finally:
+        page.context.close()
+        up.stop()
+        up.end()
