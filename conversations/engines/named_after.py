@@ -40,8 +40,8 @@ def find_named_after(project_id: UUID, uids: Collection[UUID]) -> set[int]:
     """Return the rows of the conversations that have a title of these, and of those made of them in turn."""
     found, fresh = set[int](), set(uids)
     while fresh:
-        said = Message._base_manager.filter(conversation_id__in=fresh).values("uid")
-        rows = Conversation._base_manager.filter(is_named_after(fresh, said), branch__project=project_id)
+        messages = Message._base_manager.filter(conversation_id__in=fresh).values("uid")
+        rows = Conversation._base_manager.filter(is_named_after(fresh, messages), branch__project=project_id)
         made = {rid: uid for rid, uid in rows.order_by().values_list("rid", "uid") if rid not in found}
         found, fresh = found | made.keys(), set(made.values())
     return found

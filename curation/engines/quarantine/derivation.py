@@ -184,8 +184,8 @@ class Derivation:
         """Hide the conversations that were forked or picked from hidden ones and have the title of one."""
         if not self.hidden.filter(kind="conversation").exists():
             return 0
-        rows, said = self._select_unhidden(Conversation), self._all("message")
-        made = [rows.filter(is_named_after(uids, said)) for uids in frontier.get("conversation", ())]
+        rows, messages = self._select_unhidden(Conversation), self._all("message")
+        made = [rows.filter(is_named_after(uids, messages)) for uids in frontier.get("conversation", ())]
         return sum(self._hide_whole(Conversation, one) for one in made)
 
     def _hide_whole(self, model: type[BranchedModel], rows: Any) -> int:
