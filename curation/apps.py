@@ -7,12 +7,14 @@ class CurationConfig(AppConfig):
 
     def ready(self) -> None:
         from conversations.engines.consolidation.level_engines import register_level
+        from conversations.engines.replays.endings import add_scoring
         from conversations.models import ConsolidationRun
         from curation.engines.dreaming.engine import DreamEngine
         from curation.engines.dreaming.members import check_reflections
         from curation.engines.dreaming.rules import PREFIX as DREAMS
         from curation.engines.kept_facts import find_handed_over, find_questioned
         from curation.engines.review.pair_answers import ReviewAnswers
+        from curation.engines.scoring.replays import ReplayScores
         from curation.engines.templates.rows import find_kept
         from curation.engines.templates.usage import PREFIX
         from curation.models import Bundle, Score, Template, Verification
@@ -29,6 +31,7 @@ class CurationConfig(AppConfig):
         register_pair_answers(ReviewAnswers())
         add_traces(Template, ("description", "reason"))
         add_traces(Bundle, ("description",))
+        add_scoring(ReplayScores())
         keep_branches(find_kept)
         keep_facts("handoff")(find_handed_over)
         keep_facts("review")(find_questioned)

@@ -6,8 +6,8 @@ from rest_framework.response import Response
 
 from conversations.api import shapes
 from conversations.api.filters import ConversationFilterSet
-from conversations.api.replay_route import ReplayRoute
 from conversations.api.schema import documented
+from conversations.api.transfer_routes import TransferRoutes
 from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
@@ -25,7 +25,7 @@ FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 @serve_at("conversations", "conversation")
 @documented
-class ConversationViewSet(ReplayRoute):
+class ConversationViewSet(TransferRoutes):
     lookup_value_regex = "[^/]+"
     filterset_class = ConversationFilterSet
 

@@ -5,7 +5,8 @@ from typing import Any
 from rest_framework import serializers as s
 
 from conversations.engines.fields import REPLAY
-from conversations.models import Replay
+from conversations.engines.replays.batches import BatchReport
+from conversations.models import Replay, ReplayBatch
 from memory.api import shapes
 from memory.api.declared_serializers import AnswerShape, declare_fields
 from memory.engines.fields.base import Use
@@ -16,6 +17,32 @@ class ReplayShape(AnswerShape):
     """A replay, as it is read."""
 
     memory = s.DictField(help_text="The state of the memory that the context was told from.")
+
+
+class ReplayBatchShape(s.Serializer):
+    """Replays of many conversations with the same parameters."""
+
+    id = s.UUIDField()
+    branch = s.CharField()
+    name = s.CharField()
+    start = s.CharField(help_text="The prompt at which each is forked.")
+    parameters = s.DictField()
+    skipped = s.DictField(child=s.CharField(), help_text="Conversation -> why it is not replayed.")
+    created_at = s.DateTimeField()
+    created_by = s.CharField()
+
+
+class BatchReportShape(ReplayBatchShape):
+    """A batch with what it has come to so far."""
+
+    states = s.DictField(child=s.IntegerField(), help_text="Replays by state.")
+    totals = s.DictField(child=s.IntegerField(), help_text="Steps, calls, tokens, calls of unknown tools.")
+    cost = s.FloatField(allow_null=True, help_text="null without prices.")
+    verdicts = s.DictField(child=s.IntegerField(), help_text="Of the semantic diffs.")
+    similarity = s.DictField(child=s.FloatField(), help_text="Averages: actions, reasoning, result.")
+    source_scores = s.DictField(child=s.FloatField(), help_text="Averages of judged scores by dimension.")
+    replay_scores = s.DictField(child=s.FloatField())
+    notes = s.ListField(child=s.CharField(), help_text="Why replays wait, stopped or failed, each once.")
 
 
 class ReplayContextShape(s.Serializer):
@@ -31,6 +58,17 @@ class ReplayContextShape(s.Serializer):
 
 
 _replay = shapes.build_renderer(ReplayShape, "memory")
+
+render_batch = shapes.build_renderer(ReplayBatchShape, "branch")
+
+
+def batch(row: ReplayBatch) -> dict[str, Any]:
+    return render_batch(row, branch=row.branch.name)
+
+
+def report(found: BatchReport) -> dict[str, Any]:
+    names = ("states", "totals", "cost", "verdicts", "similarity", "source_scores", "replay_scores", "notes")
+    return {**batch(found.batch), **{name: getattr(found, name) for name in names}}
 
 
 def replay(row: Replay) -> dict[str, Any]:

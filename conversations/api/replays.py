@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from conversations.api import comparison_shapes, replay_shapes
 from conversations.api.schema import documented
-from conversations.engines.replays.engine import ReplayEngine
+from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_names
 from memory.api.routes import serve_at
@@ -42,7 +42,10 @@ class ReplayViewSet(Resource):
 
     @action(detail=True, methods=["post"])
     def run(self, request: Request, pk: str) -> Response:
-        row = engine.run_replay(**self._named(request, pk))
+        uid, payload = parse_id(pk), Input(request)
+        row = engine.run_replay(
+            replay_id=uid, actor=get_request_actor(request), **payload.take_fields(LIMITS)
+        )
         return Response(replay_shapes.replay(row), status=202)
 
     @action(detail=True, methods=["post"])

@@ -2,9 +2,14 @@
 
 from rest_framework import serializers as s
 
+from conversations.engines.compaction import KEEP, MAX_KEEP, MAX_SUMMARY
 from conversations.engines.fields import CONVERSATION, MESSAGE, REPLAY
+from conversations.engines.import_export.document import FORMAT, MESSAGE_FIELDS, SCHEMA_VERSION, STATES
+from conversations.engines.import_export.document import MAX_MESSAGES as MAX_DOCUMENT_MESSAGES
 from conversations.engines.messages import MAX_MESSAGES
-from memory.api.declared_serializers import declare_fields
+from conversations.engines.replays.batches import MAX_CONVERSATIONS, STARTS
+from conversations.engines.replays.engine import LIMITS
+from memory.api.declared_serializers import RequestShape, declare_fields, request_field
 from memory.api.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
 
@@ -43,6 +48,26 @@ class ReplayInput(OnBranch, Stated):
     memory = MemoryStateInput(required=False)
 
 
+@declare_fields([REPLAY[name].with_traits(null=False) for name in LIMITS])
+class ReplayLimitsInput(RequestShape):
+    """Limits that take the place of those that the replay had."""
+
+
+@declare_fields(REPLAY.select_fields(Use.CREATE))
+class ReplayBatchInput(OnBranch, Stated):
+    """Which conversations are replayed, by id or by filters, and with what; the newest by default."""
+
+    conversation_ids = s.ListField(
+        child=s.UUIDField(), min_length=1, max_length=MAX_CONVERSATIONS, required=False
+    )
+    filters = s.DictField(required=False, help_text="Those of the list of conversations.")
+    start = s.ChoiceField(
+        choices=STARTS, required=False, help_text="The prompt at which each is forked; the first by default."
+    )
+    name = s.CharField(required=False, allow_blank=True, max_length=200)
+    memory = MemoryStateInput(required=False)
+
+
 class CherryPickInput(OnBranch, Stated):
     """Messages to copy, in this order, to the end of another conversation or of a new one."""
 
@@ -58,6 +83,40 @@ class CherryPickInput(OnBranch, Stated):
 @declare_fields(MESSAGE.select_fields(Use.CREATE))
 class MessageItemInput(Stated):
     """One message of many."""
+
+
+class DocumentMessageInput(s.Serializer):
+    """A message of a document."""
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {name: request_field(MESSAGE[name]) for name in MESSAGE_FIELDS}
+
+
+class ConversationDocumentInput(s.Serializer):
+    """What an export gave."""
+
+    format = s.ChoiceField(choices=[FORMAT])
+    schema_version = s.ChoiceField(choices=[SCHEMA_VERSION])
+    id = s.UUIDField(required=False)
+    branch = s.CharField(required=False, allow_blank=True)
+    title = request_field(CONVERSATION["title"])
+    model = request_field(CONVERSATION["model"])
+    status = s.ChoiceField(choices=STATES, required=False)
+    origin = s.DictField(required=False)
+    messages = s.ListField(child=DocumentMessageInput(), min_length=1, max_length=MAX_DOCUMENT_MESSAGES)
+    redacted = s.IntegerField(required=False)
+
+
+class CompactInput(OnBranch, Stated):
+    """How a conversation is compacted."""
+
+    keep = s.IntegerField(min_value=0, max_value=MAX_KEEP, default=KEEP, help_text="Last messages left out.")
+    summary = s.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_SUMMARY,
+        help_text="Yours; rules write one by default.",
+    )
 
 
 class MessageInput(OnBranch, MessageItemInput):

@@ -22,6 +22,13 @@ from memory.api.schema import (
 
 OTHER_BRANCH = query("other_branch", TEXT, "The branch of the second conversation; the first's by default.")
 
+COMPACT_LIMIT = query(
+    "limit", {"type": "integer", "minimum": 1, "maximum": 1000, "default": 50}, "Messages behind it at most."
+)
+FORMAT = query(
+    "format", {"type": "string", "enum": ["json", "markdown"]}, "Of the document; json by default."
+)
+
 documented = document_routes(
     {
         "ConversationViewSet": {
@@ -65,6 +72,29 @@ documented = document_routes(
                 {201: replay_shapes.ReplayShape},
                 r.ReplayInput,
             ),
+            "compact": route(
+                "The summary of a conversation's earlier messages, and those behind it",
+                {200: shapes.CompactShape},
+                None,
+                [BRANCH, COMPACT_LIMIT],
+            ),
+            "make_compact": route(
+                "Summarize the earlier messages of a conversation, which stay as they are",
+                {201: shapes.CompactionShape},
+                r.CompactInput,
+            ),
+            "export": route(
+                "A conversation as a document, without secrets",
+                {200: shapes.ConversationDocumentShape},
+                None,
+                [BRANCH, AT, FORMAT],
+            ),
+            "import_document": route(
+                "Import the document of a conversation; again, it adds nothing",
+                {200: shapes.ImportedConversationShape, 201: shapes.ImportedConversationShape},
+                r.ConversationDocumentInput,
+                [BRANCH],
+            ),
             "stats": route(
                 "Statistics of a conversation, with what it shares as a fork",
                 {200: shapes.ThreadStatsShape},
@@ -105,6 +135,7 @@ documented = document_routes(
             "run": route(
                 "Have the model go on, in the background; again, after its last step",
                 {202: replay_shapes.ReplayShape},
+                r.ReplayLimitsInput,
             ),
             "cancel": route("Cancel a replay", {200: replay_shapes.ReplayShape}),
             "complete": route("Mark a replay that went on by hand as done", {200: replay_shapes.ReplayShape}),

@@ -7,9 +7,10 @@ from typing import Any
 from rest_framework import serializers as s
 
 from conversations.engines.cherry_pick import Pick
+from conversations.engines.compaction import CompactConversation
 from conversations.engines.fields import CONVERSATION, MESSAGE
 from conversations.engines.messages import may_read_thinking
-from conversations.models import Message
+from conversations.models import Compaction, Message
 from memory.actors import Actor
 from memory.api import shapes
 from memory.api.capture_shapes import LookShape, text_results
@@ -26,6 +27,65 @@ class ConversationShape(AnswerShape):
 @declare_fields(MESSAGE.select_fields(Use.ANSWER))
 class MessageShape(AnswerShape):
     """A message, as it is read."""
+
+
+class ImportedConversationShape(ConversationShape):
+    """The conversation of a document."""
+
+    created = s.BooleanField(help_text="False: the same document was imported before.")
+
+
+class DocumentMessageShape(s.Serializer):
+    """A message of a document."""
+
+    sequence_num = s.IntegerField()
+    role = s.CharField()
+    content = s.CharField()
+    thinking = s.CharField(help_text="Empty without the scope curate.")
+    tool_calls = s.ListField(child=s.DictField())
+    token_count = s.IntegerField()
+    model = s.CharField()
+    metadata = s.DictField()
+    said_at = s.DateTimeField()
+
+
+class ConversationDocumentShape(s.Serializer):
+    """A conversation as a document, to be read or imported elsewhere."""
+
+    format = s.CharField(help_text="day1-conversation")
+    schema_version = s.IntegerField()
+    id = s.UUIDField()
+    branch = s.CharField()
+    title = s.CharField()
+    model = s.CharField()
+    status = s.CharField()
+    origin = s.DictField(child=s.CharField(), help_text="Session, task and agent; an import has its own.")
+    messages = DocumentMessageShape(many=True)
+    redacted = s.IntegerField(help_text="Secrets that were taken out.")
+
+
+class CompactionShape(s.Serializer):
+    """A summary of the earlier messages of a conversation, which stay as they are."""
+
+    id = s.UUIDField()
+    branch = s.CharField()
+    conversation_id = s.UUIDField()
+    last_message_id = s.UUIDField(help_text="The last message that it stands for.")
+    messages = s.IntegerField(help_text="How many it stands for.")
+    tokens = s.IntegerField(help_text="Of these messages.")
+    summary = s.CharField()
+    summary_tokens = s.IntegerField()
+    method = s.ChoiceField(choices=Compaction.Method.choices)
+    tools = s.DictField(child=s.IntegerField(), help_text="Calls by tool.")
+    created_at = s.DateTimeField()
+    created_by = s.CharField()
+
+
+class CompactShape(s.Serializer):
+    """A conversation as its summary and what was said since."""
+
+    compaction = CompactionShape(allow_null=True)
+    messages = MessageShape(many=True)
 
 
 class ThreadStatsShape(s.Serializer):
@@ -120,3 +180,17 @@ def messages_found(found: TextSearchResult, branch: str, actor: Actor) -> dict[s
 
 def messages(branch: str, actor: Actor) -> Callable[[Message], dict[str, Any]]:
     return lambda row: message(row, branch, actor)
+
+
+_compaction = shapes.build_renderer(CompactionShape, "branch")
+
+
+def compaction(row: Compaction) -> dict[str, Any]:
+    return _compaction(row, branch=row.branch.name)
+
+
+def compact(found: CompactConversation, branch: str, actor: Actor) -> dict[str, Any]:
+    return {
+        "compaction": found.compaction and compaction(found.compaction),
+        "messages": [message(row, branch, actor) for row in found.messages],
+    }

@@ -64,8 +64,7 @@ class ConversationEngine:
         actor = actor.with_origin(**stated)
         payload = c.validate({"title": title, "model": model}, CHECKS)
         with open_commit(actor, branch_name, "conversation.create", write=Write.ADD) as commit:
-            conversation = self.begin(commit, actor, **payload)
-        return attach_counts([conversation], commit.lineage)[0]
+            return self.begin(commit, actor, **payload)
 
     def fork_conversation(
         self,
@@ -101,8 +100,7 @@ class ConversationEngine:
             point = find_point(find_branch(actor, branch_name).lineage(), source, message_id)
             branch_name = branch_at_point(actor, branch_name, point, memory_branch).name
         with open_commit(actor, branch_name, "conversation.fork", write=Write.ADD) as commit:
-            conversation = self._begin_fork(commit, actor, conversation_id, message_id, payload)
-        return attach_counts([conversation], commit.lineage)[0]
+            return self._begin_fork(commit, actor, conversation_id, message_id, payload)
 
     def _begin_fork(
         self,
@@ -128,6 +126,7 @@ class ConversationEngine:
         (conversation,) = commit.add_rows([Conversation(**actor.origin_fields(), **fields)])
         commit.begin_sessions([conversation])
         commit.targets.append(str(conversation.uid))
+        conversation.message_count, conversation.total_tokens = 0, 0
         return conversation
 
     def close_conversation(
@@ -186,7 +185,7 @@ class ConversationEngine:
 
 def get_visible(lineage: Lineage, conversation_id: UUID) -> Conversation:
     """Return a conversation that a lineage shows. Raises NotFound."""
-    for conversation in Conversation.objects.in_lineage(lineage).filter(uid=conversation_id).fetch_all():
+    for conversation in Conversation.objects.in_lineage(lineage).fetch_by_key("uid", [conversation_id]):
         return conversation
     raise NotFound("No conversation with this id is visible here.")
 

@@ -261,6 +261,15 @@ REPLAY = Noun(
         null=True,
         label=_("Cost at most"),
     ),
+    Field(
+        "score",
+        Flag(),
+        "Have judges rate both sides at the end; needs curate.",
+        CREATE,
+        label=_("Judges rate both sides"),
+    ),
+    Field("comparison", JSONObject(), use=READ, answer_help="Verdict and similarities, once it is done."),
+    Field("batch_id", Identifier(), use=READ, answer_null=True, answer_help="That it belongs to."),
     Field("steps", Whole(), use=READ),
     Field("calls", Whole(), use=READ, answer_help="Requests to the model, failed ones too."),
     Field("input_tokens", Whole(), use=READ),
@@ -272,4 +281,5 @@ REPLAY = Noun(
     answered_time("created_at"),
     Field("created_by", Reference(200), use=READ),
     answered_time("finished_at", null=True),
+    commands=("replays", "replay conversations with another model, prompt or memory"),
 )

@@ -1,8 +1,9 @@
 """Models of conversations and their messages."""
 
+from conversations.models.compactions import Compaction
 from conversations.models.conversations import Conversation
 from conversations.models.messages import Message
-from conversations.models.replays import Replay, ReplayStep
+from conversations.models.replays import Replay, ReplayBatch, ReplayStep
 from conversations.models.runs import ConsolidationRun
 
-__all__ = ["ConsolidationRun", "Conversation", "Message", "Replay", "ReplayStep"]
+__all__ = ["Compaction", "ConsolidationRun", "Conversation", "Message", "Replay", "ReplayBatch", "ReplayStep"]

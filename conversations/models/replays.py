@@ -9,6 +9,27 @@ from memory.models import Branch, Project
 from memory.models.nodes import uuid7
 
 
+class ReplayBatch(models.Model):
+    """Replays of a corpus with the same parameters; its report is read from them."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=200, blank=True, default="")
+    start = models.CharField(max_length=10, help_text="Where each conversation is forked.")
+    parameters = JSONTextField(default=dict)
+    skipped = JSONTextField(default=dict, help_text="Conversation -> why it is not replayed.")
+    cancelled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name or str(self.pk)
+
+
 class Replay(models.Model):
     """A replay, its parameters and limits, and what it has cost. Its messages are those of its fork."""
 
@@ -51,6 +72,9 @@ class Replay(models.Model):
     output_tokens = models.PositiveBigIntegerField(default=0)
     unknown_calls = models.PositiveIntegerField(default=0, help_text="Calls without a recorded result.")
     tries = models.PositiveSmallIntegerField(default=0)
+    score = models.BooleanField(default=False, help_text="Whether judges rate both sides at the end.")
+    comparison = JSONTextField(default=dict, help_text="Verdict and similarities, once it is done.")
+    batch = models.ForeignKey(ReplayBatch, null=True, on_delete=models.CASCADE, related_name="replays")
     note = models.CharField(max_length=500, blank=True, default="")
     resume_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()

@@ -284,7 +284,7 @@ TABLE: dict[str, Entry] = {
     ),
     "conversations": group(
         "conversations",
-        "list, begin, fork, read and close conversations",
+        "list, begin, fork, compare, read, close, export and import conversations",
         "day1 conversations --all",
         "list",
         list=lazy_command("conversations:list_conversations", "List conversations, the newest first"),
@@ -292,6 +292,13 @@ TABLE: dict[str, Entry] = {
         fork=lazy_command("conversations:fork", "Fork a conversation at a message"),
         show=lazy_command("conversations:show", "Show a conversation"),
         close=lazy_command("conversations:close", "Close a conversation"),
+        compact=lazy_command("comparisons:compact", "Summarize the earlier messages of a conversation"),
+        diff=lazy_command("comparisons:diff", "Show the differences of two conversations by message"),
+        export=lazy_command("comparisons:export", "Write a conversation to a file"),
+        **{
+            "semantic-diff": lazy_command("comparisons:semantic_diff", "Show how two conversations differ"),
+            "import": lazy_command("comparisons:import_file", "Store the conversation of a file"),
+        },
     ),
     "cherry-pick": lazy_command("conversations:cherry_pick", "Copy messages to the end of another"),
     "messages": group(

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from conversations.engines.replays.batches import ReplayBatchEngine
+from conversations.engines.replays.engine import ReplayEngine
 from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.verification import VerificationEngine
 from day1site.cli.rest import Answer
@@ -16,6 +18,8 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Fact
 
 TASKS: dict[str, Callable[[UUID], None]] = {
+    "conversations.replay": ReplayEngine().execute_replay,
+    "conversations.replay_batch": ReplayBatchEngine().execute_batch,
     "curation.score": ScoringEngine().run_scoring,
     "curation.verify": VerificationEngine().run_job,
 }

@@ -190,6 +190,7 @@ DAY1 = {
     "briefing_parts": ("curation.engines.handoffs.briefing.HandoffBriefing",),
     "trace_erasers": (
         "conversations.engines.named_after.TitleTraces",
+        "conversations.engines.compaction.CompactionTraces",
         "conversations.engines.replays.traces.ReplayTraces",
         "curation.engines.handoffs.traces.HandoffTraces",
         "curation.engines.bundles.traces.BundleTraces",

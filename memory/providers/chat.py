@@ -56,18 +56,27 @@ class ChatServer(OpenAIServer):
 
 def parse_answer(body: bytes) -> ChatAnswer:
     """Parse a chat completion. Raises ProviderNonsense unless it is one whole text."""
+    answer: Any = None
     try:
         answer = json.loads(body)
         choice = answer["choices"][0]
         text, reason = choice["message"]["content"], choice.get("finish_reason")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise ProviderNonsense(reason="it is no chat completion in JSON") from None
+        raise ProviderNonsense(reason="it is no chat completion in JSON", **read_usage(answer)) from None
     if reason == "length":
-        raise ProviderNonsense(reason="it ends in the middle")
+        raise ProviderNonsense(reason="it ends in the middle", **read_usage(answer))
     if not isinstance(text, str) or not text.strip():
-        raise ProviderNonsense(reason="it has no text")
-    usage = answer.get("usage")
-    return ChatAnswer(text, count_tokens(usage, "prompt_tokens"), count_tokens(usage, "completion_tokens"))
+        raise ProviderNonsense(reason="it has no text", **read_usage(answer))
+    return ChatAnswer(text, **read_usage(answer))
+
+
+def read_usage(answer: Any) -> dict[str, Any]:
+    """Return the tokens of an answer, which costs them also where it cannot be used."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    return {
+        "input_tokens": count_tokens(usage, "prompt_tokens"),
+        "output_tokens": count_tokens(usage, "completion_tokens"),
+    }
 
 
 def count_tokens(usage: Any, name: str) -> int:

@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from memory.conf import Conf, conf
 from memory.exceptions import ProviderNonsense
-from memory.providers.chat import NO_KEY, count_tokens
+from memory.providers.chat import NO_KEY, read_usage
 from memory.providers.openai_server import OpenAIServer, sendable_text
 
 MAX_CALLS = 64  # of tools in one answer
@@ -71,6 +71,7 @@ def _sendable(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def parse_step(body: bytes) -> ModelStep:
     """Parse a chat completion with or without calls. Raises ProviderNonsense."""
+    answer: Any = None
     try:
         answer = json.loads(body)
         choice = answer["choices"][0]
@@ -78,15 +79,13 @@ def parse_step(body: bytes) -> ModelStep:
         text, refusal = message.get("content") or "", message.get("refusal") or ""
         calls = tuple(_parse_call(call) for call in (message.get("tool_calls") or ())[:MAX_CALLS])
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise ProviderNonsense(reason="it is no chat completion in JSON") from None
+        raise ProviderNonsense(reason="it is no chat completion in JSON", **read_usage(answer)) from None
     if not isinstance(text, str) or not isinstance(refusal, str):
-        raise ProviderNonsense(reason="its text is none")
+        raise ProviderNonsense(reason="its text is none", **read_usage(answer))
     refused = bool(refusal) or reason == "content_filter"
     if not (text.strip() or calls or refused):
-        raise ProviderNonsense(reason="it has neither text nor calls")
-    usage = answer.get("usage")
-    tokens = count_tokens(usage, "prompt_tokens"), count_tokens(usage, "completion_tokens")
-    return ModelStep(text or refusal, calls, refused, reason == "length", *tokens)
+        raise ProviderNonsense(reason="it has neither text nor calls", **read_usage(answer))
+    return ModelStep(text or refusal, calls, refused, reason == "length", **read_usage(answer))
 
 
 def _parse_call(call: Any) -> CalledTool:

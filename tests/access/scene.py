@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
+from django.utils import timezone
+
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import ReplayEngine
+from conversations.models import ReplayBatch
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.handoffs.engine import HandoffEngine
@@ -70,6 +73,9 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
         ReplayEngine().create_replay(conversation_id=talk.uid, message_id=message.uid, actor=actor)
         for _ in range(2)
     ]
+    batch = ReplayBatch.objects.create(
+        project=project, branch=project.branches.get(name="main"), start="first", created_at=timezone.now()
+    )
     scoring = ScoringEngine().start_scoring(conversation_id=talk.uid, actor=actor)
     seen = ObservationEngine().write_observation(observation_type="insight", summary="A token.", actor=actor)
     edge = RelationEngine().write_relation(
@@ -100,6 +106,7 @@ def build_memory(project: Project, actor: Actor) -> dict[str, Any]:
         "conversation": talk.uid,
         "message": message.uid,
         "replay": replays[0].pk,
+        "batch": batch.pk,
         "scoring": scoring.pk,
         "rated": "conversation",
         "replay_2": replays[1].pk,

@@ -2,26 +2,35 @@
 
 import json
 from collections import deque
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 from werkzeug import Request, Response
 
-from conversations.engines.conversations import ConversationEngine
+from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.batches import ReplayBatchEngine
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.engines.replays.recorded import UNKNOWN
 from conversations.engines.replays.run import ReplayRun
-from conversations.models import Conversation, Message, Replay, ReplayStep
+from conversations.models import Conversation, Message, Replay, ReplayBatch, ReplayStep
+from curation.engines.scoring.dimensions import MEANINGS
+from curation.engines.scoring.engine import ScoringEngine
+from curation.models import Scoring
 from memory.engines.branches.manager import BranchManager
+from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
+from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable, ScopeMissing, UnknownField
+from memory.providers.tool_chat import NO_MODEL
+from tests.curation.fake_judge import FakeJudge, rating
 from tests.http_doubles import DoubleServer
 from tests.memory.api.client import refused
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+BATCHES = ReplayBatchEngine()
 ENGINE, CONVERSATIONS, MESSAGES = ReplayEngine(), ConversationEngine(), MessageEngine()
 
 
@@ -431,3 +440,163 @@ def test_over_rest(api, model, source):
     refused(api.post(f"{path}/complete"), 409, "conflict")
     refused(api.post(f"/conversations/{talk.uid}/replay", {}), 400, "invalid", "message_id")
     refused(api.post(f"/conversations/{talk.uid}/replay", {**body, "nope": 1}), 400, "unknown_field", "nope")
+
+
+class TestEnds:
+    def test_it_is_compared_with_its_source_by_itself(self, actor, model, begin, run):
+        model.next += [completion(None, ("Read", {"path": "auth.py"})), completion("The clock is wrong.")]
+        replay = run(begin())
+        found = ENGINE.semantic_diff(replay_id=replay.pk, actor=actor)
+        assert replay.comparison == {
+            "verdict": found.verdict,
+            "actions": found.actions.similarity,
+            "reasoning": 1.0,
+            "result": 1.0,
+        }
+
+    def test_one_that_went_on_by_hand_is_compared_too(self, actor, begin):
+        replay = begin()
+        said = {"role": "assistant", "content": "The clock is wrong."}
+        MESSAGES.write_message(conversation_id=replay.conversation_id, actor=actor, **said)
+        assert ENGINE.complete_replay(replay_id=replay.pk, actor=actor).comparison["result"] == 1.0
+
+    def test_judges_rate_both_sides(self, settings, actor, model, begin, run):
+        with FakeJudge() as judge:
+            settings.DAY1 = {**settings.DAY1, **judge.settings()}
+            judge.text = rating(0.8, names=list(MEANINGS))
+            model.next += [completion("Yes."), completion("No.")]
+            replay = run(begin(score=True))
+            rows = Scoring.objects.order_by("pk")
+            assert [row.conversation_id for row in rows] == [replay.conversation_id, replay.source_id]
+            ScoringEngine().resume_scorings()
+            assert {row.average for row in Scoring.objects.all()} == {0.8}
+            run(begin(score=True))
+            assert Scoring.objects.filter(conversation_id=replay.source_id).count() == 1  # once is enough
+
+    def test_scores_need_a_right_of_their_own(self, actor, source):
+        writer = replace(actor, scopes=frozenset({"write"}))
+        with pytest.raises(ScopeMissing):
+            ENGINE.create_replay(
+                conversation_id=source[0].uid, message_id=source[1][1].uid, actor=writer, score=True
+            )
+
+
+class TestResumed:
+    def test_limits_may_be_raised(self, actor, model, begin, run):
+        model.next += [completion(None, ("Read", {"path": "auth.py"})), completion("The clock.")]
+        replay = run(begin(max_steps=1))
+        assert replay.state == "stopped"
+        ENGINE.run_replay(replay_id=replay.pk, actor=actor, max_steps=2)
+        ENGINE.execute_replay(replay.pk)
+        done = ENGINE.get_replay(replay_id=replay.pk, actor=actor)
+        assert (done.state, done.steps, done.max_steps, len(model.sent)) == ("done", 2, 2, 2)
+
+    def test_a_limit_that_is_none_is_refused(self, actor, begin, model):
+        replay = begin()
+        with pytest.raises(Invalid, match="max_steps"):
+            ENGINE.run_replay(replay_id=replay.pk, actor=actor, max_steps=0)
+        with pytest.raises(UnknownField):
+            ENGINE.run_replay(replay_id=replay.pk, actor=actor, model="third")
+        assert Replay.objects.get().state == "ready"
+
+    def test_nonsense_costs_what_it_cost(self, model, begin, run):
+        model.next.append(completion(""))
+        replay = run(begin())
+        assert (replay.state, replay.calls, replay.steps) == ("waiting", 1, 0)
+        assert (replay.input_tokens, replay.output_tokens) == (100, 10)
+
+
+def test_an_erasure_of_the_source_takes_its_replays(actor, model, main, run, project):
+    talk = CONVERSATIONS.create_conversation(actor=actor, session_id="s1", title="Login")
+    said = {"role": "user", "content": "My number is 4711."}
+    message = MESSAGES.write_message(conversation_id=talk.uid, actor=actor, **said)
+    model.next.append(completion("Your number is four seven one one."))
+    replay = run(ENGINE.create_replay(conversation_id=talk.uid, message_id=message.uid, actor=actor))
+    other = CONVERSATIONS.create_conversation(actor=actor, title="Another")
+    kept = MESSAGES.write_message(conversation_id=other.uid, actor=actor, **said)
+    ErasureEngine().erase(scope="session", target="s1", confirm="s1", actor=actor)
+    assert texts(replay) == [("assistant", "[erased]")]
+    assert Message._base_manager.get(uid=kept.uid).content == "My number is 4711."
+
+
+class TestBatches:
+    @pytest.fixture
+    def corpus(self, actor, main):
+        found = []
+        for number in range(3):
+            talk = CONVERSATIONS.create_conversation(actor=actor, session_id="s1", title=f"Talk {number}")
+            said = [
+                {"role": "user", "content": f"Question {number}?"},
+                {"role": "assistant", "content": "A."},
+            ]
+            MESSAGES.write_messages(conversation_id=talk.uid, messages=said, actor=actor)
+            found.append(talk)
+        found.append(CONVERSATIONS.create_conversation(actor=actor, session_id="s1", title="Empty"))
+        return found
+
+    def carry_out(self, batch):
+        for pk in batch.replays.order_by("pk").values_list("pk", flat=True):
+            ENGINE.execute_replay(pk)
+
+    def test_a_corpus_with_one_report(self, actor, model, corpus):
+        batch = BATCHES.create_batch(
+            actor=actor, filters=ConversationFilter.from_values({"session_id": "s1"}), model="third", name="N"
+        )
+        assert batch.skipped == {str(corpus[3].uid): "This conversation has no message of a person."}
+        model.next += [completion("A."), completion("A."), completion("Else.")]
+        self.carry_out(batch)
+        report = BATCHES.get_report(batch_id=batch.pk, actor=actor)
+        assert report.states == {"done": 3}
+        assert report.totals == {
+            "steps": 3,
+            "calls": 3,
+            "input_tokens": 300,
+            "output_tokens": 30,
+            "unknown_calls": 0,
+        }
+        assert report.verdicts == {"equivalent": 2, "mixed": 1}
+        assert report.similarity["actions"] == 1.0
+        assert {one["model"] for one in model.sent} == {"third"}
+
+    def test_stopped_and_gone_on_with(self, actor, model, corpus):
+        ids = [talk.uid for talk in corpus[:2]]
+        batch = BATCHES.create_batch(actor=actor, conversation_ids=ids)
+        BATCHES.stop_batch(batch_id=batch.pk, actor=actor)
+        self.carry_out(batch)
+        assert (BATCHES.get_report(batch_id=batch.pk, actor=actor).states, model.sent) == ({"stopped": 2}, [])
+        BATCHES.run_batch(batch_id=batch.pk, actor=actor, max_steps=3)
+        model.next += [completion("A."), completion("A.")]
+        self.carry_out(batch)
+        report = BATCHES.get_report(batch_id=batch.pk, actor=actor)
+        assert (report.states, len(model.sent)) == ({"done": 2}, 2)
+        assert {row.max_steps for row in batch.replays.all()} == {3}
+
+    def test_what_is_refused(self, actor, main, model, corpus):
+        with pytest.raises(Invalid, match="no conversation to replay"):
+            BATCHES.create_batch(actor=actor, filters=ConversationFilter.from_values({"session_id": "nope"}))
+        with pytest.raises(Invalid, match="start"):
+            BATCHES.create_batch(actor=actor, start="middle")
+        with pytest.raises(Invalid, match="max_steps"):
+            BATCHES.create_batch(actor=actor, max_steps=0)
+        assert not ReplayBatch.objects.exists()
+
+    def test_without_a_model(self, actor, corpus):
+        batch = BATCHES.create_batch(actor=actor)
+        report = BATCHES.get_report(batch_id=batch.pk, actor=actor)
+        assert (report.states, report.notes) == ({"ready": 3}, [NO_MODEL])
+        with pytest.raises(ProviderUnavailable, match="DAY1_REPLAY_MODEL"):
+            BATCHES.run_batch(batch_id=batch.pk, actor=actor)
+
+    def test_over_rest(self, api, model, corpus):
+        body = {"conversation_ids": [str(corpus[0].uid)], "name": "N", "max_steps": 5}
+        made = api.post("/replay-batches", body)
+        assert (made.status_code, made.json()["states"]) == (202, {"queued": 1})
+        path = f"/replay-batches/{made.json()['id']}"
+        assert api.post(f"{path}/stop").json()["states"] == {"stopped": 1}
+        assert api.post(f"{path}/run", {"max_steps": 6}).json()["states"] == {"queued": 1}
+        model.next.append(completion("A."))
+        ENGINE.execute_replay(Replay.objects.get().pk)
+        assert api.get(path).json()["verdicts"] == {"equivalent": 1}
+        assert [one["name"] for one in api.get("/replay-batches").json()["results"]] == ["N"]
+        refused(api.post("/replay-batches", {"filters": {"nope": 1}}), 400, "unknown_field", "nope")
+        refused(api.get("/replay-batches/0"), 400, "invalid", "id")

@@ -46,7 +46,13 @@ BUNDLE = {"bundle"} | {
     f"bundle {action}"
     for action in "create list show export upload import key trust trusted distrust".split()
 }
-CONVERSATIONS = {"conversations fork", "cherry-pick"}
+CONVERSATIONS = {"cherry-pick"} | {
+    f"conversations {name}" for name in "fork compact diff semantic-diff export import".split()
+}
+REPLAYS = {"replays"} | {
+    f"replays {name}"
+    for name in "create run list show context cancel complete batch report stop resume".split()
+}
 AGEING = {"age"} | {f"age {name}" for name in "run runs undo pressure".split()}
 ADDED = {
     *VERIFICATION,
@@ -57,6 +63,7 @@ ADDED = {
     "facts unpin",
     *AGEING,
     *CONVERSATIONS,
+    *REPLAYS,
     *POLICY,
     *PROJECT,
     *ERASURE,

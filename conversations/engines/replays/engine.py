@@ -14,6 +14,7 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
+from conversations.engines.replays.endings import end_replay
 from conversations.engines.replays.memory_state import read_memory
 from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.run import ReplayRun, claim_replay, list_due, measure_cost
@@ -36,6 +37,8 @@ from memory.queue.producer import enqueue
 State = Replay.State
 CHECKS = REPLAY.field_checks(Use.CREATE)
 PARAMETERS = frozenset(CHECKS)
+LIMITS = ("max_steps", "max_total_tokens", "max_cost")
+LIMIT_CHECKS = {name: CHECKS[name] for name in LIMITS}
 
 
 @retry_methods
@@ -57,11 +60,13 @@ class ReplayEngine:
 
         ``memory`` names the state of the memory that the context is told from: a branch with a point, or a
         merge request. Raises NotFound, Invalid (parameters, a filter that leaves no tool, a budget that is
-        less than the first step), scope and branch errors.
+        less than the first step), scope and branch errors; ``score`` needs the scope curate.
         """
         fields = {"max_steps": 20, **c.validate(parameters, CHECKS)}
         row = Replay(project_id=actor.project_id, **fields, memory_state=dict(memory or {}))
         row.created_at, row.created_by = timezone.now(), actor.label
+        if row.score:
+            actor.require_scope("curate", branch_name)
         self._find_source(row, conversation_id, message_id, branch_name, actor)
         before, after = load_parts(row)
         row.memory_context = read_memory(row.memory_state, before, actor)
@@ -89,20 +94,23 @@ class ReplayEngine:
         row.source_branch, row.source_seq = branch, branch.head
         row.source_id, row.message_id = conversation_id, message_id
 
-    def run_replay(self, *, replay_id: UUID, actor: Actor) -> Replay:
+    def run_replay(self, *, replay_id: UUID, actor: Actor, **limits: Any) -> Replay:
         """Queue a replay; one that waited, stopped or failed goes on after its last step.
+
+        ``max_steps``, ``max_total_tokens`` and ``max_cost`` take the place of the limits that it had.
 
         Raises NotFound, ProviderUnavailable without a model (it says what to set), Conflict for one that is
         complete or at work.
         """
         row = self._get_writable(replay_id, actor)
+        limits = c.validate(limits, LIMIT_CHECKS)
         require_model()
         if not (row.model or conf().replay_model):
             raise Invalid("{field} is needed.", field="model")
         free = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
         with transaction.atomic():
             queued = Replay.objects.filter(pk=row.pk, state__in=free)
-            if not queued.update(state=State.QUEUED, resume_at=None, tries=0, note=""):
+            if not queued.update(state=State.QUEUED, resume_at=None, tries=0, note="", **limits):
                 raise Conflict("This replay is {state}.", state=row.state)
             enqueue("conversations.replay", str(row.pk))
         return self._get(replay_id, actor)
@@ -123,12 +131,8 @@ class ReplayEngine:
         """
         row = self._get_writable(replay_id, actor)
         open_states = (State.READY, State.STOPPED, State.FAILED)
-        left = Replay.objects.filter(pk=row.pk, state__in=open_states)
-        if not left.update(state=State.DONE, finished_at=timezone.now()):
+        if not end_replay(row, open_states):
             raise Conflict("This replay is {state}.", state=row.state)
-        ConversationEngine().close_conversation(
-            conversation_id=row.conversation_id, actor=actor, branch_name=row.branch.name
-        )
         return self._get(replay_id, actor)
 
     # ---- for the worker ------------------------------------------------------------------------

@@ -15,13 +15,13 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from conversations.engines.conversations import ConversationEngine, open_conversation
+from conversations.engines.conversations import open_conversation
 from conversations.engines.messages import MessageEngine, build_message
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
+from conversations.engines.replays.endings import end_replay, system_actor
 from conversations.engines.replays.recorded import RecordedTools, clean_name
 from conversations.engines.replays.thread import load_own, load_parts
 from conversations.models import Message, Replay, ReplayStep
-from memory.actors import Actor
 from memory.conf import conf
 from memory.db.retry import retry_transaction
 from memory.engines.versions.commits import open_commit
@@ -76,7 +76,7 @@ def measure_cost(row: Replay) -> float | None:
 class ReplayRun:
     def __init__(self, row: Replay) -> None:
         self.row = row
-        self.actor = Actor(row.project_id, "system", label=row.created_by, scopes=frozenset({"admin"}))
+        self.actor = system_actor(row)
 
     def carry_out(self) -> None:
         """Take steps until the model has answered without calls, a limit is reached, or it must wait."""
@@ -214,23 +214,29 @@ class ReplayRun:
     def _finish(self, state: str, note: str) -> None:
         if state == State.CANCELLED:
             return
+        if state == State.DONE:
+            end_replay(self.row, [State.RUNNING], note)
+            return
         values = {"state": state, "note": note[:500], "finished_at": timezone.now(), "resume_at": None}
-        ended = Replay.objects.filter(pk=self.row.pk, state=State.RUNNING).update(**values)
-        if ended and state == State.DONE:
-            ConversationEngine().close_conversation(
-                conversation_id=self.row.conversation_id, actor=self.actor, branch_name=self.row.branch.name
-            )
+        Replay.objects.filter(pk=self.row.pk, state=State.RUNNING).update(**values)
 
     def _wait(self, error: ProviderUnavailable) -> None:
         """Go on later: when the server asked for it, else twice as late each time; at last fail."""
         status, tries = error.data.get("status"), self.row.tries + 1
         paid = isinstance(error, ProviderNonsense)
+        self._count_call(error)
         if status in DEFINITE or tries >= MAX_TRIES:
-            Replay.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1)
             return self._finish(State.FAILED, error.text)
         retry_after = error.data.get("retry_after")
         seconds = 0 if paid else FIRST_WAIT * 2 ** (tries - 1) if retry_after is None else retry_after
         resume_at = timezone.now() + timedelta(seconds=min(seconds, MAX_WAIT))
         values = {"state": State.WAITING, "note": error.text[:500], "resume_at": resume_at, "tries": tries}
-        Replay.objects.filter(pk=self.row.pk, state=State.RUNNING).update(calls=F("calls") + 1, **values)
+        Replay.objects.filter(pk=self.row.pk, state=State.RUNNING).update(**values)
         return None
+
+    def _count_call(self, error: ProviderUnavailable) -> None:
+        """Count a request without a usable answer, and the tokens of one that is nonsense."""
+        counts: dict[str, Any] = {
+            name: F(name) + int(error.data.get(name) or 0) for name in ("input_tokens", "output_tokens")
+        }
+        Replay.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1, **counts)

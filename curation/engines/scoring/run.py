@@ -135,7 +135,9 @@ class ScoringRun:
         if not nonsense and not is_final and self.patient and self.row.tries + 1 < MAX_TRIES:
             self._wait(error)
         gave_up = {} if nonsense else {"gave_up": True}
-        self._store_ballot({"judge": judge, "error": describe_error(error), **gave_up}, ChatAnswer(""))
+        tokens = [int(error.data.get(name) or 0) for name in ("input_tokens", "output_tokens")]
+        ballot = {"judge": judge, "error": describe_error(error), **gave_up}
+        self._store_ballot(ballot, ChatAnswer("", *tokens))
 
     def _wait(self, error: ProviderUnavailable) -> None:
         """Have the run go on later: when the server asked for it, else twice as late each time."""

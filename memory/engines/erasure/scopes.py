@@ -1,7 +1,7 @@
 """What an erasure covers: the memories of a fact, a session, an agent or person, or those with a text."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -54,6 +54,10 @@ class Targets:
     def count_kinds(self) -> dict[str, int]:
         counts = {kind: len(uids) for kind, uids in sorted(self.memories.items()) if uids}
         return counts | ({"session": len(self.sessions)} if self.sessions else {})
+
+
+DerivedFinder = Callable[[UUID, Targets], None]
+DERIVED_FINDERS: list[DerivedFinder] = []
 
 
 def find_targets(project_id: UUID, scope: str, target: str) -> Targets:
@@ -198,6 +202,8 @@ def add_learned(project_id: UUID, found: Targets) -> None:
     for batch in batched(sorted(found.get_uids("message")), BATCH_SIZE):
         halves = project_rows(Observation, project_id).filter(message_id__in=batch)
         found.add_memories("observation", select_uids(halves))
+    for finder in DERIVED_FINDERS:
+        finder(project_id, found)
     add_copies(project_id, found)
     sources = found.get_uids("message") | found.get_uids("observation")
     for batch in batched(sorted(sources), BATCH_SIZE):
@@ -219,6 +225,12 @@ def add_digests(project_id: UUID, found: Targets) -> None:
         )
         facts = project_rows(Fact, project_id).filter(uid__in=list(links.values_list("from_id", flat=True)))
         found.add_memories("fact", select_uids(facts.filter(quoting)))
+
+
+def add_derived(finder: DerivedFinder) -> DerivedFinder:
+    """Register what another app adds to an erasure: what it derived from the memories so far."""
+    DERIVED_FINDERS.append(finder)
+    return finder
 
 
 def add_copies(project_id: UUID, found: Targets) -> None:

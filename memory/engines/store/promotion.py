@@ -53,13 +53,20 @@ PROMOTED = {
         "TaskObjective",
         "Vector",
     ),
-    "conversations": ("ConsolidationRun", "Conversation", "Message"),
+    "conversations": (
+        "Compaction",
+        "ConsolidationRun",
+        "Conversation",
+        "Message",
+        "Replay",
+        "ReplayBatch",
+        "ReplayStep",
+    ),
     "curation": ("Bundle", "Handoff", "ReviewItem", "Template", "TemplateUse", "TemplateVersion"),
 }
 # Models that stay in the workspace: rights and records of the store itself, and transient rows.
 LOCAL = {
     "analytics": ("StoredTally",),
-    "conversations": ("Replay", "ReplayStep"),
     "memory": (
         "ApiKey",
         "ErasedMemory",

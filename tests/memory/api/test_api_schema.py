@@ -228,6 +228,7 @@ NOT_IN_THE_SCHEMA = {
     (400, "public_key"): "it is a point of a curve",
     (400, "target"): "dreaming needs none",
     (400, "current_cycle"): "only dreaming counts in cycles, and never backwards",
+    (400, "conversation_ids"): "without ids there is a conversation to replay",
     (400, "dimensions"): "each has another name",
     (400, "state"): "of an objective a state or a note is changed",
     (412, ""): "another version was read",

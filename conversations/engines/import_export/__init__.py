@@ -1,0 +1,1 @@
+"""Conversations as documents: exported as JSON and Markdown, imported from JSON."""

@@ -1,0 +1,97 @@
+"""Engine of exports and imports of conversations."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID, uuid5
+
+from conversations.engines.conversations import attach_counts, get_visible
+from conversations.engines.import_export.document import (
+    MAX_BYTES,
+    MAX_MESSAGES,
+    build_document,
+    check_document,
+    check_size,
+    compute_digest,
+    write_markdown,
+)
+from conversations.engines.messages import MessageEngine, build_message, may_read_thinking
+from conversations.engines.threads import load_thread
+from conversations.models import Conversation, Message
+from memory.actors import Actor
+from memory.db.budget import take_within
+from memory.db.retry import retry_methods
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.copies import add_copies
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
+from memory.engines.versions.policies import Write
+from memory.exceptions import Day1Error, Invalid, TooLarge
+from memory.redaction import count_marks, redact_all
+
+NAMESPACE = UUID("0d7c8d2e-52f0-5d8a-9a35-6a3c9c1a9d18")
+TEXTS = ("title", "messages")
+MAX_READ = 2 * MAX_BYTES  # of messages that are read: more would not fit
+
+
+@retry_methods
+class ConversationTransfer:
+    def export_conversation(
+        self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
+    ) -> dict[str, Any]:
+        """Return a conversation with all of its messages as a document, without secrets.
+
+        Messages that a fork shares are part of it; thinking is for curators. ``redacted`` counts what was
+        taken out. Raises NotFound, TooLarge.
+        """
+        actor.require_scope("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        lineage = branch.lineage(resolve_point(branch, at))
+        row = get_visible(lineage, conversation_id)
+        thread = load_thread(lineage, row)
+        rows = thread.stream(Message.objects.in_lineage(lineage), MAX_MESSAGES + 1)
+        messages = take_within(rows, MAX_MESSAGES + 1, MAX_READ)
+        if len(messages) > MAX_MESSAGES:
+            raise TooLarge(what="The conversation", limit=f"{MAX_MESSAGES} messages")
+        document = build_document(row, branch.name, messages, may_read_thinking(actor))
+        redacted = {name: redact_all(document[name]) for name in TEXTS}
+        count = count_marks(redacted) - count_marks({name: document[name] for name in TEXTS})
+        document |= {**redacted, "redacted": count}
+        check_size(document)
+        return document
+
+    def export_markdown(self, **options: Any) -> str:
+        """Return a conversation as Markdown, without secrets. Raises as ``export_conversation``."""
+        return write_markdown(self.export_conversation(**options))
+
+    def import_conversation(
+        self, *, document: Mapping[str, Any], actor: Actor, branch_name: str = MAIN
+    ) -> tuple[Conversation, bool]:
+        """Store the conversation of a document, in one commit; return it, and whether it is new.
+
+        The same document again adds nothing. Raises Invalid, UnknownField and TooLarge with the place in
+        the document, scope and branch errors.
+        """
+        actor.require_scope("write", branch_name)
+        fields = check_document(document)
+        messages = [build_item(place, item, actor) for place, item in enumerate(fields.pop("messages"))]
+        uid = uuid5(NAMESPACE, f"{actor.project_id}:{branch_name}:{compute_digest(document)}")
+        with open_commit(actor, branch_name, "conversation.import", write=Write.ADD) as commit:
+            for known in commit.visible_rows(Conversation).fetch_by_key("uid", [uid]):
+                return attach_counts([known], commit.lineage)[0], False
+            row = Conversation(uid=uid, created_at=commit.at, **fields, **actor.origin_fields())
+            add_copies(commit, [row])
+            commit.begin_sessions([row])
+            commit.targets.append(str(uid))
+            MessageEngine().add(commit, row, messages)
+        return attach_counts([row], commit.lineage)[0], True
+
+
+def build_item(place: int, item: Mapping[str, Any], actor: Actor) -> Message:
+    """Build a message of a document. Raises Invalid with its place."""
+    try:
+        return build_message(item, actor)
+    except Day1Error as error:
+        field = str(error.data.get("field") or "")
+        where = f"messages[{place}]" + (f".{field}" if field else "")
+        raise Invalid(
+            "Message {number}: {reason}", number=place + 1, reason=error.text, field=where
+        ) from error

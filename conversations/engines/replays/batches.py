@@ -1,0 +1,240 @@
+"""Engine of batches: many conversations replayed with the same parameters, and one report."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.engines.conversations import ConversationEngine, ConversationFilter, get_visible
+from conversations.engines.replays.endings import SCORINGS
+from conversations.engines.replays.engine import CHECKS, ReplayEngine, require_model
+from conversations.engines.replays.run import measure_cost
+from conversations.engines.threads import load_thread
+from conversations.models import Conversation, Message, Replay, ReplayBatch
+from memory.actors import Actor
+from memory.db.querysets import Lineage
+from memory.db.retry import retry_methods
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import Day1Error, Invalid, NotFound, ProviderUnavailable
+from memory.providers.tool_chat import NO_MODEL
+
+FIRST, LAST = STARTS = "first", "last"
+MAX_CONVERSATIONS, MAX_NOTES = 100, 5
+STOPPED = "The batch was stopped."
+State = Replay.State
+NAME = c.redact_stored(c.text_check(200))
+SUMMED = ("steps", "calls", "input_tokens", "output_tokens", "unknown_calls")
+
+
+@dataclass(frozen=True)
+class BatchReport:
+    """What a batch has come to: its replays by state, cost, verdicts, and scores of both sides."""
+
+    batch: ReplayBatch
+    states: Mapping[str, int]
+    totals: Mapping[str, int]
+    cost: float | None
+    verdicts: Mapping[str, int]
+    similarity: Mapping[str, float]
+    source_scores: Mapping[str, float]
+    replay_scores: Mapping[str, float]
+    notes: Sequence[str]  # why replays wait, stopped or failed, each once
+
+
+@retry_methods
+class ReplayBatchEngine:
+    # ---- writing -------------------------------------------------------------------------------
+
+    def create_batch(
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        conversation_ids: Sequence[UUID] = (),
+        filters: ConversationFilter | None = None,
+        start: str = FIRST,
+        name: str = "",
+        memory: Mapping[str, Any] | None = None,
+        **parameters: Any,
+    ) -> ReplayBatch:
+        """Replay up to 100 conversations: those named, or the newest that the filters let pass.
+
+        Each is forked at its ``first`` or ``last`` prompt and queued; without a model it stays ready, for
+        agents to go on with. One that cannot be replayed is named in ``skipped`` with the reason. Raises
+        Invalid, NotFound where none is visible, branch errors.
+        """
+        actor.require_scope("write", branch_name)
+        start = c.one_of(STARTS)("start", start)
+        c.validate(parameters, CHECKS)
+        uids = self._choose(actor, branch_name, conversation_ids, filters)
+        batch = ReplayBatch.objects.create(
+            project_id=actor.project_id,
+            branch=find_branch(actor, branch_name),
+            name=NAME("name", name),
+            start=start,
+            parameters={**parameters, **({"memory": dict(memory)} if memory else {})},
+            created_at=timezone.now(),
+            created_by=actor.label,
+        )
+        for uid in uids:
+            self._add_replay(batch, uid, actor, memory, parameters)
+        batch.save(update_fields=["skipped"])
+        return batch
+
+    def _choose(
+        self, actor: Actor, branch_name: str, named: Sequence[UUID], filters: ConversationFilter | None
+    ) -> list[UUID]:
+        uids = list(dict.fromkeys(named))
+        if not uids:
+            page = ConversationEngine().list_conversations(
+                actor=actor, branch_name=branch_name, filters=filters, limit=MAX_CONVERSATIONS
+            )
+            forks = set(
+                Replay.objects.filter(project=actor.project_id).values_list("conversation_id", flat=True)
+            )
+            uids = [row.uid for row in page.results if row.uid not in forks]
+        if not uids:
+            raise Invalid("There is no conversation to replay.", field="conversation_ids")
+        lineage = find_branch(actor, branch_name).lineage()
+        if not Conversation.objects.in_lineage(lineage).select_by_key(("uid",), "uid", uids):
+            raise NotFound("No conversation with one of these ids is visible here.")
+        if len(uids) > MAX_CONVERSATIONS:
+            raise Invalid(
+                "{field} must be at most {most} ids.", field="conversation_ids", most=MAX_CONVERSATIONS
+            )
+        return uids
+
+    def _add_replay(
+        self,
+        batch: ReplayBatch,
+        uid: UUID,
+        actor: Actor,
+        memory: Mapping[str, Any] | None,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        engine = ReplayEngine()
+        try:
+            point = find_prompt(batch.branch.lineage(), uid, batch.start)
+            with transaction.atomic():
+                row = engine.create_replay(
+                    conversation_id=uid,
+                    message_id=point,
+                    actor=actor,
+                    branch_name=batch.branch.name,
+                    memory=memory,
+                    **parameters,
+                )
+                Replay.objects.filter(pk=row.pk).update(batch=batch)
+                if has_model():
+                    engine.run_replay(replay_id=row.pk, actor=actor)
+                else:
+                    Replay.objects.filter(pk=row.pk).update(note=NO_MODEL)
+        except Day1Error as error:
+            batch.skipped[str(uid)] = error.text[:300]
+
+    def stop_batch(self, *, batch_id: UUID, actor: Actor) -> ReplayBatch:
+        """Stop the replays of a batch that are not done; ``run_batch`` goes on. Raises NotFound."""
+        batch = self._get_writable(batch_id, actor)
+        active = batch.replays.filter(state__in=Replay.ACTIVE)
+        active.update(state=State.STOPPED, note=STOPPED, resume_at=None)
+        return batch
+
+    def run_batch(self, *, batch_id: UUID, actor: Actor, **limits: Any) -> ReplayBatch:
+        """Go on with the replays of a batch that stopped or failed, with other limits if given.
+
+        Raises NotFound, Invalid, ProviderUnavailable without a model.
+        """
+        batch = self._get_writable(batch_id, actor)
+        require_model()
+        for pk in batch.replays.filter(state__in=(State.READY, State.STOPPED, State.FAILED)).values_list(
+            "pk", flat=True
+        ):
+            ReplayEngine().run_replay(replay_id=pk, actor=actor, **limits)
+        return batch
+
+    def execute_batch(self, batch_id: UUID) -> None:
+        """Carry out the queued replays of a batch here, where no worker does."""
+        queued = Replay.objects.filter(batch=batch_id, state=State.QUEUED).order_by("pk")
+        for pk in queued.values_list("pk", flat=True):
+            ReplayEngine().execute_replay(pk)
+
+    # ---- reading -------------------------------------------------------------------------------
+
+    def get_batch(self, *, batch_id: UUID, actor: Actor) -> ReplayBatch:
+        """Return a batch. Raises NotFound."""
+        actor.require_scope("read")
+        if (row := list_allowed(actor).filter(pk=batch_id).first()) is None:
+            raise NotFound("There is no batch with this id.")
+        return row
+
+    def list_batches(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ReplayBatch]:
+        """List batches on branches that the actor may use, newest first."""
+        actor.require_scope("read")
+        every = ReplayBatch.objects.filter(project=actor.project_id)
+        return paginate(list_allowed(actor), key="-id", limit=limit, cursor=cursor, of=every)
+
+    def get_report(self, *, batch_id: UUID, actor: Actor) -> BatchReport:
+        """Return what a batch has come to so far. Raises NotFound."""
+        batch = self.get_batch(batch_id=batch_id, actor=actor)
+        rows = list(batch.replays.all())
+        done = [row.comparison for row in rows if row.comparison]
+        costs = [cost for row in rows if (cost := measure_cost(row)) is not None]
+        sides = [row.source_id for row in rows], [row.conversation_id for row in rows]
+        scores = [average_scores(actor.project_id, uids) for uids in sides]
+        return BatchReport(
+            batch,
+            Counter(row.state for row in rows),
+            {name: sum(getattr(row, name) for row in rows) for name in SUMMED},
+            round(sum(costs), 6) if costs else None,
+            Counter(one["verdict"] for one in done),
+            {name: average([one[name] for one in done]) for name in ("actions", "reasoning", "result")}
+            if done
+            else {},
+            *scores,
+            list(dict.fromkeys(row.note for row in rows if row.note))[:MAX_NOTES],
+        )
+
+    def _get_writable(self, batch_id: UUID, actor: Actor) -> ReplayBatch:
+        row = self.get_batch(batch_id=batch_id, actor=actor)
+        actor.require_scope("write", row.branch.name)
+        return row
+
+
+def list_allowed(actor: Actor) -> Any:
+    rows = ReplayBatch.objects.filter(project=actor.project_id).select_related("branch")
+    return filter_allowed_branches(rows, actor)
+
+
+def find_prompt(lineage: Lineage, conversation_id: UUID, start: str) -> UUID:
+    """Return the first or the last message of a person in a conversation. Raises NotFound, Invalid."""
+    thread = load_thread(lineage, get_visible(lineage, conversation_id))
+    rows = Message.objects.in_lineage(lineage).filter(role=Message.Role.USER)
+    for row in thread.stream(rows, 1, down=start == LAST):
+        return row.uid
+    raise Invalid("This conversation has no message of a person.")
+
+
+def has_model() -> bool:
+    try:
+        require_model()
+    except ProviderUnavailable:
+        return False
+    return True
+
+
+def average_scores(project_id: UUID, uids: Sequence[UUID]) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for scoring in SCORINGS:
+        found |= scoring.average_scores(project_id, uids)
+    return found
+
+
+def average(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4)

@@ -1,0 +1,39 @@
+"""Scores of replays: both sides rated at the end, and averages for the report of a batch."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from django.db.models import Avg
+
+from conversations.models import Replay
+from curation.engines.scoring.engine import ScoringEngine
+from curation.models import Score, Scoring
+from memory.actors import Actor
+from memory.exceptions import Day1Error
+
+logger = logging.getLogger(__name__)
+
+
+class ReplayScores:
+    """The ReplayScoring of conversations."""
+
+    def score_replay(self, row: Replay, actor: Actor) -> None:
+        """Have the judge rate a replay, and its source unless that was rated before."""
+        sides = [(row.conversation_id, row.branch.name)]
+        known = Scoring.objects.filter(project=row.project_id, conversation_id=row.source_id)
+        if not known.exclude(state=Scoring.State.FAILED).exists():
+            sides.append((row.source_id, row.source_branch.name))
+        for uid, branch in sides:
+            try:
+                ScoringEngine().start_scoring(conversation_id=uid, actor=actor, branch_name=branch)
+            except Day1Error as error:  # the branch was archived: the replay is done all the same
+                logger.warning("Replay %s: conversation %s is not rated: %s", row.pk, uid, error.text)
+
+    def average_scores(self, project_id: UUID, conversation_ids: Sequence[UUID]) -> Mapping[str, float]:
+        """Return the average of judged scores, by dimension; a heuristic's are left out."""
+        rows = Score.objects.filter(
+            project=project_id, target_type=Score.Target.CONVERSATION, target_id__in=conversation_ids
+        ).exclude(method=Score.Method.HEURISTIC)
+        by_dimension = rows.order_by().values_list("dimension")
+        return {name: round(value, 6) for name, value in by_dimension.annotate(value=Avg("value"))}

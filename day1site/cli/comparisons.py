@@ -1,0 +1,134 @@
+"""The commands that compare, compact, export and import conversations."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from day1site.cli.bundles import read_document
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, note
+from day1site.cli.parameters import (
+    WHOLE,
+    OneOf,
+    argument,
+    at_option,
+    branch_option,
+    combine,
+    drop_empty,
+    option,
+)
+from day1site.cli.rest import Answer, quote_id
+
+MAX_TEXT = 80  # characters of a message in a table
+FORMATS = JSON, MARKDOWN = "json", "markdown"
+sides = combine(
+    argument("first", "CONVERSATION_ID"),
+    argument("second", "OTHER_ID"),
+    option("--other-branch", metavar="NAME", help="the branch of the second; default the first's"),
+    branch_option,
+)
+
+
+@command(
+    "diff", "Show the differences of two conversations by message.", "day1 conversations diff 0197… 0198…"
+)
+@sides
+def diff(run: Invocation, first: str, second: str, **options: Any) -> None:
+    path = f"/conversations/{quote_id(first)}/diff/{quote_id(second)}"
+    found = run.open_client().api.get(path, limit=100, **drop_empty(options))
+    run.show(found, lambda out: show_diff(out, found))
+
+
+def show_diff(out: Output, found: Answer) -> None:
+    out.pairs({"shared": found["shared"], **found["counts"]})
+    rows = [[row["change"], *describe_pair(row)] for row in found["results"] if row["change"] != "same"]
+    out.table(["change", "first", "second"], rows)
+    if found["next"]:
+        note("There are more differences; --format json has the cursor.")
+
+
+def describe_pair(row: Answer) -> list[str]:
+    return [
+        " ".join(one["content"].split())[:MAX_TEXT] if one else "" for one in (row["first"], row["second"])
+    ]
+
+
+@command(
+    "semantic-diff",
+    "Show how two conversations differ in actions, reasoning and outcome.",
+    "day1 conversations semantic-diff 0197… 0198…",
+)
+@sides
+def semantic_diff(run: Invocation, first: str, second: str, **options: Any) -> None:
+    path = f"/conversations/{quote_id(first)}/semantic-diff/{quote_id(second)}"
+    found = run.open_client().api.get(path, **drop_empty(options))
+    run.show(found, lambda out: show_semantic_diff(out, found))
+
+
+def show_semantic_diff(out: Output, found: Answer) -> None:
+    layers = {name: found[name]["similarity"] for name in ("actions", "reasoning")}
+    out.pairs({"verdict": found["verdict"], "shared": found["shared"], **layers})
+    outcome = found["outcome"]
+    names = ("messages", "tokens", "failures", "tool_calls")
+    rows = [[name, outcome[name]["first"], outcome[name]["second"]] for name in names]
+    out.table(["outcome", "first", "second"], rows)
+    for line in found["notes"]:
+        note(line)
+
+
+@command(
+    "compact",
+    "Summarize the earlier messages of a conversation, which stay as they are.",
+    "day1 conversations compact 0197… --keep 20",
+)
+@argument("conversation_id", "CONVERSATION_ID")
+@option("--keep", type=WHOLE, metavar="N", help="last messages that are left out of it; default 50")
+@option("--summary", metavar="TEXT", help="yours; default rules write one")
+@branch_option
+def compact(run: Invocation, conversation_id: str, branch: str, **options: Any) -> None:
+    path = f"/conversations/{quote_id(conversation_id)}/compact"
+    row = run.open_client().api.post(path, branch=branch, **drop_empty(options))
+    run.show_line(row, f"{row['summary']}\n{row['tokens']} tokens as {row['summary_tokens']}")
+
+
+@command(
+    "export",
+    "Write a conversation to a file, without secrets.",
+    "day1 conversations export 0197… login.json",
+    "day1 conversations export 0197… login.md --as markdown",
+)
+@argument("conversation_id", "CONVERSATION_ID")
+@argument("file", "FILE", required=False, default="-")
+@option("--as", "form", type=OneOf(FORMATS), default=JSON, help="json, which can be imported, or markdown")
+@branch_option
+@at_option
+def export(run: Invocation, conversation_id: str, file: str, form: str, branch: str, at: str | None) -> None:
+    api = run.open_client().api
+    path = f"/conversations/{quote_id(conversation_id)}/export"
+    document = api.get(path, branch=branch, at=at)
+    text = json.dumps(document, ensure_ascii=False) + "\n"
+    if form == MARKDOWN:
+        from conversations.engines.import_export.document import write_markdown
+
+        text = write_markdown(document)
+    if file == "-":
+        sys.stdout.write(text)
+        return
+    Path(file).write_text(text, encoding="utf-8")
+    note(f"{file}: {len(document['messages'])} messages, {document['redacted']} secrets taken out")
+
+
+@command(
+    "import",
+    "Store the conversation of a file; again, it adds nothing.",
+    "day1 conversations import login.json --branch task/login",
+)
+@argument("file", "FILE")
+@branch_option
+def import_file(run: Invocation, file: str, branch: str) -> None:
+    client = run.open_client(makes_store=True)
+    query = {"branch": branch}
+    row = client.transport.request("POST", "/conversations/import", query, read_document(file))
+    state = f"{row['message_count']} messages on {row['branch']}" if row["created"] else "was here already"
+    run.show_line(row, f"{row['id']}\t{state}")

@@ -1,0 +1,238 @@
+"""The commands on replays and on comparisons of conversations."""
+
+from typing import Any
+
+from day1site.cli.client import Client
+from day1site.cli.commands import build_group, lazy_command
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, note, short_time
+from day1site.cli.parameters import (
+    NUMBER,
+    WHOLE,
+    OneOf,
+    argument,
+    branch_option,
+    combine,
+    drop_empty,
+    option,
+    paging_options,
+    switch,
+)
+from day1site.cli.rest import Answer, quote_id
+from day1site.cli.waiting import wait_for
+
+TASK = "conversations.replay"
+STATES = ("ready", "queued", "running", "waiting", "done", "stopped", "failed", "cancelled")
+ENDED = ("done", "stopped", "failed", "cancelled")
+COLUMNS = ["id", "state", "model", "steps", "tokens", "cost", "verdict", "begun"]
+replay_argument = argument("replay_id", "REPLAY_ID")
+limit_options = combine(
+    option("--max-steps", type=WHOLE, metavar="N", help="answers of the model at most; default 20"),
+    option("--max-total-tokens", type=WHOLE, metavar="N", help="tokens at most, of all requests and answers"),
+    option("--max-cost", type=NUMBER, metavar="X", help="money at most, by the server's prices"),
+)
+parameter_options = combine(
+    option("--model", metavar="NAME", help="default the server's"),
+    option("--temperature", type=NUMBER, metavar="X", help="0 to 2"),
+    option("--system-prompt", metavar="TEXT", help="in place of the conversation's"),
+    option("--extra-context", metavar="TEXT", help="behind the system prompt"),
+    option("--allow", "tools_allow", metavar="TOOL", multiple=True, help="only these tools"),
+    option("--deny", "tools_deny", metavar="TOOL", multiple=True, help="all tools but these"),
+    option("--memory", metavar="BRANCH", help="tell what this branch knows about the prompt"),
+    option("--memory-at", metavar="POINT", help="as it was at this point"),
+    option("--memory-request", metavar="ID", help="as if this merge request were merged"),
+    switch("--score", help="have judges rate both sides at the end"),
+    limit_options,
+)
+
+
+def build_body(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a replay as REST takes them."""
+    values = {name: list(v) if isinstance(v, tuple) else v for name, v in drop_empty(options).items()}
+    names = {"memory": "branch", "memory_at": "at", "memory_request": "merge_request"}
+    memory = {key: values.pop(name) for name, key in names.items() if name in values}
+    return values | ({"memory": memory} if memory else {})
+
+
+@command(
+    "create",
+    "Fork a conversation at a message for a model, or an agent, to go on with.",
+    "day1 replays create 0197… 0198… --model gpt-5-mini --memory task/login",
+)
+@argument("conversation_id", "CONVERSATION_ID")
+@argument("message_id", "MESSAGE_ID")
+@parameter_options
+@branch_option
+def create(run: Invocation, conversation_id: str, message_id: str, branch: str, **options: Any) -> None:
+    path = f"/conversations/{quote_id(conversation_id)}/replay"
+    row = run.open_client().api.post(path, branch=branch, message_id=message_id, **build_body(options))
+    run.show_line(row, f"{row['id']}\t{row['state']} on {row['branch']}")
+
+
+@command("run", "Have the model go on, after the last step if there is one.", "day1 replays run 0197…")
+@replay_argument
+@limit_options
+def start(run: Invocation, replay_id: str, **options: Any) -> None:
+    client = run.open_client()
+    path = f"/replays/{quote_id(replay_id)}"
+    row = client.api.post(f"{path}/run", **drop_empty(options))
+    client.streams.carry_out(TASK, row["id"])
+    row = wait_for(client, path, row, ENDED)
+    run.show(row, lambda out: show_replay(out, row))
+
+
+def show_replay(out: Output, row: Answer) -> None:
+    names = ("id", "state", "model", "branch", "conversation_id", "source_id", "steps", "cost")
+    out.pairs({name: row[name] for name in names} | row["comparison"])
+    out.pairs({"tokens": f"{row['input_tokens']} read, {row['output_tokens']} written"})
+    if row["unknown_calls"]:
+        note(f"{row['unknown_calls']} calls had no recorded result.")
+    if row["note"]:
+        note(row["note"])
+
+
+@command("list", "List replays, the newest first.", "day1 replays list --conversation 0197… --state done")
+@option("--conversation", "conversation_id", metavar="ID", help="of this conversation")
+@option("--state", multiple=True, type=OneOf(STATES), help="in one of these states")
+@paging_options
+def list_replays(
+    run: Invocation, conversation_id: str | None, state: tuple[str, ...], **options: Any
+) -> None:
+    api = run.open_client().api
+    filters = drop_empty({"conversation_id": conversation_id, "state": ",".join(state) or None})
+    run.show_list(
+        lambda paging: api.get("/replays", **filters, **paging),
+        options,
+        COLUMNS,
+        replay_cells,
+        "No replay was made yet.",
+    )
+
+
+def replay_cells(row: Answer) -> list[Any]:
+    tokens = row["input_tokens"] + row["output_tokens"]
+    cost = "" if row["cost"] is None else row["cost"]
+    about = [row["steps"], tokens, cost, row["comparison"].get("verdict", "")]
+    return [row["id"], row["state"], row["model"], *about, short_time(row["created_at"])]
+
+
+@command("show", "Show a replay, its cost and its comparison.", "day1 replays show 0197…")
+@replay_argument
+def show(run: Invocation, replay_id: str) -> None:
+    row = run.open_client().api.get(f"/replays/{quote_id(replay_id)}")
+    run.show(row, lambda out: show_replay(out, row))
+
+
+@command("context", "Print what an agent goes on from, in chat format.", "day1 replays context 0197…")
+@replay_argument
+def context(run: Invocation, replay_id: str) -> None:
+    found = run.open_client().api.get(f"/replays/{quote_id(replay_id)}/context")
+    run.show(found, lambda out: print_context(out, found))
+
+
+def print_context(out: Output, found: Answer) -> None:
+    rows = [[one["role"], one["content"] or one.get("tool_calls", "")] for one in found["messages"]]
+    out.table(["role", "content"], rows)
+
+
+@command("cancel", "Cancel a replay.", "day1 replays cancel 0197…")
+@replay_argument
+def cancel(run: Invocation, replay_id: str) -> None:
+    _act(run, replay_id, "cancel")
+
+
+@command("complete", "Mark a replay that went on by hand as done.", "day1 replays complete 0197…")
+@replay_argument
+def complete(run: Invocation, replay_id: str) -> None:
+    _act(run, replay_id, "complete")
+
+
+def _act(run: Invocation, replay_id: str, action: str) -> None:
+    row = run.open_client().api.post(f"/replays/{quote_id(replay_id)}/{action}")
+    run.show_line(row, f"{row['id']}\t{row['state']}")
+
+
+# ---- batches ---------------------------------------------------------------------------------------
+
+
+@command(
+    "batch",
+    "Replay many conversations with the same parameters: those named, or the newest.",
+    "day1 replays batch --session s1 --model gpt-5-mini --score",
+)
+@argument("conversation_ids", "CONVERSATION_ID...", nargs=-1)
+@option("--session", "session_id", metavar="ID", multiple=True, help="those of this session")
+@option("--agent", "agent_id", metavar="ID", multiple=True, help="those of this agent")
+@option("--task", "task_id", metavar="ID", multiple=True, help="those of this task")
+@option("--start", type=OneOf(("first", "last")), help="the prompt at which each is forked; default first")
+@option("--name", metavar="TEXT", help="what you call it")
+@parameter_options
+@branch_option
+def batch(run: Invocation, branch: str, **options: Any) -> None:
+    client = run.open_client()
+    names = ("session_id", "agent_id", "task_id")
+    filters = {name: list(found) for name in names if (found := options.pop(name))}
+    body = build_body(options) | ({"filters": filters} if filters else {})
+    _follow_batch(run, client, client.api.post("/replay-batches", branch=branch, **body))
+
+
+@command(
+    "resume", "Go on with what stopped or failed in a batch.", "day1 replays resume 0197… --max-steps 50"
+)
+@argument("batch_id", "BATCH_ID")
+@limit_options
+def resume(run: Invocation, batch_id: str, **options: Any) -> None:
+    client = run.open_client()
+    path = f"/replay-batches/{quote_id(batch_id)}"
+    _follow_batch(run, client, client.api.post(f"{path}/run", **drop_empty(options)))
+
+
+def _follow_batch(run: Invocation, client: Client, row: Answer) -> None:
+    """Carry out a batch on a store without a server, and show what came of it."""
+    client.streams.carry_out("conversations.replay_batch", row["id"])
+    found = client.api.get(f"/replay-batches/{row['id']}")
+    run.show(found, lambda out: show_report(out, found))
+
+
+@command("stop", "Stop the replays of a batch that are not done.", "day1 replays stop 0197…")
+@argument("batch_id", "BATCH_ID")
+def stop(run: Invocation, batch_id: str) -> None:
+    row = run.open_client().api.post(f"/replay-batches/{quote_id(batch_id)}/stop")
+    run.show(row, lambda out: show_report(out, row))
+
+
+@command("report", "Show what a batch of replays has come to.", "day1 replays report 0197…")
+@argument("batch_id", "BATCH_ID")
+def report(run: Invocation, batch_id: str) -> None:
+    row = run.open_client().api.get(f"/replay-batches/{quote_id(batch_id)}")
+    run.show(row, lambda out: show_report(out, row))
+
+
+def show_report(out: Output, row: Answer) -> None:
+    out.pairs({"id": row["id"], "name": row["name"], **row["states"], **row["totals"], "cost": row["cost"]})
+    out.pairs({f"verdict {name}": count for name, count in row["verdicts"].items()} | row["similarity"])
+    names = sorted({*row["source_scores"], *row["replay_scores"]})
+    if names:
+        sides = [[name, row["source_scores"].get(name), row["replay_scores"].get(name)] for name in names]
+        out.table(["dimension", "source", "replay"], sides)
+    for line in row["notes"]:
+        note(line)
+    for uid, reason in row["skipped"].items():
+        note(f"{uid}: {reason}")
+
+
+ACTIONS = {
+    "create": lazy_command("replays:create", "Fork a conversation at a message for a model"),
+    "run": lazy_command("replays:start", "Have the model go on"),
+    "list": lazy_command("replays:list_replays", "List replays, the newest first"),
+    "show": lazy_command("replays:show", "Show a replay, its cost and its comparison"),
+    "context": lazy_command("replays:context", "Print what an agent goes on from"),
+    "cancel": lazy_command("replays:cancel", "Cancel a replay"),
+    "complete": lazy_command("replays:complete", "Mark a replay that went on by hand as done"),
+    "batch": lazy_command("replays:batch", "Replay many conversations with the same parameters"),
+    "report": lazy_command("replays:report", "Show what a batch of replays has come to"),
+    "stop": lazy_command("replays:stop", "Stop the replays of a batch"),
+    "resume": lazy_command("replays:resume", "Go on with what stopped or failed in a batch"),
+}
+HELP = "replay conversations with another model, prompt or memory"
+GROUP = build_group("replays", HELP, "day1 replays list --state done", "list", ACTIONS)
