@@ -186,8 +186,7 @@ class ReplayBatchEngine:
         rows = list(batch.replays.all())
         done = [row.comparison for row in rows if row.comparison]
         costs = [cost for row in rows if (cost := measure_cost(row)) is not None]
-        sides = [row.source_id for row in rows], [row.conversation_id for row in rows]
-        scores = [average_scores(actor.project_id, uids) for uids in sides]
+        project_id = actor.project_id
         return BatchReport(
             batch,
             Counter(row.state for row in rows),
@@ -197,7 +196,8 @@ class ReplayBatchEngine:
             {name: average([one[name] for one in done]) for name in ("actions", "reasoning", "result")}
             if done
             else {},
-            *scores,
+            average_scores(project_id, [row.source_id for row in rows]),
+            average_scores(project_id, [row.conversation_id for row in rows]),
             list(dict.fromkeys(row.note for row in rows if row.note))[:MAX_NOTES],
         )
 
