@@ -10,7 +10,8 @@ from rest_framework import serializers as s
 
 from analytics.engines import answers as a
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would work these out
+FORMULA = ("=", "+", "-", "@")  # a spreadsheet would work these out, after blanks too
+BREAKS = ("\t", "\r", "\n")
 SHARE: dict[str, Any] = {"allow_null": True, "help_text": "From 0 to 1; null where there is nothing."}
 
 
@@ -242,4 +243,7 @@ def defuse(cell: Any) -> Any:
     """Return a cell that a spreadsheet shows as it is."""
     if isinstance(cell, datetime):
         return cell.isoformat()
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    is_formula = cell.lstrip().startswith(FORMULA) or cell.startswith(BREAKS)
+    return f"'{cell}" if is_formula else cell

@@ -4,23 +4,27 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any
-from uuid import UUID
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 
 from memory.actors import Actor
 from memory.db.expressions import NotHidden
 from memory.engines.activity.contributors import filter_usable
 from memory.engines.sessions.context import filter_visible
+from memory.engines.support.batches import batched
 from memory.models import Fact, Observation
 
 MAX_AGENTS = 20
+MAX_SPANS = 400  # branches of one query: a condition may be 1,000 terms deep on SQLite
+Span = tuple[int, int, int]  # a branch, its first seq of the day and its last
 
 
 @dataclass(frozen=True)
 class AgentDay:
-    """An agent's work of a day: sessions that began, new facts with their categories, calls and failures."""
+    """An agent's work of a day: sessions that began, new facts by category, calls of tools and failures."""
 
     agent_id: str
     sessions: int
@@ -49,22 +53,25 @@ def describe_agent(agent: str, sessions: int, facts: Counter[str], calls: Counte
 
 
 def group_new(actor: Actor, since: datetime, until: datetime) -> tuple[Any, Any]:
-    """Return the new facts by agent and category, and the observations by agent and outcome.
+    """Return the facts that were written by agent and category, and the calls of tools by agent and outcome.
 
-    A copy that a merge brought is the same memory: each counts once.
+    A copy that a merge brought is the same memory, of the time when it was written: each counts once.
     """
     commits = filter_usable(actor).filter(at__gte=since, at__lt=until).order_by()
     spans = list(commits.values_list("branch").annotate(first=Min("seq"), last=Max("seq")))
-    return group_by(Fact, "category", spans), group_by(Observation, "outcome", spans)
+    written = Q(created_at__gte=since, created_at__lt=until)
+    facts = group_by(Fact, "category", spans, written)
+    return facts, group_by(Observation, "outcome", spans, written & Q(tool_name__gt=""))
 
 
-def group_by(model: Any, column: str, spans: Sequence[tuple[int, int, int]]) -> dict[str, Counter[str]]:
-    memories: dict[UUID, tuple[str, str]] = {}
-    for branch, first, last in spans:
-        new = model._base_manager.filter(NotHidden(), branch=branch, seq_from__gte=first, seq_from__lte=last)
-        new = new.filter(version=1, deleted=False).values_list("uid", "agent_id", column)
-        memories |= {uid: (agent, value) for uid, agent, value in new}
+def group_by(model: Any, column: str, spans: Sequence[Span], condition: Q) -> dict[str, Counter[str]]:
+    """Count the new memories of the commits; the database does so, however many there are."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for agent, value in memories.values():
-        found[agent][value] += 1
+    for batch in batched(spans, MAX_SPANS):
+        commits = reduce(
+            or_, (Q(branch=b, seq_from__gte=first, seq_from__lte=last) for b, first, last in batch)
+        )
+        new = model._base_manager.filter(commits, condition, NotHidden(), version=1, deleted=False)
+        for agent, value, n in new.values_list("agent_id", column).annotate(n=Count("uid", distinct=True)):
+            found[agent][value] += n
     return found

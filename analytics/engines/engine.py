@@ -24,7 +24,7 @@ from analytics.engines.answers import (
     Trends,
 )
 from analytics.engines.days import AgentDay, list_agent_days
-from analytics.engines.decisions import count_answers, count_open
+from analytics.engines.decisions import count_answers, count_open, filter_uids
 from analytics.engines.events import (
     count_commits,
     count_model_tokens,
@@ -38,13 +38,14 @@ from analytics.engines.scopes import Scope, order_counts, share
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.retry import retry_methods
-from memory.engines.facts.derived_trust import find_capped
+from memory.engines.branches.stats import count_verification
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import NotFound
 from memory.models import Fact, FactAssessment, FactLink, Observation, RecallLog
+from memory.models.links import DERIVING
 
 DAYS = 30
 MAX_TOOLS, MAX_AGENTS = 50, 100
@@ -106,7 +107,9 @@ class AnalyticsEngine:
             observations_by_type=t.fold(seen, t.OBSERVATIONS, "observation_type"),
             observations_by_outcome=fill(Outcome.values, t.fold(seen, t.OBSERVATIONS, "outcome")),
             tools=list_tools(seen),
-            recalls=RecallLog.objects.filter(project=actor.project_id, **own).count(),
+            recalls=RecallLog.objects.filter(
+                project=actor.project_id, branch=scope.branch.name, **own
+            ).count(),
         )
 
     def agent_analytics(
@@ -157,11 +160,10 @@ class AnalyticsEngine:
     ) -> Trends:
         """Return what was written in each day or hour of a range, in at most 400 points. Raises Invalid."""
         scope = Scope.open(actor, branch_name, at)
-        if since or until:
-            begin = since or (until or scope.now) - (scope.now - TimeRange.from_days(days, scope.now).since)
-            span = TimeRange.from_times(begin, until, scope.now, granularity)
+        if since:
+            span = TimeRange.from_times(since, until, scope.now, granularity)
         else:
-            span = TimeRange.from_days(days, scope.now, granularity)
+            span = TimeRange.from_end(days, until or scope.now, scope.now, granularity)
         return Trends(
             branch=scope.branch.name,
             granularity=granularity,
@@ -256,10 +258,8 @@ def count_memories(scope: Scope) -> dict[str, int]:
 
 def count_verdicts(scope: Scope) -> dict[str, int]:
     """Return the facts by their verdict: one on what they say now, that their sources bear."""
-    found = t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "status")
-    verified = found[Verdict.VERIFIED] - len(find_capped(scope.lineage))
-    rejected, facts = found[Verdict.INVALIDATED], sum(scope.tally(t.FACTS).values())
-    return {"verified": verified, "invalidated": rejected, "unverified": facts - verified - rejected}
+    given = t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "status")
+    return count_verification(scope.lineage, sum(scope.tally(t.FACTS).values()), given)
 
 
 def count_recent_verdicts(scope: Scope, span: TimeRange) -> dict[str, int]:
@@ -339,8 +339,11 @@ def list_records(scope: Scope) -> list[AgentRecord]:
 
 
 def count_derived_facts(scope: Scope, conversation_id: UUID) -> int:
-    """Count the facts that links derive from the conversation's messages."""
+    """Count the facts that are shown, and that links derive from the conversation's messages."""
     messages = Message.objects.in_lineage(scope.lineage).filter(conversation_id=conversation_id)
     uids = [uid for (uid,) in messages.gather_values("uid")]
-    links = FactLink.objects.in_lineage(scope.lineage).filter(to_type=FactLink.Target.MESSAGE)
-    return len({uid for (uid,) in links.select_by_key(("from_id",), "to_id", uids)})
+    links = FactLink.objects.in_lineage(scope.lineage).filter(
+        link_type__in=DERIVING, to_type=FactLink.Target.MESSAGE
+    )
+    derived = {uid for (uid,) in links.select_by_key(("from_id",), "to_id", uids)}
+    return len(filter_uids(Fact.objects.in_lineage(scope.lineage), derived))

@@ -1,7 +1,7 @@
 """What happened in a range beside the versions: recalls, runs of consolidation, ratings, sessions."""
 
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet, Sum
@@ -14,14 +14,15 @@ from conversations.models import ConsolidationRun
 from curation.models import Verification
 from memory.models import Commit, RecallLog, Session
 
-MAX_ID = UUID(int=2**128 - 1)
+MILLISECOND = timedelta(milliseconds=1)  # what the time in an id is exact to
 LETTERS = {"day": DAY, "hour": HOUR}
 COUNTED_RUNS = (ConsolidationRun.State.DONE, ConsolidationRun.State.PARTIAL)
 
 
 def filter_recalls(scope: Scope, span: TimeRange) -> QuerySet[RecallLog]:
     """Return the searches on the branch. Their ids are in the order of time: no other index is needed."""
-    ends = {"id__gte": first_id(span.since), "id__lt": first_id(span.until)}
+    until = min(span.until, scope.now + MILLISECOND)
+    ends = {"id__gte": first_id(span.since), "id__lt": first_id(until)}
     return RecallLog.objects.filter(
         project=scope.actor.project_id, branch=scope.branch.name, **ends
     ).order_by()
@@ -45,10 +46,13 @@ def count_recalls(scope: Scope, span: TimeRange) -> tuple[Counter[str], Counter[
 
 
 def measure_yield(scope: Scope, span: TimeRange) -> Yield:
-    """Return what consolidation made on the branch; a run that was undone made nothing."""
+    """Return what was learned of sessions on the branch; a run that was undone made nothing.
+
+    Runs of other levels read facts, every night the same ones.
+    """
     sums = (
         filter_runs(scope, span)
-        .filter(state__in=COUNTED_RUNS)
+        .filter(level=ConsolidationRun.Level.SESSION, state__in=COUNTED_RUNS)
         .aggregate(
             runs=Count("pk"),
             messages=Sum("messages"),
@@ -68,7 +72,7 @@ def filter_runs(scope: Scope, span: TimeRange) -> QuerySet[ConsolidationRun]:
 def count_model_tokens(scope: Scope, span: TimeRange) -> dict[str, int]:
     """Return the tokens that judge and consolidation read and wrote."""
     judged = Verification.objects.filter(branch=scope.branch, calls__gt=0)
-    judged = judged.filter(created_at__gte=span.since, created_at__lt=span.until)
+    judged = judged.filter(created_at__gte=span.since, created_at__lt=min(span.until, scope.now))
     found: dict[str, int] = {}
     for name, rows in (("judge", judged), ("consolidation", filter_runs(scope, span))):
         sums = rows.order_by().aggregate(read=Sum("input_tokens"), written=Sum("output_tokens"))
@@ -77,9 +81,13 @@ def count_model_tokens(scope: Scope, span: TimeRange) -> dict[str, int]:
 
 
 def count_commits(scope: Scope, span: TimeRange) -> dict[str, int]:
-    """Return the commits of the branch itself, and the agents that made them."""
-    commits = Commit.objects.filter(branch=scope.branch, at__gte=span.since, at__lt=span.until)
-    commits = commits.filter(seq__lte=scope.lineage[0][1]).order_by()
+    """Return the commits of the branch itself, and the agents that made them.
+
+    A point before the fork is one of the branch that it was forked from.
+    """
+    branch, limit = scope.lineage[0]
+    commits = Commit.objects.filter(branch=branch, at__gte=span.since, at__lt=span.until)
+    commits = commits.filter(seq__lte=limit).order_by()
     agents = commits.exclude(agent_id="").values("agent_id").distinct().count()
     return {"commits": commits.count(), "agents": agents}
 

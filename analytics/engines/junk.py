@@ -4,17 +4,18 @@ from collections import Counter
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 
 from analytics.engines.answers import Junk
+from analytics.engines.decisions import filter_open, filter_uids
 from analytics.engines.scopes import Scope
 from analytics.engines.tallies import FACT_STATES, VERDICTS, tally_rows
-from curation.engines.queue.reasons import IDLE_DAYS
+from curation.engines.queue.reasons import IDLE_DAYS, build_never_recalled
 from curation.models import ReviewItem
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
-from memory.models import Fact, FactAssessment, FactUse
+from memory.models import Fact, FactAssessment
 
 BATCH_SIZE = 500
 GROUPS = ("never_recalled", "stale", "contradicted", "near_duplicate")
@@ -38,7 +39,7 @@ def list_junk(scope: Scope, group: str, limit: int) -> list[Fact]:
     c.one_of(GROUPS)("junk", group)
     facts = Fact.objects.in_lineage(scope.lineage)
     if group == "never_recalled":
-        idle = facts.searchable().filter(build_never_recalled(scope))
+        idle = facts.searchable().filter(select_never_recalled(scope))
         return list(annotate_facts(idle.lowest(limit, "uid"), scope.lineage, scope.actor.project_id))
     kinds = {"contradicted": Kind.CONTESTED, "near_duplicate": Kind.NEAR_DUPLICATE}
     uids = find_questioned(scope, kinds[group]) if group in kinds else find_stale(scope)
@@ -47,14 +48,13 @@ def list_junk(scope: Scope, group: str, limit: int) -> list[Fact]:
 
 
 def count_never_recalled(scope: Scope) -> int:
-    waits = Fact.searchable_q() & build_never_recalled(scope)
+    waits = Fact.searchable_q() & select_never_recalled(scope)
     return sum(tally_rows(FACT_STATES, scope.lineage, waits).values())
 
 
-def build_never_recalled(scope: Scope) -> Q:
-    """Return the condition that nobody recalled a fact though it is not new, as the queue has it."""
-    used = FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
-    return Q(created_at__lte=scope.now - timedelta(days=IDLE_DAYS)) & ~Q(Exists(used))
+def select_never_recalled(scope: Scope) -> Q:
+    """Return the condition of the curators' queue, at the scope's time."""
+    return build_never_recalled(scope.lineage, scope.now - timedelta(days=IDLE_DAYS))
 
 
 def find_stale(scope: Scope) -> set[UUID]:
@@ -66,18 +66,10 @@ def find_stale(scope: Scope) -> set[UUID]:
 
 def find_questioned(scope: Scope, kind: str) -> set[UUID]:
     """Return the facts in use with an open question of a kind, as the newer one of two."""
-    open_items = ReviewItem.objects.filter(branch=scope.branch, status=ReviewItem.Status.OPEN, kind=kind)
-    pairs = list(open_items.order_by().values_list("fact_id", "other_id"))
-    shown = filter_in_use(scope, {uid for pair in pairs for uid in pair})
+    pairs = list(filter_open(scope).filter(kind=kind).values_list("fact_id", "other_id"))
+    in_use = Fact.objects.in_lineage(scope.lineage).searchable()
+    shown = filter_uids(in_use, {uid for pair in pairs for uid in pair})
     return {uid for uid, other in pairs if {uid, other} <= shown}
-
-
-def filter_in_use(scope: Scope, uids: set[UUID]) -> set[UUID]:
-    rows = Fact.objects.in_lineage(scope.lineage).searchable()
-    found: set[UUID] = set()
-    for batch in batched(sorted(uids), BATCH_SIZE):
-        found |= {uid for (uid,) in rows.select_by_key(("uid",), "uid", batch)}
-    return found
 
 
 def count_rejected(scope: Scope) -> Counter[str]:

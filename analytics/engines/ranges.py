@@ -31,6 +31,15 @@ class TimeRange:
         return cls.from_times(floor_time(now, DAY) - timedelta(days=days - 1), None, now, granularity)
 
     @classmethod
+    def from_end(cls, days: int, until: datetime, now: datetime, granularity: str = DAY) -> Self:
+        """Return the range of the last days before a time, the day that holds it included. Raises Invalid."""
+        days = c.integer_check(1, MAX_DAYS)("days", days)
+        if until < now - timedelta(days=MAX_DAYS):
+            raise Invalid("until is at most {days} days ago.", days=MAX_DAYS, field="until")
+        last = floor_time(min(until, now) - timedelta(microseconds=1), DAY)
+        return cls.from_times(last - timedelta(days=days - 1), until, now, granularity)
+
+    @classmethod
     def from_times(
         cls, since: datetime, until: datetime | None, now: datetime, granularity: str = DAY
     ) -> Self:

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import CharField, Count, Exists, F, OuterRef, Q, Sum, Value
+from django.db.models import CharField, Count, F, Q, Sum, Value
 from django.db.models.functions import Cast, Left
 
 from conversations.models import Conversation, Message
-from memory.db.lineage import MaskedLineage
+from memory.db.lineage import take_parents
 from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.engines.branches.stats import load_verdicts
 from memory.models import Fact, FactAssessment, Observation, Relation
 
 Tally = Counter[tuple[Any, ...]]
@@ -38,8 +39,10 @@ class Measure:
     sources: tuple[Any, ...] = ()  # other models whose changes count
 
     def select_rows(self, lineage: Lineage) -> VersionedQuerySet:
-        rows = self.model.objects.in_lineage(lineage)
-        return filter_current(rows, lineage) if self.model is FactAssessment else rows
+        if self.model is FactAssessment:
+            return load_verdicts(lineage)
+        rows: VersionedQuerySet = self.model.objects.in_lineage(lineage)
+        return rows
 
     def list_changed(self, branch: int, after: int, until: int) -> Q:
         """Return a condition on the memories that a branch itself changed in some of its commits."""
@@ -90,11 +93,6 @@ def extend_tally(measure: Measure, inherited: Tally, lineage: Lineage, condition
     return correct_tally(measure, inherited, take_parents(lineage), lineage, changed, condition)
 
 
-def take_parents(lineage: Lineage) -> Lineage:
-    """Return the lineage of the parent: what is in quarantine stays hidden along it."""
-    return MaskedLineage(lineage[1:]) if isinstance(lineage, MaskedLineage) else lineage[1:]
-
-
 def group_rows(measure: Measure, lineage: Lineage, condition: Q) -> Tally:
     rows = measure.select_rows(lineage).filter(condition)
     counted = Sum(measure.summed) if measure.summed else Count("pk")
@@ -102,12 +100,6 @@ def group_rows(measure: Measure, lineage: Lineage, condition: Q) -> Tally:
     named = dict(zip(names, measure.expressions, strict=True))
     grouped = rows.order_by().annotate(**named).values(*names).annotate(counted=counted)
     return Counter({tuple(row[name] for name in names): row["counted"] or 0 for row in grouped})
-
-
-def filter_current(verdicts: VersionedQuerySet, lineage: Lineage) -> VersionedQuerySet:
-    """Filter the verdicts on what the facts say now."""
-    judged = Fact.objects.in_lineage(lineage).rows()
-    return verdicts.filter(Exists(judged.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash"))))
 
 
 def correct_tally(

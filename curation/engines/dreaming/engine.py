@@ -1,5 +1,6 @@
 """The engine of dreaming: a run reads a branch and opens a merge request; its undo."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -36,11 +37,16 @@ from memory.exceptions import Invalid
 from memory.models import Branch, Fact, MergeRequest
 from memory.models.nodes import next_rid
 
+MAX_CYCLES_AHEAD = 1_000_000  # of a given cycle: every later one has to be at it or beyond
 MAX_REFLECTIONS = 80  # of one commit, with their links
 MORE_WAIT = "{count} more groups wait for the next run."
 RECALL = "Recall among the first {k}: {before:.2f} before, {after:.2f} after, of {count} questions."
+NO_RECALL = "Recall before and after was not measured ({error})."
 WAITING = "Merge request {number} of an earlier run is open: {count} new groups wait for it."
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
+
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -111,12 +117,18 @@ def build_system_actor(actor: Actor) -> Actor:
 def check_cycle(branch: Branch, cycle: int | None) -> int:
     """Return the cycle of a run: the branch's own, or one that is given. Raises Invalid."""
     runs = ConsolidationRun.objects.filter(branch=branch, level=Level.DREAMING, cycle__isnull=False)
+    runs = runs.exclude(state__in=[State.FAILED, State.UNDONE])
     last = runs.order_by("-cycle").values_list("cycle", flat=True).first() or 0
+    known = max(branch.cycle, last)
     if cycle is None:
-        return max(branch.cycle, last)
-    if cycle < max(branch.cycle, last):
+        return known
+    if cycle < known:
         text = "current_cycle may not go backwards: {branch} is at {known}."
-        raise Invalid(text, branch=branch.name, known=max(branch.cycle, last), field="current_cycle")
+        raise Invalid(text, branch=branch.name, known=known, field="current_cycle")
+    if cycle > known + MAX_CYCLES_AHEAD:
+        text = "current_cycle is too far ahead: {branch} is at {known}; at most {most} more are taken."
+        values = {"branch": branch.name, "known": known, "most": MAX_CYCLES_AHEAD}
+        raise Invalid(text, **values, field="current_cycle")
     return cycle
 
 
@@ -180,7 +192,12 @@ def propose_dream(dream: Dream, run: ConsolidationRun, actor: Actor) -> None:
     if not reflections:
         return
     if request := store_proposal(reflections, run, dream.source.model, actor):
-        run.recall = measure_recall(request)
+        try:
+            run.recall = measure_recall(request)
+        except Exception as error:  # the request stands, and whoever merges has the gate run again
+            logger.exception("The recall gate of the merge request %s could not be run", request.number)
+            text = NO_RECALL.format(error=type(error).__name__)
+            run.note = " ".join([*notes, text])[:500]
 
 
 @retry_transaction

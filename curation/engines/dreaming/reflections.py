@@ -12,6 +12,7 @@ from curation.engines.dreaming.clusters import Cluster
 from curation.engines.dreaming.rules import BOUNDS, REFLECTED
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.models import Branch, Fact, FactLink
+from memory.models.hashes import content_hash
 
 MAX_EXCERPTS = 8
 MAX_EXCERPT = 160  # characters
@@ -66,10 +67,15 @@ class Reflection:
 
 
 def build_reflection(branch: Branch, cluster: Cluster) -> Reflection:
-    """Return the reflection of a group; its id derives from the target and the members."""
-    members = ":".join(sorted(str(fact.uid) for fact in cluster.members))
+    """Return the reflection of a group; its id derives from the target, the members and what they say."""
+    members = ":".join(sorted(describe_member(fact) for fact in cluster.members))
     uid = uuid.uuid5(NAMESPACE, f"{branch.project_id}:{branch.name}:{members}")
     return Reflection(uid, cluster, cut_line(cluster.members[0].essence, ESSENCE_LENGTH))
+
+
+def describe_member(fact: Fact) -> str:
+    """Return what of a member a reflection repeats: where it changes, the group is proposed anew."""
+    return f"{fact.uid}:{fact.content_hash}:{content_hash(fact.essence)}"
 
 
 def say_otherwise(reflection: Reflection, sentence: str) -> Reflection:

@@ -5,16 +5,19 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from curation.engines.dreaming.clusters import Cluster, find_clusters
 from curation.engines.dreaming.rules import BOUNDS, DreamRules
+from memory.db.expressions import ActiveOnLineage
+from memory.db.querysets import Lineage
 from memory.engines.embedding.engine import model_in_force
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import annotate_facts, searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.versions.repositories import name_repositories
-from memory.models import Branch, Fact
+from memory.models import Branch, Confirmation, Fact
 
 MAX_FACTS = 20_000  # the newest that a run compares
 BATCH_SIZE = 500
@@ -36,8 +39,9 @@ class DreamSource:
 
 def read_source(branch: Branch, rules: DreamRules, cycle: int) -> DreamSource:
     """Read the observations of a branch that pass the gates, and group them. No provider is asked."""
-    source = DreamSource(branch, read_facts(branch, rules, cycle), model=model_in_force() or "")
-    if len(source.facts) >= MAX_FACTS:
+    facts = read_facts(branch, rules, cycle)
+    source = DreamSource(branch, facts[:MAX_FACTS], model=model_in_force() or "")
+    if len(facts) > MAX_FACTS:
         source.notes.append(TOO_MANY.format(most=MAX_FACTS))
     if not source.model:
         source.notes.append(NO_MODEL)
@@ -48,15 +52,23 @@ def read_source(branch: Branch, rules: DreamRules, cycle: int) -> DreamSource:
 
 
 def read_facts(branch: Branch, rules: DreamRules, cycle: int) -> list[Fact]:
-    """Return the newest observations that pass the gates."""
+    """Return the newest observations that pass the gates, one more than a run compares."""
     lineage = branch.lineage()
     rows = searchable_rows(lineage, timezone.now()).filter(
         kind=Fact.Kind.OBSERVATION, origin__in=rules.origins, created_cycle__lte=cycle - rules.min_age_cycles
     )
-    facts = rows.exclude(visibility=Fact.Visibility.PRIVATE).newest(MAX_FACTS)
+    if not rules.allow_zero_confirmation:
+        rows = rows.filter(is_confirmed(lineage))
+    facts = rows.exclude(visibility=Fact.Visibility.PRIVATE).newest(MAX_FACTS + 1)
     name_repositories(facts, branch.project_id)
     annotate_facts(facts, lineage, branch.project_id)
-    return [fact for fact in facts if rules.allow_zero_confirmation or fact.confirmation_count]
+    return facts
+
+
+def is_confirmed(lineage: Lineage) -> Q:
+    """Return the condition that somebody confirmed a fact, which is read before the newest are cut off."""
+    confirmed = Confirmation.objects.filter(ActiveOnLineage(lineage), uid=OuterRef("uid"))
+    return Q(Exists(confirmed))
 
 
 def load_fact_vectors(source: DreamSource) -> dict[str, np.ndarray]:

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from curation.engines.ratings import rate_by_heuristic
 from curation.models import ReviewItem, Verification
 from memory.engines.facts.filters import FactFilter
-from memory.models import Branch, Fact, FactAssessment
+from memory.models import Branch, Fact, FactAssessment, FactUse
 
 EXPIRING_DAYS = 14  # a fact that ends within so many days waits
 IDLE_DAYS = 30  # a fact that nobody recalled for so long since it was written waits
@@ -121,7 +122,7 @@ def _list_causes(
         yield Cause(Reason.EXPIRING, at=end)
     if fact.verification_status == FactAssessment.Status.UNVERIFIED:
         yield Cause(Reason.UNVERIFIED)
-    if not fact.access_count and fact.created_at <= scope.idle_since:
+    if not fact.access_count and not fact.pinned and fact.created_at <= scope.idle_since:
         yield Cause(Reason.NEVER_RECALLED, at=fact.created_at)
 
 
@@ -131,6 +132,16 @@ def is_settled(fact: Fact) -> bool:
         fact.verification_method == FactAssessment.Method.HUMAN
         and fact.verification_status != FactAssessment.Status.UNVERIFIED
     )
+
+
+def build_never_recalled(lineage: Sequence[tuple[int, int]], idle_since: datetime) -> Q:
+    """Return the condition that a fact is not new, and that nobody recalled, judged or pinned it."""
+    used = FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
+    verdicts = FactAssessment.objects.in_lineage(lineage).rows()
+    settled = verdicts.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash"))
+    settled = settled.filter(method=FactAssessment.Method.HUMAN)
+    settled = settled.exclude(status=FactAssessment.Status.UNVERIFIED)
+    return Q(created_at__lte=idle_since, pinned=False) & ~Q(Exists(used)) & ~Q(Exists(settled))
 
 
 def find_end(fact: Fact, scope: Scope) -> datetime | None:

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from curation.engines.queue.reasons import Reason, Scope
+from curation.engines.queue.reasons import Reason, Scope, build_never_recalled
 from curation.models import ReviewItem, Verification
 from memory.db.expressions import IndexCondition
 from memory.db.querysets import VersionedQuerySet
@@ -19,7 +19,7 @@ from memory.engines.facts.assessment import with_verification
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import NOT_OURS, parse_count, parse_cursor_id
 from memory.exceptions import Invalid
-from memory.models import OPEN, Fact, FactAssessment, FactUse
+from memory.models import OPEN, Fact, FactAssessment
 from memory.models.facts import PROPOSED_INDEX
 
 WINDOWS = (500, 20_000)  # versions that one look goes through: the second where the first found too few
@@ -133,9 +133,7 @@ def read_unverified(scope: Scope, after: str, limit: int) -> Portion:
 
 def read_never_recalled(scope: Scope, after: str, limit: int) -> Portion:
     """Read the facts that nobody ever recalled though they are not new, oldest first."""
-    used = FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
-    waits = Q(created_at__lte=scope.idle_since) & ~Q(Exists(used))
-    return scan(scope, waits, after, limit, down=False)
+    return scan(scope, build_never_recalled(scope.lineage, scope.idle_since), after, limit, down=False)
 
 
 def scan(scope: Scope, waits: Q, after: str, limit: int, down: bool) -> Portion:

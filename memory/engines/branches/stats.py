@@ -1,16 +1,19 @@
 """Statistics of a branch: its content and its contributors. Counts only, no text."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from memory.db.lineage import take_parents
 from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.engines.facts.derived_trust import find_capped
 from memory.models import Branch, Fact, FactAssessment, FactLink, Session
 
 Rows = Callable[[Lineage], VersionedQuerySet]
+Verdict = FactAssessment.Status
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,23 @@ def count_stats(branch: Branch) -> BranchStats:
         ahead=branch.ahead,
         behind=branch.behind,
         children=branch.children.live().count(),
-        sessions=Session.objects.filter(branch=branch).count(),
+        sessions=Session.objects.filter(branch=branch, hidden=False).count(),
         agents=branch.commits.exclude(agent_id="").values("agent_id").distinct().count(),
         last_activity=branch.head_at,
     )
 
 
-def count_verification(lineage: Lineage, facts: int) -> dict[str, int]:
-    """Count by verification status. Verdicts are counted, since they are fewer than the facts."""
-    known = {status.value: 0 for status in FactAssessment.Status} | tally_values(
-        load_verdicts, "status", lineage
-    )
-    known["unverified"] = facts - known["verified"] - known["invalidated"]
-    return known
+def count_verification(
+    lineage: Lineage, facts: int, given: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Count so many facts by their verdict: one on what they say now, that their sources bear.
+
+    Verdicts are counted, since they are fewer than the facts; ``given`` are their counts where known.
+    """
+    given = tally_values(load_verdicts, "status", lineage) if given is None else given
+    verified = given.get(Verdict.VERIFIED, 0) - len(find_capped(lineage))
+    rejected = given.get(Verdict.INVALIDATED, 0)
+    return {"verified": verified, "invalidated": rejected, "unverified": facts - verified - rejected}
 
 
 def load_verdicts(lineage: Lineage) -> VersionedQuerySet:
@@ -73,8 +80,8 @@ def tally_values(rows: Rows, column: str, lineage: Lineage) -> Counter[str]:
     """
     if len(lineage) == 1:
         return count_by_value(rows(lineage), column)
-    own, *parents = lineage
-    spoken = own_rows_condition(*own)
+    parents = take_parents(lineage)
+    spoken = own_rows_condition(*lineage[0])
     before, now = (rows(point).filter(spoken).gather_values(column) for point in (parents, lineage))
     return tally_values(rows, column, parents) - count_values(before) + count_values(now)
 
