@@ -1,10 +1,12 @@
 """The pages of analytics: figures, agents, junk that is archived and comes back, Home and sessions."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
@@ -46,7 +48,8 @@ def test_junk_is_archived_and_comes_back(curator: Client, project: Project, acto
 
 
 def test_what_is_pinned_is_listed_and_not_ticked(curator: Client, project: Project) -> None:
-    kept = facts.write_fact(fact_text="Kept.", pinned=True, actor=backdate(project, 31)).fact
+    over = {"pinned": True, "valid_until": timezone.now() - timedelta(days=1)}
+    kept = facts.write_fact(fact_text="Kept.", actor=backdate(project, 31), **over).fact
     html = curator.get(PATH).content.decode()
     (box,) = re.findall(rf'<input[^>]*value="{kept.uid}:1"[^>]*>', html)
     assert "checked" not in box

@@ -1,4 +1,4 @@
-"""What a later run of dreaming sees: counters, changed members, nights without news, and faults of a gate."""
+"""What a later run of dreaming sees: counters, changed members and nights without news."""
 
 from typing import Any
 
@@ -9,7 +9,6 @@ from curation.engines.dreaming import source
 from curation.engines.dreaming.nightly import dream_projects
 from curation.engines.dreaming.rules import DreamRules
 from memory.actors import Actor
-from memory.conf import conf
 from memory.engines.access.project_settings import ProjectSettingsEngine
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import Invalid
@@ -113,19 +112,3 @@ def test_confirmed_facts_are_found_behind_newer_ones(actor: Actor, monkeypatch: 
     assert (run.observations, run.created, run.note) == (3, 1, "")
     run = dream(actor, dry_run=True).run
     assert (run.observations, run.note) == (3, "Only the newest 3 observations were compared.")
-
-
-def break_down(*_args: Any) -> Any:
-    raise OSError("The disk does not answer.")
-
-
-def test_a_fault_of_the_recall_gate_leaves_the_request_and_a_note(actor: Actor, settings: Any) -> None:
-    settings.DAY1 = {
-        **settings.DAY1,
-        "merge_gates": {**conf().merge_gates, "recall": f"{__name__}.break_down"},
-    }
-    write_topic(actor)
-    run = dream(actor).run
-    assert (run.state, run.created, run.merge_request, run.recall) == ("partial", 1, 1, "")
-    assert run.note == "Recall before and after was not measured (OSError)."
-    assert requests.get_request(request_id=1, actor=actor).slot is not None
