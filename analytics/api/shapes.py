@@ -20,7 +20,7 @@ def count_field(help_text: str | None = None) -> s.DictField:
 
 
 class YieldShape(s.Serializer):
-    """Facts that consolidation made of the messages and observations that it read."""
+    """Facts that consolidation of sessions made of the messages and observations that it read."""
 
     runs = s.IntegerField()
     processed = s.IntegerField(help_text="Messages and observations that were read.")
@@ -129,19 +129,19 @@ class ConversationFiguresShape(s.Serializer):
     session_id = s.CharField(allow_blank=True)
     agent_id = s.CharField(allow_blank=True)
     status = s.CharField()
-    messages = s.IntegerField()
+    messages = s.IntegerField(help_text="Its own: of a fork, those after it was forked.")
     messages_by_role = count_field()
-    tokens = s.IntegerField()
+    tokens = s.IntegerField(help_text="Of its own messages.")
     tokens_by_role = count_field()
     forks = s.IntegerField()
-    facts = s.IntegerField(help_text="That were made of its messages.")
+    facts = s.IntegerField(help_text="That were made of its messages, and are shown.")
 
 
 class JunkShape(s.Serializer):
     """Facts in use that are worth a look; one may be in several."""
 
     in_use = s.IntegerField()
-    never_recalled = s.IntegerField(help_text="That nobody recalled for 30 days since they were written.")
+    never_recalled = s.IntegerField(help_text="Older than 30 days, that nobody recalled, pinned or judged.")
     stale = s.IntegerField(help_text="Past their end.")
     contradicted = s.IntegerField(help_text="With an open question whether another one is right.")
     near_duplicate = s.IntegerField(help_text="With an open question whether another one says the same.")

@@ -14,6 +14,7 @@ from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.junk import GROUPS
 from analytics.engines.ranges import MAX_DAYS
 from analytics.views.sparklines import draw_sparkline
+from memory.conf import conf
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.bulk import BulkActions
@@ -67,6 +68,7 @@ class Analytics(BulkActions, ProjectPage):
         shown |= {
             "verified": show_share(overview.verified_share),
             "yield_text": show_share(overview.consolidation.rate),
+            "kept": describe_kept(self.days, conf().recall_days),
         }
         return super().get_context_data(**shown, **kwargs)
 
@@ -98,6 +100,18 @@ def list_series(trends: Trends) -> list[tuple[Any, int, Any]]:
 
 def show_share(share: float | None) -> str:
     return "–" if share is None else f"{share:.0%}"
+
+
+def describe_kept(days: int, recall_days: int) -> str:
+    """Return up to when recalls are known, where the range begins before; 0 keeps them for ever."""
+    if not 0 < recall_days < days:
+        return ""
+    text = ngettext(
+        "Recalls are kept for {n} day: before, they are not counted.",
+        "Recalls are kept for {n} days: before, they are not counted.",
+        recall_days,
+    )
+    return text.format(n=recall_days)
 
 
 def describe_yield(overview: Overview) -> str:

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.ranges import TimeRange
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
 from conversations.models import ConsolidationRun, Conversation
 from curation.engines.overview import summarize_branch
 from curation.engines.quarantine.engine import QuarantineEngine
@@ -243,3 +245,24 @@ def test_facts_of_a_conversation_are_those_that_came_of_it_and_are_shown(
     assert engine.conversation_analytics(**talk).facts == 1
     facts.delete_fact(fact_id=derived.uid, actor=actor)
     assert engine.conversation_analytics(**talk).facts == 0
+
+
+def test_a_fork_counts_its_own_messages(actor: Actor, main: Branch) -> None:
+    talks, messages = ConversationEngine(), MessageEngine()
+    talk = talks.create_conversation(actor=actor, session_id="s1")
+    said = messages.write_message(conversation_id=talk.uid, role="user", content="Hello there.", actor=actor)
+    fork = talks.fork_conversation(
+        conversation_id=talk.uid, message_id=said.uid, actor=actor, session_id="s2"
+    )
+    messages.write_message(conversation_id=fork.uid, role="user", content="On the fork.", actor=actor)
+    found = [engine.conversation_analytics(conversation_id=one.uid, actor=actor) for one in (talk, fork)]
+    assert [(one.messages, one.forks) for one in found] == [(1, 1), (1, 0)]
+
+
+def test_a_search_over_several_branches_is_in_no_figures(write: Write, actor: Actor) -> None:
+    write("One.")
+    branches.create_branch(name="task/x", actor=actor)
+    SearchEngine().search_cross_branch(query="One", branch_names=["main", "task/x"], actor=actor)
+    buffer.flush()
+    found = [engine.overview(actor=actor, branch_name=name) for name in ("main", "task/x")]
+    assert [one.activity["recalls"] for one in found] == [0, 0]

@@ -111,3 +111,12 @@ def test_a_session_shows_what_it_did(curator: Client, write: Write, did: Any) ->
     page = curator.get("/p/test/session?key=s1")
     assert "Bash 1 0" in text(page)
     assert "agent?key=ada" in page.content.decode()
+
+
+@pytest.mark.parametrize(("kept", "days", "is_said"), [(90, 365, True), (90, 90, False), (0, 365, False)])
+def test_a_range_beyond_the_kept_recalls_says_so(
+    curator: Client, main: Branch, settings: Any, kept: int, days: int, is_said: bool
+) -> None:
+    settings.DAY1 = {**settings.DAY1, "recall_days": kept}
+    shown = text(curator.get(PATH, {"days": days}))
+    assert ("Recalls are kept for 90 days: before, they are not counted." in shown) is is_said
