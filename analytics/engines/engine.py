@@ -258,8 +258,8 @@ def count_memories(scope: Scope) -> dict[str, int]:
 
 def count_verdicts(scope: Scope) -> dict[str, int]:
     """Return the facts by their verdict: one on what they say now, that their sources bear."""
-    given = t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "status")
-    return count_verification(scope.lineage, sum(scope.tally(t.FACTS).values()), given)
+    verdicts = t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "status")
+    return count_verification(scope.lineage, sum(scope.tally(t.FACTS).values()), verdicts)
 
 
 def count_recent_verdicts(scope: Scope, span: TimeRange) -> dict[str, int]:

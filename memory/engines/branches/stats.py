@@ -53,15 +53,15 @@ def count_stats(branch: Branch) -> BranchStats:
 
 
 def count_verification(
-    lineage: Lineage, facts: int, given: Mapping[str, int] | None = None
+    lineage: Lineage, facts: int, verdicts: Mapping[str, int] | None = None
 ) -> dict[str, int]:
     """Count so many facts by their verdict: one on what they say now, that their sources bear.
 
-    Verdicts are counted, since they are fewer than the facts; ``given`` are their counts where known.
+    Verdicts are counted, since they are fewer than the facts; ``verdicts`` are their counts where known.
     """
-    given = tally_values(load_verdicts, "status", lineage) if given is None else given
-    verified = given.get(Verdict.VERIFIED, 0) - len(find_capped(lineage))
-    rejected = given.get(Verdict.INVALIDATED, 0)
+    verdicts = tally_values(load_verdicts, "status", lineage) if verdicts is None else verdicts
+    verified = verdicts.get(Verdict.VERIFIED, 0) - len(find_capped(lineage))
+    rejected = verdicts.get(Verdict.INVALIDATED, 0)
     return {"verified": verified, "invalidated": rejected, "unverified": facts - verified - rejected}
 
 
