@@ -35,6 +35,7 @@ class Activity(Listing):
     reads_past = True
     template_name = "activity.html"
     section = "activity"
+    is_live = True
     title = _("Activity")
     filters, words = ActivityFilterSet, ACTION_LABELS
     labels = {
