@@ -106,12 +106,15 @@ class EventRows:
         return True
 
     def _open_conversation(self, event: HookEvent, who: Actor) -> Conversation:
-        """Return the newest conversation of the session and agent; a resumed session gets a new one."""
+        """Return the newest conversation of the session and agent that is no fork.
+
+        A resumed session gets a new one.
+        """
         pair = (event.session, who.agent_id)
         known = self.conversations.get(pair)
         if known is None:
             rows = self.commit.visible_rows(Conversation).filter(
-                session_id=event.session, agent_id=who.agent_id
+                session_id=event.session, agent_id=who.agent_id, parent_conversation_id=None
             )
             known = next(iter(rows.newest(1)), None)
         if known is None or (event.name in self.begins and known.status != Conversation.Status.ACTIVE):

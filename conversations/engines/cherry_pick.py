@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid5
 
+from django.db import transaction
+
 from conversations.engines.conversations import (
     attach_counts,
     get_visible,
@@ -27,6 +29,7 @@ from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Fact, FactLink
 from memory.models.base import ERASED_MARK
 from memory.models.links import DERIVING
+from memory.models.nodes import next_rid
 
 TITLE = c.text_check(300)
 
@@ -70,14 +73,16 @@ class ConversationCherryPick:
         source = get_visible(lineage, conversation_id)
         originals = find_messages(lineage, source, check_ids(message_ids))
         links = find_links(lineage, originals) if with_facts else []
-        if links and target_branch != branch_name:
-            self._take_facts(actor, branch_name, target_branch, links)
-        with open_commit(actor, target_branch, "conversation.cherry-pick", write=Write.ADD) as commit:
-            new_title = TITLE("title", title) or source.title
-            target = _open_target(commit, actor, source, originals, target_conversation_id, new_title)
-            pick = Pick(target, target_branch)
-            copies = _copy_messages(commit, pick, originals)
-            _link_facts(commit, actor, pick, links, copies)
+        new_title = TITLE("title", title) or source.title
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):  # the facts come with their messages, or not at all
+            if links and target_branch != branch_name:
+                self._take_facts(actor, branch_name, target_branch, links)
+            with open_commit(actor, target_branch, "conversation.cherry-pick", write=Write.ADD) as commit:
+                target = _open_target(commit, actor, source, originals, target_conversation_id, new_title)
+                pick = Pick(target, target_branch)
+                copies = _copy_messages(commit, pick, originals)
+                _link_facts(commit, actor, pick, links, copies)
         attach_counts([pick.conversation], commit.lineage)
         return pick
 

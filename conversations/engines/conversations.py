@@ -156,12 +156,15 @@ class ConversationEngine:
     def get_conversation_by_session(
         self, *, session_id: str, actor: Actor, branch_name: str = MAIN
     ) -> Conversation:
-        """Return the newest conversation of a session. Raises NotFound."""
+        """Return the newest conversation of a session that is no fork. Raises NotFound."""
+        actor.require_scope("read", branch_name)
         filters = ConversationFilter.from_values({"session_id": session_id})
-        page = self.list_conversations(actor=actor, branch_name=branch_name, filters=filters, limit=1)
-        if not page.results or not session_id:
+        lineage = find_branch(actor, branch_name).lineage()
+        rows = filters.apply(Conversation.objects.in_lineage(lineage).filter(parent_conversation_id=None))
+        found = list(rows.newest(1)) if session_id else []
+        if not found:
             raise NotFound("This session has no conversation here.")
-        return page.results[0]
+        return attach_counts(found, lineage)[0]
 
     def list_conversations(
         self,

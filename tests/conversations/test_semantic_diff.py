@@ -1,5 +1,6 @@
 """Comparison of two conversations: rows, layers, what both share, refusals."""
 
+import tracemalloc
 from uuid import uuid4
 
 import pytest
@@ -8,11 +9,13 @@ from hypothesis import strategies as st
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from conversations.engines.semantic_diff import loading
+from conversations.engines.semantic_diff import engine, loading
 from conversations.engines.semantic_diff.engine import SemanticDiffEngine
-from conversations.engines.semantic_diff.similarity import VECTORS, WORDS
+from conversations.engines.semantic_diff.similarity import MAX_WIDTH, VECTORS, WORDS, compare_texts
+from conversations.models import Message
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.support.pagination import NOT_OURS, unpack_cursor, write_cursor
 from memory.exceptions import Invalid, NotFound, TooLarge
 from tests.memory.api.client import refused
 from tests.memory.test_branches import some_actor
@@ -240,3 +243,53 @@ def test_over_rest(api, talk):
     assert semantic["outcome"]["tool_calls"] == {"first": 1, "second": 1}
     refused(api.get(f"/conversations/{one.uid}/diff/{other.uid}?at=1"), 400, "unknown_field", "at")
     refused(api.get(f"/conversations/{one.uid}/semantic-diff/nope"), 400, "invalid", "id")
+
+
+class TestBounds:
+    def test_many_different_words_need_no_more_memory(self, actor, talk, compare):
+        def write(side):
+            return [answer(" ".join(f"w{side}x{i}y{j}" for j in range(1500)), embed=False) for i in range(4)]
+
+        one, other = talk(*write(1)), talk(*write(2))
+        found = compare(one, other)
+        assert (found.reasoning.method, found.verdict) == (WORDS, "mixed")
+        assert found.reasoning.similarity < 0.1
+        assert found.reasoning.diverged == found.reasoning.aligned
+        tracemalloc.start()
+        compare(one, other)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 16 * 2**20
+
+    def test_shared_columns_keep_similarities(self):
+        words = [f"w{i}" for i in range(MAX_WIDTH + 1)]
+        rows = [Message(content=" ".join(part)) for part in (words[:1000], words[500:1500], words[1500:])]
+        for number, row in enumerate(rows):
+            row.content_hash = str(number)
+        rows += [Message(content=" ".join(words[-1900:]), content_hash="3")]
+        found = compare_texts(uuid4(), rows[:2], rows).matrix
+        assert (found[0, 0], found[1, 1]) == (1.0, 1.0)
+        assert abs(found[0, 1] - 0.5) < 0.05
+        assert found[0, 2] < 0.05
+
+    def test_texts_over_the_limit_are_refused(self, talk, compare, monkeypatch):
+        monkeypatch.setattr(loading, "MAX_COMPARED_BYTES", 2**20)
+        one, other = talk(answer("a " * 500_000), answer("b " * 500_000)), talk(answer("a"))
+        with pytest.raises(TooLarge, match="1 MiB a side"):
+            compare(one, other)
+
+    def test_answers_over_the_limit_are_refused(self, talk, compare, monkeypatch):
+        monkeypatch.setattr(engine, "MAX_SEGMENTS", 2)
+        with pytest.raises(TooLarge, match="2 answers a side"):
+            compare(talk(answer("a"), answer("b"), answer("c")), talk(answer("d")))
+
+    @pytest.mark.parametrize("seqs", [["1"], ["1", "1", "1"], [], "12", 5, {"a": 1}, ["1", "x"], ["1", None]])
+    def test_cursors_made_by_hand_are_refused(self, api, talk, seqs):
+        one, other = talk(ask("a"), ask("b")), talk(ask("c"), ask("d"), ask("e"))
+        path = f"/conversations/{one.uid}/diff/{other.uid}?limit=1"
+        position = unpack_cursor(api.get(path).json()["next"])
+        cursor = write_cursor({**position, "seqs": seqs})
+        assert refused(api.get(f"{path}&cursor={cursor}"), 400) == {
+            "code": "invalid_input",
+            "field": "cursor",
+        } | {"message": NOT_OURS}

@@ -24,8 +24,9 @@ class RecordedResult:
 class RecordedTools:
     """The tools of a conversation with the results that it got, as far as a replay may use them.
 
-    A call gets the result of the first equal one that no call has got yet, in the order of the
-    conversation from the fork on; where all were given, the last one again.
+    A call gets the result of the first equal one from the fork on that no call has got yet, in the order of
+    the conversation; where all were given, the last one again. One that was made before the fork alone gets
+    its last result.
     """
 
     def __init__(self, before: Sequence[Message], after: Sequence[Message], replay: Any) -> None:
@@ -36,8 +37,20 @@ class RecordedTools:
         for step in steps:
             if isinstance(step.arguments, Mapping):
                 self._arguments[step.name] |= set(map(str, step.arguments))
+        self._take_results(before, after)
+
+    def _take_results(self, before: Sequence[Message], after: Sequence[Message]) -> None:
+        for step in list_tool_steps(before):
             if step.result is not None:
-                self._results[step.key].append(step.result.content)
+                self._results[step.key] = deque([step.result.content])
+        known_before = set(self._results)
+        for step in list_tool_steps(after):
+            if step.result is None:
+                continue
+            if step.key in known_before:  # what a later call has found is no longer what it was
+                known_before.discard(step.key)
+                self._results[step.key].clear()
+            self._results[step.key].append(step.result.content)
 
     def answer(self, name: str, arguments: Any, *, is_given: bool = True) -> RecordedResult:
         """Return the recorded result of a call, or that there is none.

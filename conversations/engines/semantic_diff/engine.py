@@ -11,17 +11,19 @@ from conversations.engines.semantic_diff.alignment import (
     count_bigrams,
     measure_overlap,
 )
-from conversations.engines.semantic_diff.loading import Comparison, Side, load_comparison
+from conversations.engines.semantic_diff.loading import NOW, Comparison, Points, Side, load_comparison
 from conversations.engines.semantic_diff.row_diff import RowDiffPage, list_diff_rows
 from conversations.engines.semantic_diff.similarity import WORDS, compare_texts
 from conversations.engines.semantic_diff.tool_steps import ToolStep, encode_arguments, list_tool_steps
 from conversations.models import Message
 from memory.actors import Actor
 from memory.engines.versions.lookup import MAIN
+from memory.exceptions import TooLarge
 
 EQUIVALENT, SIMILAR, DIVERGENT, MIXED = "equivalent", "similar", "divergent", "mixed"
 DIVERGED_BELOW = 0.7  # of two aligned segments of reasoning
 MAX_DETAILS = 100  # differences that are listed
+MAX_SEGMENTS = 2_000  # of reasoning, of one side: each is compared with each
 EXCERPT_LENGTH = 500
 SEQUENCE_WEIGHT, SET_WEIGHT, ORDER_WEIGHT = 0.5, 0.25, 0.25
 
@@ -91,13 +93,20 @@ class SemanticDiffEngine:
         actor: Actor,
         branch_name: str = MAIN,
         other_branch: str = "",
+        points: Points = NOW,
     ) -> SemanticDiff:
         """Compare actions, reasoning and outcome of what two conversations do not share.
 
-        Raises as ``diff_rows``.
+        ``points`` are the seqs at which both are read. Raises as ``diff_rows``; TooLarge also for more than
+        2,000 answers a side.
         """
         comparison = load_comparison(
-            first=first, second=second, actor=actor, branch_name=branch_name, other_branch=other_branch
+            first=first,
+            second=second,
+            actor=actor,
+            branch_name=branch_name,
+            other_branch=other_branch,
+            points=points,
         )
         return compare_layers(comparison)
 
@@ -189,6 +198,8 @@ def list_segments(side: Side) -> list[Message]:
 
 def compare_reasoning(comparison: Comparison) -> ReasoningLayer:
     first, second = list_segments(comparison.first), list_segments(comparison.second)
+    if max(len(first), len(second)) > MAX_SEGMENTS:
+        raise TooLarge(what="What is compared", limit=f"{MAX_SEGMENTS} answers a side")
     found = compare_texts(comparison.project_id, first, second)
     pairs = align_similar(found.matrix) if first and second else []
     scores = [float(found.matrix[i, j]) for i, j in pairs]

@@ -9,11 +9,16 @@ from conversations.engines.semantic_diff.tool_steps import read_call
 from conversations.engines.threads import Position, Thread, filter_segment, load_thread
 from conversations.models import Conversation, Message
 from memory.actors import Actor
+from memory.db.budget import count_row_bytes, take_within
 from memory.db.querysets import Lineage
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import TooLarge
 
 MAX_COMPARED = 5_000  # messages of one side that the other does not share
+MAX_COMPARED_BYTES = 16 * 2**20  # of their texts
+
+Points = tuple[int | None, int | None]  # seqs at which both sides are read; None is the head
+NOW: Points = (None, None)
 
 
 @dataclass(frozen=True)
@@ -61,17 +66,18 @@ def load_comparison(
     actor: Actor,
     branch_name: str = MAIN,
     other_branch: str = "",
-    points: Sequence[int] = (),
+    points: Points = NOW,
 ) -> Comparison:
-    """Read two conversations, each on its branch, at the seqs ``points`` if given.
+    """Read two conversations, each on its branch and at its point.
 
     Raises NotFound, TooLarge, scope and branch errors.
     """
     sides: list[Side] = []
-    for uid, name in ((first, branch_name), (second, other_branch or branch_name)):
+    names = (branch_name, other_branch or branch_name)
+    for uid, name, point in zip((first, second), names, points, strict=True):
         actor.require_scope("read", name)
         branch = find_branch(actor, name)
-        seq = resolve_point(branch, points[len(sides)] if points else None)
+        seq = resolve_point(branch, point)
         lineage = branch.lineage(seq)
         conversation = get_visible(lineage, uid)
         sides.append(Side(conversation, name, seq, lineage, load_thread(lineage, conversation)))
@@ -126,7 +132,10 @@ def count_until(side: Side, place: Position | None) -> int:
 
 def _load_messages(side: Side, shared: Position | None) -> Side:
     rows = Message.objects.in_lineage(side.lineage)
-    messages = list(side.thread.stream(rows, MAX_COMPARED + 1, beyond=shared))
+    found = side.thread.stream(rows, MAX_COMPARED + 1, beyond=shared)
+    messages = take_within(found, MAX_COMPARED + 1, MAX_COMPARED_BYTES)
     if len(messages) > MAX_COMPARED:
         raise TooLarge(what="What is compared", limit=f"{MAX_COMPARED} messages a side")
+    if sum(map(count_row_bytes, messages)) > MAX_COMPARED_BYTES:
+        raise TooLarge(what="What is compared", limit=f"{MAX_COMPARED_BYTES // 2**20} MiB a side")
     return replace(side, messages=messages)

@@ -6,11 +6,19 @@ from typing import Any
 from uuid import UUID
 
 from conversations.engines.semantic_diff.alignment import Pair, align_equal
-from conversations.engines.semantic_diff.loading import Comparison, load_comparison, row_key
+from conversations.engines.semantic_diff.loading import NOW, Comparison, Points, load_comparison, row_key
 from conversations.models import Message
 from memory.actors import Actor
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
-from memory.engines.support.pagination import check_limit, mark_from, parse_count, read_cursor, write_cursor
+from memory.engines.support.pagination import (
+    NOT_OURS,
+    check_limit,
+    mark_from,
+    parse_count,
+    read_cursor,
+    write_cursor,
+)
+from memory.exceptions import Invalid
 
 TEXTS = ("content", "thinking")
 SAME, CHANGED, REMOVED, ADDED = CHANGES = "same", "changed", "removed", "added"
@@ -44,14 +52,21 @@ class RowDiffPage:
 
 
 def list_diff_rows(
-    *, first: UUID, second: UUID, actor: Actor, limit: int = 50, cursor: str = "", **branches: Any
+    *,
+    first: UUID,
+    second: UUID,
+    actor: Actor,
+    limit: int = 50,
+    cursor: str = "",
+    points: Points = NOW,
+    **branches: Any,
 ) -> RowDiffPage:
     """Return a page of the differences of two conversations, as both were for the first page."""
     check_limit(limit)
     mark = mark_from(repr((first, second, sorted(branches.items()))))
     position = read_cursor(cursor, mark)
     start = parse_count(position.get("key", "0"))
-    points = [parse_count(str(seq)) for seq in position.get("seqs", [])]
+    points = parse_points(position["seqs"]) if "seqs" in position else points
     diff = diff_rows(load_comparison(first=first, second=second, actor=actor, points=points, **branches))
     rows = diff.rows[start : start + limit]
     for row in (row for one in rows for row in (one.first, one.second) if row):
@@ -59,6 +74,13 @@ def list_diff_rows(
     seqs = [str(side.seq) for side in (diff.comparison.first, diff.comparison.second)]
     following = {"key": str(start + limit), "list": mark, "seqs": seqs}
     return RowDiffPage(diff, rows, write_cursor(following) if len(diff.rows) > start + limit else None)
+
+
+def parse_points(seqs: Any) -> Points:
+    """Return the seqs of both sides that a cursor has. Raises Invalid."""
+    if not isinstance(seqs, list) or len(seqs) != 2:
+        raise Invalid(NOT_OURS, field="cursor")
+    return parse_count(str(seqs[0])), parse_count(str(seqs[1]))
 
 
 def _cut_texts(row: Any) -> None:

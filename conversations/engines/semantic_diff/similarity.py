@@ -1,8 +1,9 @@
 """How alike texts are: by their stored vectors, else by their words. No model is called."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
 from uuid import UUID
 
 import numpy as np
@@ -15,6 +16,7 @@ from memory.words import WORD_PATTERN
 
 VECTORS, WORDS = "vectors", "words"
 MAX_WORDS = 2_000  # of one text that are compared
+MAX_WIDTH = 4_096  # columns of the table of word counts
 
 
 @dataclass(frozen=True)
@@ -49,15 +51,44 @@ def _load_vectors(project_id: UUID, rows: Sequence[Message]) -> dict[str, np.nda
 
 
 def _compare_words(first: Sequence[Message], second: Sequence[Message]) -> np.ndarray:
-    """Return the cosine of the word counts of each pair of texts."""
-    counts = [Counter(WORD_PATTERN.findall(row.content.lower())[:MAX_WORDS]) for row in (*first, *second)]
-    numbers = {word: i for i, word in enumerate(dict.fromkeys(word for one in counts for word in one))}
-    table = np.zeros((len(counts), max(len(numbers), 1)), np.float32)
-    for row, words in zip(table, counts, strict=True):
-        row[[numbers[word] for word in words]] = list(words.values())
+    """Return the cosine of the word counts of each pair of texts.
+
+    The words have a column each, as long as they fit; else they share columns by a signed hash, which keeps
+    cosines within about .02. So the table does not grow with the number of different words.
+    """
+    rows = [*first, *second]
+    numbers = number_words(rows)
+    table = np.zeros((len(rows), MAX_WIDTH if numbers is None else max(len(numbers), 1)), np.float32)
+    for counts, row in zip(table, rows, strict=True):
+        for word in list_words(row):
+            column, sign = (numbers[word], 1) if numbers is not None else hash_word(word)
+            counts[column] += sign
     table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-9)
     similarity = np.clip(table[: len(first)] @ table[len(first) :].T, 0, 1)
     return _set_equal(similarity, first, second)
+
+
+def list_words(row: Message) -> Iterator[str]:
+    words = WORD_PATTERN.finditer(row.content.lower())
+    return (found[0] for found in islice(words, MAX_WORDS))
+
+
+def number_words(rows: Sequence[Message]) -> dict[str, int] | None:
+    """Return a column for each word of texts; None where there are too many."""
+    numbers: dict[str, int] = {}
+    for row in rows:
+        for word in list_words(row):
+            numbers.setdefault(word, len(numbers))
+            if len(numbers) > MAX_WIDTH:
+                return None
+    return numbers
+
+
+def hash_word(word: str) -> tuple[int, int]:
+    """Return a column and a sign for a word, the same in each process."""
+    digest = blake2b(word.encode("utf-8", "replace"), digest_size=4).digest()
+    number = int.from_bytes(digest)
+    return number % MAX_WIDTH, 1 if number >> 31 else -1
 
 
 def _set_equal(similarity: np.ndarray, first: Sequence[Message], second: Sequence[Message]) -> np.ndarray:
