@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Count, Sum
 
 from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS
@@ -22,6 +23,7 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Conflict, NotFound
+from memory.models.nodes import next_rid
 
 Status = Conversation.Status
 CHECKS = CONVERSATION.field_checks(Use.CREATE)
@@ -93,14 +95,14 @@ class ConversationEngine:
         )
         actor = actor.with_origin(**stated)
         payload = c.validate({"title": title, "model": model}, CHECKS)
-        if memory_branch:
-            source = self.get_conversation(
-                conversation_id=conversation_id, actor=actor, branch_name=branch_name
-            )
-            point = find_point(find_branch(actor, branch_name).lineage(), source, message_id)
-            branch_name = branch_at_point(actor, branch_name, point, memory_branch).name
-        with open_commit(actor, branch_name, "conversation.fork", write=Write.ADD) as commit:
-            return self._begin_fork(commit, actor, conversation_id, message_id, payload)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):  # no branch without its fork
+            if memory_branch:
+                lineage = find_branch(actor, branch_name).lineage()
+                point = find_point(lineage, get_visible(lineage, conversation_id), message_id)
+                branch_name = branch_at_point(actor, branch_name, point, memory_branch).name
+            with open_commit(actor, branch_name, "conversation.fork", write=Write.ADD) as commit:
+                return self._begin_fork(commit, actor, conversation_id, message_id, payload)
 
     def _begin_fork(
         self,

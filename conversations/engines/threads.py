@@ -71,6 +71,12 @@ class Thread:
         for index in reversed(indexes[: start + 1]) if down else indexes[start:]:
             yield index, filter_segment(rows, self.segments[index])
 
+    def count_until(self, rows: VersionedQuerySet, place: Position) -> int:
+        """Return how many messages stand up to a place."""
+        segments = self.segments[: place[0]]
+        end = self.segments[place[0]]._replace(last=place[1])
+        return sum(filter_segment(rows, segment).count() for segment in [*segments, end])
+
     def last_keys(self, rows: VersionedQuerySet, k: int) -> list[int]:
         """Return the keys of the last k messages in their order."""
         keys: list[int] = []

@@ -1,16 +1,18 @@
 """REST clients, shared with tests/memory/api; what is said and done in sessions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from conversations.models import Message
+from conversations.engines.replays.engine import ReplayEngine
+from conversations.models import Conversation, Message, Replay
 from memory.actors import Actor
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Observation
+from tests.conversations.fake_model import FakeModel, used
 from tests.memory.api.conftest import api, no_requests_counted, stranger
 
 __all__ = ["api", "no_requests_counted", "stranger"]
@@ -34,3 +36,54 @@ def did(actor: Actor, main: Any) -> Callable[..., Observation]:
         return ObservationEngine().write_observation(actor=actor, **fields)
 
     return did
+
+
+@pytest.fixture
+def model(settings: Any) -> Iterator[FakeModel]:
+    fake = FakeModel()
+    fake.server.start()
+    fake.server.expect_request("/v1/chat/completions", method="POST").respond_with_handler(fake.answer)
+    settings.DAY1 = {
+        **settings.DAY1,
+        "replay_model": "other",
+        "replay_base_url": fake.server.url_for("/v1"),
+        "replay_api_key": "sk-not-to-be-told",
+        "replay_timeout": 5.0,
+    }
+    yield fake
+    fake.server.stop()
+
+
+@pytest.fixture
+def source(actor: Actor, main: Any) -> tuple[Conversation, list[Message]]:
+    talk = ConversationEngine().create_conversation(actor=actor, title="Login", model="first")
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Why does the login fail?"},
+        used("Read", {"path": "auth.py"}, "the clock"),
+        used("Bash", {"command": "date"}, "yesterday"),
+        {"role": "assistant", "content": "The clock is wrong."},
+    ]
+    rows = MessageEngine().write_messages(conversation_id=talk.uid, messages=messages, actor=actor)
+    return talk, rows
+
+
+@pytest.fixture
+def begin(actor: Actor, source: Any) -> Callable[..., Replay]:
+    def begin(place: int = 1, **parameters: Any) -> Replay:
+        talk, rows = source
+        return ReplayEngine().create_replay(
+            conversation_id=talk.uid, message_id=rows[place].uid, actor=actor, **parameters
+        )
+
+    return begin
+
+
+@pytest.fixture
+def run(actor: Actor) -> Callable[..., Replay]:
+    def run(replay: Replay) -> Replay:
+        ReplayEngine().run_replay(replay_id=replay.pk, actor=actor)
+        ReplayEngine().execute_replay(replay.pk)
+        return ReplayEngine().get_replay(replay_id=replay.pk, actor=actor)
+
+    return run

@@ -133,6 +133,17 @@ class TestFacts:
         pick(said[0], said[1], branch_name="task/x", target_branch="main", with_facts=True)
         assert Commit.objects.count() == commits
 
+    def test_they_stay_where_the_target_has_ended(self, actor, said, pick, learned, without_gates):
+        BranchManager().create_branch(name="task/y", actor=actor)
+        other = CONVERSATIONS.create_conversation(actor=actor, branch_name="task/y")
+        CONVERSATIONS.close_conversation(conversation_id=other.uid, actor=actor, branch_name="task/y")
+        heads = dict(Branch.objects.values_list("name", "head"))
+        where = {"branch_name": "task/x", "target_branch": "task/y", "target_conversation_id": other.uid}
+        with pytest.raises(Conflict, match="completed"):
+            pick(said[1], with_facts=True, **where)
+        assert FactEngine().list_facts(actor=actor, branch_name="task/y").results == []
+        assert dict(Branch.objects.values_list("name", "head")) == heads
+
     def test_without_them_none_comes(self, main, said, pick, learned):
         made = pick(said[1], branch_name="task/x", target_branch="main")
         assert (made.fact_ids, list(Fact.objects.on(main))) == ([], [])

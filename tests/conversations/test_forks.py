@@ -276,6 +276,19 @@ class TestMemoryBranch:
         assert (branch.parent.name, list(Fact.objects.on(branch))) == ("main", [])
         assert thread(made, "task/again") == [(1, "one")]
 
+    def test_a_branch_is_made_with_its_fork_or_not_at_all(self, monkeypatch, begin, say, fork, thread):
+        def kill(*args, **more):
+            raise KeyboardInterrupt
+
+        talk = begin()
+        (one,) = say(talk, "one")
+        with monkeypatch.context() as patch:
+            patch.setattr(ConversationEngine, "begin", kill)
+            with pytest.raises(KeyboardInterrupt):
+                fork(talk, one, memory_branch="task/z")
+        assert not Branch.objects.filter(name="task/z").exists()
+        assert thread(fork(talk, one, memory_branch="task/z"), "task/z") == [(1, "one")]
+
     def test_a_name_that_is_taken(self, actor, begin, say, fork):
         talk = begin()
         (one,) = say(talk, "one")

@@ -1,13 +1,12 @@
 """Replays against a server that plays the model: tools, limits, faults, kills, other memories."""
 
 import json
-from collections import deque
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from werkzeug import Request, Response
+from werkzeug import Response
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
@@ -25,100 +24,13 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable, ScopeMissing, UnknownField
 from memory.providers.tool_chat import NO_MODEL
+from tests.conversations.fake_model import completion, texts
 from tests.curation.fake_judge import FakeJudge, rating
-from tests.http_doubles import DoubleServer
 from tests.memory.api.client import refused
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 BATCHES = ReplayBatchEngine()
 ENGINE, CONVERSATIONS, MESSAGES = ReplayEngine(), ConversationEngine(), MessageEngine()
-
-
-def completion(text=None, *calls, finish="stop", **more):
-    message = {"role": "assistant", "content": text, **more}
-    if calls:
-        message["tool_calls"] = [
-            {"id": f"c{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
-            for i, (name, given) in enumerate(calls)
-        ]
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-    choices = [{"index": 0, "finish_reason": finish, "message": message}]
-    body = {"id": "c", "object": "chat.completion", "model": "m", "choices": choices, "usage": usage}
-    return Response(json.dumps(body), content_type="application/json")
-
-
-class FakeModel:
-    """The server: it answers with what a test has queued; ``sent`` are the requests."""
-
-    def __init__(self):
-        self.server = DoubleServer(threaded=True)
-        self.sent, self.next = [], deque()
-
-    def answer(self, request: Request):
-        self.sent.append(request.json)
-        found = self.next.popleft()
-        return found() if callable(found) and not isinstance(found, Response) else found
-
-
-@pytest.fixture
-def model(settings):
-    fake = FakeModel()
-    fake.server.start()
-    fake.server.expect_request("/v1/chat/completions", method="POST").respond_with_handler(fake.answer)
-    settings.DAY1 = {
-        **settings.DAY1,
-        "replay_model": "other",
-        "replay_base_url": fake.server.url_for("/v1"),
-        "replay_api_key": "sk-not-to-be-told",
-        "replay_timeout": 5.0,
-    }
-    yield fake
-    fake.server.stop()
-
-
-def used(name, arguments, output):
-    call = {"id": f"r{output}", "name": name, "input": arguments}
-    return {"role": "tool_result", "content": output, "tool_calls": [call]}
-
-
-@pytest.fixture
-def source(actor, main):
-    talk = CONVERSATIONS.create_conversation(actor=actor, title="Login", model="first")
-    messages = [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Why does the login fail?"},
-        used("Read", {"path": "auth.py"}, "the clock"),
-        used("Bash", {"command": "date"}, "yesterday"),
-        {"role": "assistant", "content": "The clock is wrong."},
-    ]
-    rows = MESSAGES.write_messages(conversation_id=talk.uid, messages=messages, actor=actor)
-    return talk, rows
-
-
-@pytest.fixture
-def begin(actor, source):
-    def begin(place=1, **parameters):
-        talk, rows = source
-        return ENGINE.create_replay(
-            conversation_id=talk.uid, message_id=rows[place].uid, actor=actor, **parameters
-        )
-
-    return begin
-
-
-@pytest.fixture
-def run(actor):
-    def run(replay):
-        ENGINE.run_replay(replay_id=replay.pk, actor=actor)
-        ENGINE.execute_replay(replay.pk)
-        return ENGINE.get_replay(replay_id=replay.pk, actor=actor)
-
-    return run
-
-
-def texts(replay):
-    rows = Message._base_manager.filter(conversation_id=replay.conversation_id).order_by("sequence_num")
-    return [(row.role, row.content) for row in rows]
 
 
 class TestContext:

@@ -14,16 +14,17 @@ ChatMessage = dict[str, Any]
 
 
 def build_context(
-    replay: Replay, messages: Sequence[Message], tools: RecordedTools | None = None
+    replay: Replay, messages: Sequence[Message], tools: RecordedTools | None = None, left_out: int = 0
 ) -> list[ChatMessage]:
     """Return a thread for a model: system prompt, memory and extra context, then what was said.
 
     The replay's system prompt takes the place of those of the conversation. Calls whose result the thread
-    does not have get the recorded one.
+    does not have get the recorded one. Messages that are ``left_out`` are named.
     """
     own = [row.content for row in messages if row.role == Role.SYSTEM]
     system = [replay.system_prompt] if replay.system_prompt else own
-    parts = [*system, replay.memory_context, replay.extra_context]
+    gap = f"[{left_out} earlier messages of the conversation are left out.]" if left_out else ""
+    parts = [*system, replay.memory_context, replay.extra_context, gap]
     chat: list[ChatMessage] = [{"role": "system", "content": part} for part in parts if part]
     return [*chat, *_list_chat(messages, tools)]
 

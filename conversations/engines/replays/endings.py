@@ -57,16 +57,21 @@ def end_replay(row: Replay, states: Sequence[str], note: str = "") -> bool:
     return True
 
 
+def list_sides(row: Replay) -> dict[str, Any]:
+    """Return what a comparison takes: the source as it was when the replay was made, and the replay."""
+    return {
+        "first": row.source_id,
+        "second": row.conversation_id,
+        "branch_name": row.source_branch.name,
+        "other_branch": row.branch.name,
+        "points": (row.source_seq, None),
+    }
+
+
 def compare_sides(row: Replay) -> dict[str, Any]:
     """Return the verdict and the similarities of source and replay; {} where they cannot be compared."""
     try:
-        found = SemanticDiffEngine().semantic_diff(
-            first=row.source_id,
-            second=row.conversation_id,
-            actor=system_actor(row),
-            branch_name=row.source_branch.name,
-            other_branch=row.branch.name,
-        )
+        found = SemanticDiffEngine().semantic_diff(**list_sides(row), actor=system_actor(row))
     except Day1Error:  # too long, or gone
         return {}
     return {

@@ -14,7 +14,7 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
-from conversations.engines.replays.endings import end_replay
+from conversations.engines.replays.endings import end_replay, list_sides
 from conversations.engines.replays.memory_state import read_memory
 from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.run import ReplayRun, claim_replay, list_due, measure_cost
@@ -31,6 +31,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
 from memory.models import Branch
+from memory.models.nodes import next_rid
 from memory.providers.tool_chat import NO_MODEL, get_replayer
 from memory.queue.producer import enqueue
 
@@ -68,20 +69,23 @@ class ReplayEngine:
         if row.score:
             actor.require_scope("curate", branch_name)
         self._find_source(row, conversation_id, message_id, branch_name, actor)
-        before, after = load_parts(row)
+        before, after, left_out = load_parts(row)
         row.memory_context = read_memory(row.memory_state, before, actor)
-        check_budget(row, build_context(row, before, RecordedTools(before, after, row)))
-        fork = ConversationEngine().fork_conversation(
-            conversation_id=conversation_id,
-            message_id=message_id,
-            actor=replace(actor, session_id=""),
-            branch_name=branch_name,
-            memory_branch=memory_branch,
-            model=row.model,
-        )
-        row.branch = find_branch(actor, memory_branch or branch_name)
-        row.conversation_id = fork.uid
-        row.save(force_insert=True)
+        tools = RecordedTools(before, after, row)
+        check_budget(row, build_context(row, before, tools, left_out))
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):  # no fork without its replay
+            fork = ConversationEngine().fork_conversation(
+                conversation_id=conversation_id,
+                message_id=message_id,
+                actor=replace(actor, session_id=""),
+                branch_name=branch_name,
+                memory_branch=memory_branch,
+                model=row.model,
+            )
+            row.branch = find_branch(actor, memory_branch or branch_name)
+            row.conversation_id = fork.uid
+            row.save(force_insert=True)
         row.cost = measure_cost(row)
         return row
 
@@ -188,9 +192,9 @@ class ReplayEngine:
         """
         row = self._get(replay_id, actor)
         actor.require_scope("read", row.source_branch.name)
-        before, after = load_parts(row)
+        before, after, left_out = load_parts(row)
         tools = RecordedTools(before, after, row)
-        context = build_context(row, before, tools)
+        context = build_context(row, before, tools, left_out)
         options = {name: getattr(row, name) for name in ("temperature", "max_tokens")}
         return {
             "replay_id": row.pk,
@@ -202,21 +206,14 @@ class ReplayEngine:
         }
 
     def diff_replay(self, *, replay_id: UUID, actor: Actor, **paging: Any) -> RowDiffPage:
-        """Return the differences of the source and the replay, message by message."""
-        return SemanticDiffEngine().diff_rows(**self._sides(replay_id, actor), actor=actor, **paging)
+        """Return the differences of the replay and the source as it was then, message by message."""
+        sides = list_sides(self._get(replay_id, actor))
+        return SemanticDiffEngine().diff_rows(**sides, actor=actor, **paging)
 
     def semantic_diff(self, *, replay_id: UUID, actor: Actor) -> SemanticDiff:
-        """Return how source and replay differ in actions, reasoning and outcome."""
-        return SemanticDiffEngine().semantic_diff(**self._sides(replay_id, actor), actor=actor)
-
-    def _sides(self, replay_id: UUID, actor: Actor) -> dict[str, Any]:
-        row = self._get(replay_id, actor)
-        return {
-            "first": row.source_id,
-            "second": row.conversation_id,
-            "branch_name": row.source_branch.name,
-            "other_branch": row.branch.name,
-        }
+        """Return how replay and source, as it was then, differ in actions, reasoning and outcome."""
+        sides = list_sides(self._get(replay_id, actor))
+        return SemanticDiffEngine().semantic_diff(**sides, actor=actor)
 
     def _list_rows(self, actor: Actor, conversation_id: UUID | None) -> QuerySet[Replay]:
         actor.require_scope("read")

@@ -92,7 +92,7 @@ class ReplayRun:
             self._finish(State.FAILED, error.text)
 
     def _load(self) -> None:
-        before, after = load_parts(self.row)
+        before, after, self.left_out = load_parts(self.row)
         self.tools = RecordedTools(before, after, self.row)
         self.before = before
         self.own = load_own(self.row)
@@ -117,7 +117,7 @@ class ReplayRun:
 
     def _ask(self, number: int) -> ReplayStep:
         """Return the model's next answer, stored with what it cost. Raises Ended, ProviderUnavailable."""
-        context = build_context(self.row, [*self.before, *self.own], self.tools)
+        context = build_context(self.row, [*self.before, *self.own], self.tools, self.left_out)
         self._check_limits(number, context)
         self._renew_lease()
         try:

@@ -82,7 +82,8 @@ def load_comparison(
         conversation = get_visible(lineage, uid)
         sides.append(Side(conversation, name, seq, lineage, load_thread(lineage, conversation)))
     shared = find_shared(sides[0], sides[1])
-    count = count_until(sides[0], shared)
+    side = sides[0]
+    count = side.thread.count_until(Message.objects.in_lineage(side.lineage), shared) if shared else 0
     loaded = [_load_messages(side, shared) for side in sides]
     return Comparison(actor.project_id, loaded[0], loaded[1], count)
 
@@ -116,18 +117,6 @@ def _find_common_number(first: Side, second: Side, index: int) -> int:
             break
         last = one[0]
     return last
-
-
-def count_until(side: Side, place: Position | None) -> int:
-    """Return how many messages a thread has up to a place."""
-    if place is None:
-        return 0
-    messages = Message.objects.in_lineage(side.lineage)
-    parts = [
-        filter_segment(messages, segment if index < place[0] else segment._replace(last=place[1]))
-        for index, segment in enumerate(side.thread.segments[: place[0] + 1])
-    ]
-    return sum(part.count() for part in parts)
 
 
 def _load_messages(side: Side, shared: Position | None) -> Side:
