@@ -3,6 +3,9 @@
 Standard library alone: the command line imports transcripts without Django.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 BRIEFING_TAG = "day1-memory"  # around what Day1 tells a program at the start of a session
 OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how Day1's own summary of a session begins
 MAX_OWN_SUMMARY = 300  # characters of each of its two parts
@@ -27,6 +30,15 @@ def split_names(text: str) -> list[str]:
 def make_storable(text: str) -> str:
     """Replace what no database stores: NUL, and halves of surrogate pairs."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def clean_value(value: Any) -> Any:
+    """Return a value of JSON whose texts, names included, can be stored and sent."""
+    if isinstance(value, str):
+        return make_storable(value)
+    if isinstance(value, Mapping):
+        return {make_storable(str(name)): clean_value(one) for name, one in value.items()}
+    return [clean_value(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def summarise_session(first: str, last: str) -> str:

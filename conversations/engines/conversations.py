@@ -198,12 +198,17 @@ def get_visible(lineage: Lineage, conversation_id: UUID) -> Conversation:
 def open_conversation(commit: CommitWriter, conversation_id: UUID) -> Conversation:
     """Return an active conversation. Raises NotFound, Conflict when it is closed."""
     for conversation in commit.visible_rows(Conversation).filter(uid=conversation_id).fetch_all():
-        if conversation.status != Status.ACTIVE:
-            raise Conflict(
-                "This conversation is {status} and takes no more messages.", status=conversation.status
-            )
+        require_open(conversation)
         return conversation
     raise NotFound("No conversation with this id is visible here.")
+
+
+def require_open(conversation: Conversation) -> None:
+    """Raise Conflict for a conversation that is closed."""
+    if conversation.status != Status.ACTIVE:
+        raise Conflict(
+            "This conversation is {status} and takes no more messages.", status=conversation.status
+        )
 
 
 def attach_counts(conversations: Sequence[Conversation], lineage: Lineage) -> Sequence[Conversation]:

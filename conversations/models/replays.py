@@ -63,6 +63,8 @@ class Replay(models.Model):
     extra_context = models.TextField(blank=True, default="")
     memory_state = JSONTextField(default=dict, help_text="The branch and point, or the merge request.")
     memory_context = models.TextField(blank=True, default="")
+    memory_branches = JSONTextField(default=list, help_text="Names of those that it was read from.")
+    memory_facts = JSONTextField(default=list, help_text="Ids of its facts, a line of the context each.")
     max_steps = models.PositiveIntegerField(default=20)
     max_total_tokens = models.PositiveBigIntegerField(null=True)
     max_cost = models.FloatField(null=True)
@@ -77,8 +79,10 @@ class Replay(models.Model):
     batch = models.ForeignKey(ReplayBatch, null=True, on_delete=models.CASCADE, related_name="replays")
     note = models.CharField(max_length=500, blank=True, default="")
     resume_at = models.DateTimeField(null=True)
+    lease = models.UUIDField(null=True, editable=False, help_text="Of the worker that has it.")
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
+    runner = JSONTextField(default=dict, help_text="Kind, id and label of whoever ran it last.")
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -83,6 +83,7 @@ class Scoring(models.Model):
     tries = models.PositiveSmallIntegerField(default=0)  # since a judge answered last
     warning = models.CharField(max_length=MAX_REASON, blank=True, default="")
     resume_at = models.DateTimeField(null=True)  # another worker may take it from then on
+    lease = models.UUIDField(null=True, editable=False, help_text="Of the worker that has it.")
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
     finished_at = models.DateTimeField(null=True)

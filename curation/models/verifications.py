@@ -41,6 +41,7 @@ class VerificationJob(models.Model):
         max_length=MAX_REASON, blank=True, default=""
     )  # why it asks no judge any more
     resume_at = models.DateTimeField(null=True)  # another worker may take it from then on
+    lease = models.UUIDField(null=True, editable=False, help_text="Of the worker that has it.")
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
     finished_at = models.DateTimeField(null=True)

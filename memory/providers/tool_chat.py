@@ -12,6 +12,7 @@ from memory.conf import Conf, conf
 from memory.exceptions import ProviderNonsense
 from memory.providers.chat import NO_KEY, read_usage
 from memory.providers.openai_server import OpenAIServer, sendable_text
+from memory.texts import clean_value, make_storable
 
 MAX_CALLS = 64  # of tools in one answer
 NO_MODEL = (
@@ -54,7 +55,7 @@ class ToolChatServer(OpenAIServer):
         """
         sent: Any = {"model": model, "messages": [_sendable(one) for one in messages], **options}
         if tools:
-            sent["tools"] = list(tools)
+            sent["tools"] = clean_value(tools)
         body = self.request(
             lambda client, timeout: client.chat.completions.with_streaming_response.create(
                 **sent, timeout=timeout
@@ -65,6 +66,7 @@ class ToolChatServer(OpenAIServer):
 
 
 def _sendable(message: Mapping[str, Any]) -> dict[str, Any]:
+    message = clean_value(message)
     content = message.get("content")
     return {**message, **({"content": sendable_text(content)} if isinstance(content, str) else {})}
 
@@ -85,7 +87,8 @@ def parse_step(body: bytes) -> ModelStep:
     refused = bool(refusal) or reason == "content_filter"
     if not (text.strip() or calls or refused):
         raise ProviderNonsense(reason="it has neither text nor calls", **read_usage(answer))
-    return ModelStep(text or refusal, calls, refused, reason == "length", **read_usage(answer))
+    text = make_storable(text or refusal)
+    return ModelStep(text, calls, refused, reason == "length", **read_usage(answer))
 
 
 def _parse_call(call: Any) -> CalledTool:
@@ -95,7 +98,7 @@ def _parse_call(call: Any) -> CalledTool:
     if not isinstance(name, str) or not name:
         raise ValueError
     arguments = json.loads(raw) if isinstance(raw, str) else raw
-    return CalledTool(str(call.get("id") or ""), name, arguments)
+    return CalledTool(make_storable(str(call.get("id") or "")), make_storable(name), clean_value(arguments))
 
 
 def get_replayer() -> ToolChatServer | None:

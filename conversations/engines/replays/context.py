@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conversations.engines.replays.recorded import UNKNOWN, RecordedTools, clean_name
+from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.semantic_diff.tool_steps import ToolStep, list_tool_steps
 from conversations.models import Message, Replay
 from memory.ranking import count_tokens
@@ -14,7 +14,7 @@ ChatMessage = dict[str, Any]
 
 
 def build_context(
-    replay: Replay, messages: Sequence[Message], tools: RecordedTools | None = None, left_out: int = 0
+    replay: Replay, messages: Sequence[Message], tools: RecordedTools, left_out: int = 0
 ) -> list[ChatMessage]:
     """Return a thread for a model: system prompt, memory and extra context, then what was said.
 
@@ -29,7 +29,7 @@ def build_context(
     return [*chat, *_list_chat(messages, tools)]
 
 
-def _list_chat(messages: Sequence[Message], tools: RecordedTools | None) -> Iterator[ChatMessage]:
+def _list_chat(messages: Sequence[Message], tools: RecordedTools) -> Iterator[ChatMessage]:
     steps = list_tool_steps(messages)
     for number, step in enumerate(steps):
         step.call_id = step.call_id or f"call_{number}"
@@ -46,7 +46,7 @@ def _list_chat(messages: Sequence[Message], tools: RecordedTools | None) -> Iter
             yield from _show_answer("", made, tools)
 
 
-def _show_answer(text: str, steps: Sequence[ToolStep], tools: RecordedTools | None) -> Iterator[ChatMessage]:
+def _show_answer(text: str, steps: Sequence[ToolStep], tools: RecordedTools) -> Iterator[ChatMessage]:
     if not steps:
         if text:
             yield {"role": "assistant", "content": text}
@@ -56,7 +56,7 @@ def _show_answer(text: str, steps: Sequence[ToolStep], tools: RecordedTools | No
             "id": step.call_id,
             "type": "function",
             "function": {
-                "name": clean_name(step.name),
+                "name": tools.get_clean_name(step.name),
                 "arguments": json.dumps(
                     step.arguments if step.arguments is not None else {}, ensure_ascii=False
                 ),
@@ -69,8 +69,7 @@ def _show_answer(text: str, steps: Sequence[ToolStep], tools: RecordedTools | No
         if step.result is not None:
             content = step.result.content
         else:
-            found = tools and tools.answer(clean_name(step.name), step.arguments, is_given=False)
-            content = found.content if found else UNKNOWN
+            content = tools.answer(step.name, step.arguments, is_given=False).content
         yield {"role": "tool", "tool_call_id": step.call_id, "content": content}
 
 

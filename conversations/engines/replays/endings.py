@@ -5,6 +5,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
@@ -34,19 +35,19 @@ def add_scoring(scoring: ReplayScoring) -> None:
 
 def system_actor(row: Replay) -> Actor:
     """Return the actor under which a replay works by itself."""
-    return Actor(row.project_id, "system", label=row.created_by, scopes=frozenset({"admin"}))
+    label = row.runner.get("label") or row.created_by
+    return Actor(row.project_id, "system", label=label, scopes=frozenset({"admin"}))
 
 
 @retry_transaction
-def end_replay(row: Replay, states: Sequence[str], note: str = "") -> bool:
-    """Mark a replay in one of these states as done, with its comparison; return whether it was.
+def end_replay(row: Replay, open_rows: QuerySet[Replay], note: str = "") -> bool:
+    """Mark a replay as done, with its comparison, if it is among these rows; return whether it was.
 
     Its conversation is closed, and judges begin to rate both sides where that was asked for.
     """
     actor, comparison = system_actor(row), compare_sides(row)
     values = {"state": Replay.State.DONE, "note": note[:500], "comparison": comparison, "resume_at": None}
     with transaction.atomic():
-        open_rows = Replay.objects.filter(pk=row.pk, state__in=states)
         if not open_rows.update(finished_at=timezone.now(), **values):
             return False
         ConversationEngine().close_conversation(

@@ -15,9 +15,10 @@ from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
 from conversations.engines.replays.endings import end_replay, list_sides
-from conversations.engines.replays.memory_state import read_memory
+from conversations.engines.replays.memory_state import hide_lines, take_memory
 from conversations.engines.replays.recorded import RecordedTools
-from conversations.engines.replays.run import ReplayRun, claim_replay, list_due, measure_cost
+from conversations.engines.replays.rights import describe_runner, filter_readable, require_read
+from conversations.engines.replays.run import ReplayRun, claim_replay, measure_cost
 from conversations.engines.replays.thread import load_own, load_parts
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine
 from conversations.engines.semantic_diff.row_diff import RowDiffPage
@@ -27,10 +28,10 @@ from memory.conf import conf
 from memory.db.retry import retry_methods
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
+from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
-from memory.models import Branch
 from memory.models.nodes import next_rid
 from memory.providers.tool_chat import NO_MODEL, get_replayer
 from memory.queue.producer import enqueue
@@ -70,7 +71,7 @@ class ReplayEngine:
             actor.require_scope("curate", branch_name)
         self._find_source(row, conversation_id, message_id, branch_name, actor)
         before, after, left_out = load_parts(row)
-        row.memory_context = read_memory(row.memory_state, before, actor)
+        take_memory(row, before, actor)
         tools = RecordedTools(before, after, row)
         check_budget(row, build_context(row, before, tools, left_out))
         next_rid.ensure_lease()
@@ -114,7 +115,8 @@ class ReplayEngine:
         free = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
         with transaction.atomic():
             queued = Replay.objects.filter(pk=row.pk, state__in=free)
-            if not queued.update(state=State.QUEUED, resume_at=None, tries=0, note="", **limits):
+            fresh = {"state": State.QUEUED, "resume_at": None, "tries": 0, "note": ""}
+            if not queued.update(**fresh, runner=describe_runner(actor), **limits):
                 raise Conflict("This replay is {state}.", state=row.state)
             enqueue("conversations.replay", str(row.pk))
         return self._get(replay_id, actor)
@@ -135,7 +137,7 @@ class ReplayEngine:
         """
         row = self._get_writable(replay_id, actor)
         open_states = (State.READY, State.STOPPED, State.FAILED)
-        if not end_replay(row, open_states):
+        if not end_replay(row, Replay.objects.filter(pk=row.pk, state__in=open_states)):
             raise Conflict("This replay is {state}.", state=row.state)
         return self._get(replay_id, actor)
 
@@ -148,7 +150,7 @@ class ReplayEngine:
 
     def resume_replays(self) -> None:
         """Queue what waited long enough, or whose message or worker was lost."""
-        for replay_id in list_due():
+        for replay_id in list_due(Replay):
             enqueue("conversations.replay", str(replay_id))
 
     # ---- reading -------------------------------------------------------------------------------
@@ -172,6 +174,7 @@ class ReplayEngine:
         if state:
             rows = rows.filter(state__in=[c.one_of(State.values)("state", one) for one in state])
         page = paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
+        hide_lines(page.results)
         for row in page.results:
             row.cost = measure_cost(row)
         return page
@@ -191,7 +194,6 @@ class ReplayEngine:
         It needs no model: an agent of any kind may go on from it. Raises NotFound.
         """
         row = self._get(replay_id, actor)
-        actor.require_scope("read", row.source_branch.name)
         before, after, left_out = load_parts(row)
         tools = RecordedTools(before, after, row)
         context = build_context(row, before, tools, left_out)
@@ -218,9 +220,7 @@ class ReplayEngine:
     def _list_rows(self, actor: Actor, conversation_id: UUID | None) -> QuerySet[Replay]:
         actor.require_scope("read")
         rows = Replay.objects.filter(project=actor.project_id)
-        if actor.branch_patterns:
-            names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
-            rows = rows.filter(branch__in=[pk for pk, name in names if actor.may_use(name)])
+        rows = filter_readable(rows, actor)
         return rows if conversation_id is None else rows.filter(source_id=conversation_id)
 
     def _get(self, replay_id: UUID, actor: Actor) -> Replay:
@@ -229,7 +229,8 @@ class ReplayEngine:
         row = rows.filter(pk=replay_id).first()
         if row is None:
             raise NotFound("There is no replay with this id.")
-        actor.require_scope("read", row.branch.name)
+        require_read(row, actor)
+        hide_lines([row])
         row.cost = measure_cost(row)
         return row
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,8 @@ class RecordedTools:
     def __init__(self, before: Sequence[Message], after: Sequence[Message], replay: Any) -> None:
         steps = [*list_tool_steps(after), *list_tool_steps(before)]
         self.names = choose_names(steps, replay.tools_allow, replay.tools_deny)
+        self._clean_names = number_names(step.name for step in steps)
+        self._full_names = {clean: name for name, clean in self._clean_names.items()}
         self._results: dict[str, deque[str]] = defaultdict(deque)
         self._arguments: dict[str, set[str]] = defaultdict(set)
         for step in steps:
@@ -53,17 +55,22 @@ class RecordedTools:
             self._results[step.key].append(step.result.content)
 
     def answer(self, name: str, arguments: Any, *, is_given: bool = True) -> RecordedResult:
-        """Return the recorded result of a call, or that there is none.
+        """Return the recorded result of a call by the name in the conversation, or that there is none.
 
         One that ``is_given`` is not given again while there are others.
         """
-        left = self._results.get(f"{self.restore_name(name)} {encode_arguments(arguments)}")
-        if not left or name not in map(clean_name, self.names):
+        left = self._results.get(f"{name} {encode_arguments(arguments)}")
+        if not left or name not in self.names:
             return RecordedResult(UNKNOWN, False)
         return RecordedResult(left.popleft() if is_given and len(left) > 1 else left[0], True)
 
+    def get_clean_name(self, name: str) -> str:
+        """Return the name under which a request has a tool."""
+        return self._clean_names.get(name) or clean_name(name)
+
     def restore_name(self, name: str) -> str:
-        return next((one for one in self.names if clean_name(one) == name), name)
+        """Return the name in the conversation of a tool that a model calls."""
+        return self._full_names.get(name, name)
 
     def describe(self) -> list[dict[str, Any]]:
         """Return the tools for a request, with the arguments that were seen."""
@@ -71,7 +78,7 @@ class RecordedTools:
             {
                 "type": "function",
                 "function": {
-                    "name": clean_name(name),
+                    "name": self.get_clean_name(name),
                     "description": f"The tool {name}, as it was used in this conversation.",
                     "parameters": {
                         "type": "object",
@@ -94,6 +101,19 @@ def choose_names(steps: Sequence[ToolStep], allow: Collection[str], deny: Collec
             field="tools_allow" if allow else "tools_deny",
         )
     return left
+
+
+def number_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a name for the API for each tool; those that would be the same get numbers."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        clean, number = clean_name(name), 1
+        while clean in found.values():
+            number += 1
+            end = f"_{number}"
+            clean = clean_name(name)[: MAX_NAME - len(end)] + end
+        found[name] = clean
+    return found
 
 
 def clean_name(name: str) -> str:

@@ -3,36 +3,51 @@
 An answer of the model is stored with what it cost, in a transaction of its own; then its messages and the
 results of its calls are written in one commit, which marks it as applied. A run that begins again writes what
 was stored and not applied, and asks only for what comes after it.
+
+Each write names the worker's lease: a worker whose lease ran out, or whose replay was cancelled, writes no
+message. What was erased or hidden since the run has read its source is read again before anything is sent or
+written.
 """
 
+import logging
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
-from conversations.engines.conversations import open_conversation
+from conversations.engines.conversations import get_visible, open_conversation, require_open
 from conversations.engines.messages import MessageEngine, build_message
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
 from conversations.engines.replays.endings import end_replay, system_actor
-from conversations.engines.replays.recorded import RecordedTools, clean_name
+from conversations.engines.replays.memory_state import hide_lines
+from conversations.engines.replays.recorded import RecordedTools
+from conversations.engines.replays.rights import require_runner
 from conversations.engines.replays.thread import load_own, load_parts
+from conversations.engines.semantic_diff.tool_steps import list_tool_steps
 from conversations.models import Message, Replay, ReplayStep
 from memory.conf import conf
 from memory.db.retry import retry_transaction
+from memory.engines.erasure.marks import ErasureMark
+from memory.engines.support.leases import (
+    FIRST_WAIT,
+    LEASE_SECONDS,
+    MAX_TRIES,
+    Lease,
+    LeaseLost,
+    choose_wait,
+    claim_row,
+)
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.policies import Write
 from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
-from memory.providers.tool_chat import NO_MODEL, ModelStep, get_replayer
+from memory.providers.tool_chat import NO_MODEL, ModelStep, ToolChatServer, get_replayer
 
+logger = logging.getLogger(__name__)
 State, Role = Replay.State, Message.Role
-MAX_TRIES = 5
-FIRST_WAIT, MAX_WAIT = 30, 3600  # seconds
-LEASE_SECONDS = 60
 DEFINITE = (400, 401, 403, 404, 413, 422)  # no later request fares better
 
 
@@ -44,20 +59,19 @@ class Ended(Exception):
         self.state, self.note = state, note
 
 
+class Stale(Exception):
+    """Something was erased or hidden since the run has read its source."""
+
+
+class ErasureUnderWay(Exception):
+    """The run waits until an erasure has overwritten what it erases."""
+
+
 def claim_replay(replay_id: UUID) -> Replay | None:
     """Take a replay that no worker has, until its next sign of life is due."""
-    now = timezone.now()
-    free = Q(state=State.QUEUED) | Q(state__in=[State.RUNNING, State.WAITING], resume_at__lte=now)
-    claimed = Replay.objects.filter(free, pk=replay_id)
-    if not claimed.update(state=State.RUNNING, resume_at=now + timedelta(seconds=lease_seconds())):
+    if not claim_row(Replay, replay_id, lease_seconds()):
         return None
     return Replay.objects.select_related("branch", "source_branch").get(pk=replay_id)
-
-
-def list_due() -> list[UUID]:
-    now = timezone.now()
-    lost = Q(state=State.QUEUED) | Q(state__in=[State.RUNNING, State.WAITING], resume_at__lte=now)
-    return list(Replay.objects.filter(lost).values_list("pk", flat=True))
 
 
 def lease_seconds() -> float:
@@ -76,39 +90,63 @@ def measure_cost(row: Replay) -> float | None:
 class ReplayRun:
     def __init__(self, row: Replay) -> None:
         self.row = row
+        self.lease = Lease.of(row)
         self.actor = system_actor(row)
 
     def carry_out(self) -> None:
         """Take steps until the model has answered without calls, a limit is reached, or it must wait."""
         try:
+            self._take_steps()
+        except LeaseLost:
+            logger.info("Replay %s is another worker's, or has ended", self.row.pk)
+        except Exception as error:  # else the sweep would begin it again and again
+            logger.exception("Replay %s was interrupted", self.row.pk)
+            self._try_later(f"It was stopped by an error ({type(error).__name__}).")
+
+    def _take_steps(self) -> None:
+        try:
+            require_runner(self.row)
             self._load()
             while True:
                 self._take_step()
         except Ended as end:
             self._finish(end.state, end.note)
+        except ErasureUnderWay:
+            self.lease.postpone(FIRST_WAIT, note="It waits for an erasure.")
         except ProviderUnavailable as error:
             self._wait(error)
-        except Day1Error as error:  # the branch was archived, the source reverted or erased
+        except Day1Error as error:  # the branch was archived, the source reverted or hidden
             self._finish(State.FAILED, error.text)
 
     def _load(self) -> None:
-        before, after, self.left_out = load_parts(self.row)
-        self.tools = RecordedTools(before, after, self.row)
-        self.before = before
+        """Read the source and what the replay has so far. Raises ErasureUnderWay, Day1Error."""
+        self.mark = ErasureMark.read(self.row.project_id)
+        if self.mark.is_under_way:
+            raise ErasureUnderWay
+        self.row.refresh_from_db()
+        hide_lines([self.row])
+        self.before, after, self.left_out = load_parts(self.row)
+        self.tools = RecordedTools(self.before, after, self.row)
         self.own = load_own(self.row)
-        for row in self.own:  # results that were given before an interruption are not given again
-            for call in row.tool_calls if row.role == Role.TOOL_RESULT else ():
-                self.tools.answer(clean_name(call["name"]), call["input"])
+        for step in list_tool_steps(self.own):  # results that were given before are not given again
+            if step.result is not None:
+                self.tools.answer(step.name, step.arguments)
+
+    def _is_stale(self) -> bool:
+        return ErasureMark.read(self.row.project_id) != self.mark
 
     # ---- a step --------------------------------------------------------------------------------
 
     def _take_step(self) -> None:
         step = self.row.answers.order_by("-number").first()
-        if step is None or step.applied:
-            if step is not None and self._is_final():
-                raise Ended(State.DONE)
-            step = self._ask(step.number + 1 if step else 1)
-        self._apply(step)
+        try:
+            if step is None or step.applied:
+                if step is not None and self._is_final():
+                    raise Ended(State.DONE)
+                step = self._ask(step.number + 1 if step else 1)
+            self._apply(step)
+        except Stale:
+            self._load()
 
     def _is_final(self) -> bool:
         """Return whether the last message is an answer without calls."""
@@ -116,20 +154,23 @@ class ReplayRun:
         return last is not None and last.role == Role.ASSISTANT and not last.tool_calls
 
     def _ask(self, number: int) -> ReplayStep:
-        """Return the model's next answer, stored with what it cost. Raises Ended, ProviderUnavailable."""
+        """Return the model's next answer, stored with what it cost.
+
+        Raises Ended, Stale, LeaseLost, ProviderUnavailable; Conflict where the fork is closed.
+        """
         context = build_context(self.row, [*self.before, *self.own], self.tools, self.left_out)
         self._check_limits(number, context)
-        self._renew_lease()
-        try:
-            server = get_replayer()
-        except ImproperlyConfigured as error:
-            raise Ended(State.FAILED, str(error)) from error
-        if server is None:
-            raise Ended(State.FAILED, NO_MODEL)
+        server = find_server()
+        require_open(get_visible(self.row.branch.lineage(), self.row.conversation_id))
+        self.lease.renew(lease_seconds())
+        if self._is_stale():
+            raise Stale
         options = {name: getattr(self.row, name) for name in ("temperature", "max_tokens")}
         options = {name: value for name, value in options.items() if value is not None}
         model = self.row.model or conf().replay_model
-        return self._store(number, server.take_step(model, context, self.tools.describe(), **options))
+        answer = server.take_step(model, context, self.tools.describe(), **options)
+        self._check_answer(number, answer)
+        return self._store(number, answer)
 
     def _check_limits(self, number: int, context: Sequence[ChatMessage]) -> None:
         row, settings = self.row, conf()
@@ -144,95 +185,119 @@ class ReplayRun:
         if row.max_cost is not None and cost > row.max_cost:
             raise Ended(State.STOPPED, f"The next step would cost more than {row.max_cost}.")
 
-    def _renew_lease(self) -> None:
-        """Say that the run is alive. Raises Ended where it was cancelled."""
-        until = timezone.now() + timedelta(seconds=lease_seconds())
-        if not Replay.objects.filter(pk=self.row.pk, state=State.RUNNING).update(resume_at=until):
-            raise Ended(State.CANCELLED)
+    def _check_answer(self, number: int, answer: ModelStep) -> None:
+        """Refuse what no message can hold, before it is stored. Raises ProviderNonsense with its cost."""
+        try:
+            build_message(self._build_answer(number, describe_step(answer), answer.output_tokens), self.actor)
+        except (Day1Error, RecursionError) as error:
+            reason = error.text if isinstance(error, Day1Error) else "its arguments are nested too deeply"
+            tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
+            raise ProviderNonsense(reason=reason, **tokens) from None
 
-    @retry_transaction
     def _store(self, number: int, answer: ModelStep) -> ReplayStep:
-        calls = [{"id": call.id, "name": call.name, "input": call.arguments} for call in answer.calls]
-        stored = {"text": answer.text, "calls": calls, "refused": answer.refused, "cut": answer.cut}
-        tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
-        with transaction.atomic():
-            step = ReplayStep.objects.create(
-                replay=self.row, number=number, answer=stored, created_at=timezone.now(), **tokens
-            )
-            counters: dict[str, Any] = {name: F(name) + value for name, value in tokens.items()}
-            Replay.objects.filter(pk=self.row.pk).update(
-                steps=F("steps") + 1, calls=F("calls") + 1, tries=0, **counters
-            )
-        self.row.refresh_from_db(fields=["steps", "calls", "tries", *tokens])
+        """Store an answer with what it cost. Raises LeaseLost, Stale: then its cost alone is stored."""
+        step = self._insert(number, answer)
+        self.row.refresh_from_db(fields=["steps", "calls", "tries", "input_tokens", "output_tokens"])
+        if step is None:
+            self.lease.renew(lease_seconds())
+            raise Stale
         return step
 
     @retry_transaction
+    def _insert(self, number: int, answer: ModelStep) -> ReplayStep | None:
+        tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
+        with transaction.atomic():
+            counters: dict[str, Any] = {name: F(name) + value for name, value in tokens.items()}
+            Replay.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1, **counters)
+            # One that was cancelled meanwhile keeps the answer that was under way.
+            if self._is_stale() or not self.lease.owned.update(steps=F("steps") + 1, tries=0):
+                return None
+            return ReplayStep.objects.create(
+                replay=self.row,
+                number=number,
+                answer=describe_step(answer),
+                created_at=timezone.now(),
+                **tokens,
+            )
+
     def _apply(self, step: ReplayStep) -> None:
-        """Write the messages of an answer with the recorded results, and mark it, in one transaction."""
+        """Write the messages of an answer with the recorded results. Raises LeaseLost, Stale."""
         payloads, unknown = self._build_messages(step)
-        messages = MessageEngine()
+        self.own += self._write(step, payloads, unknown)
+
+    @retry_transaction
+    def _write(self, step: ReplayStep, payloads: Sequence[dict[str, Any]], unknown: int) -> list[Message]:
+        """Write messages and mark the step as applied, in one transaction, if the replay is at work."""
         with open_commit(self.actor, self.row.branch.name, "message.write", write=Write.ADD) as commit:
+            self.lease.update(unknown_calls=F("unknown_calls") + unknown)
+            if self._is_stale():
+                raise Stale
+            if not ReplayStep.objects.filter(pk=step.pk, applied=False).update(applied=True, answer={}):
+                raise LeaseLost
             conversation = open_conversation(commit, self.row.conversation_id)
-            rows = messages.add(commit, conversation, [build_message(one, self.actor) for one in payloads])
-            ReplayStep.objects.filter(pk=step.pk).update(applied=True, answer={})
-            Replay.objects.filter(pk=self.row.pk).update(unknown_calls=F("unknown_calls") + unknown)
-        self.own += rows
+            rows = [build_message(one, self.actor) for one in payloads]
+            return list(MessageEngine().add(commit, conversation, rows))
 
     def _build_messages(self, step: ReplayStep) -> tuple[list[dict[str, Any]], int]:
         """Return the messages of an answer and of the results of its calls, and how many have none."""
-        answer = step.answer
-        about: dict[str, Any] = {"replay": str(self.row.pk)}
-        calls = [self._name_call(step, place, call) for place, call in enumerate(answer["calls"])]
-        notes: dict[str, Any] = {name: True for name in ("refused", "cut") if answer[name]}
-        spoken = {
-            "role": Role.ASSISTANT.value,
-            "content": answer["text"] or ("" if calls else "(no words)"),
-            "tool_calls": calls,
-            "model": self.row.model or conf().replay_model,
-            "token_count": step.output_tokens,
-            "metadata": about | notes,
-        }
-        found = [self.tools.answer(clean_name(call["name"]), call["input"]) for call in calls]
+        spoken = self._build_answer(step.number, step.answer, step.output_tokens)
+        calls = spoken["tool_calls"]
+        found = [self.tools.answer(call["name"], call["input"]) for call in calls]
         results: list[dict[str, Any]] = [
             {
                 "role": Role.TOOL_RESULT.value,
                 "content": result.content or "(empty)",
                 "tool_calls": [call],
-                "metadata": {**about, "recorded": result.is_known},
+                "metadata": {"replay": str(self.row.pk), "recorded": result.is_known},
             }
             for call, result in zip(calls, found, strict=True)
         ]
         return [spoken, *results], sum(not result.is_known for result in found)
 
-    def _name_call(self, step: ReplayStep, place: int, call: dict[str, Any]) -> dict[str, Any]:
-        """Return a call under the name that the tool has in the conversation, with an id."""
-        name = self.tools.restore_name(call["name"])
-        return {**call, "id": call["id"] or f"replay_{step.number}_{place}", "name": name}
+    def _build_answer(self, number: int, answer: dict[str, Any], token_count: int) -> dict[str, Any]:
+        """Return the message of an answer, with its calls under their names in the conversation."""
+        calls = [
+            {
+                **call,
+                "id": call["id"] or f"replay_{number}_{index}",
+                "name": self.tools.restore_name(call["name"]),
+            }
+            for index, call in enumerate(answer["calls"])
+        ]
+        return {
+            "role": Role.ASSISTANT.value,
+            "content": answer["text"] or ("" if calls else "(no words)"),
+            "tool_calls": calls,
+            "model": self.row.model or conf().replay_model,
+            "token_count": token_count,
+            "metadata": {"replay": str(self.row.pk)}
+            | {name: True for name in ("refused", "cut") if answer[name]},
+        }
 
     # ---- ends ----------------------------------------------------------------------------------
 
     def _finish(self, state: str, note: str) -> None:
-        if state == State.CANCELLED:
-            return
+        """End the replay in a state. Raises LeaseLost."""
         if state == State.DONE:
-            end_replay(self.row, [State.RUNNING], note)
+            if not end_replay(self.row, self.lease.held, note):
+                raise LeaseLost
             return
-        values = {"state": state, "note": note[:500], "finished_at": timezone.now(), "resume_at": None}
-        Replay.objects.filter(pk=self.row.pk, state=State.RUNNING).update(**values)
+        self.lease.update(state=state, note=note[:500], finished_at=timezone.now(), resume_at=None)
 
     def _wait(self, error: ProviderUnavailable) -> None:
         """Go on later: when the server asked for it, else twice as late each time; at last fail."""
-        status, tries = error.data.get("status"), self.row.tries + 1
-        paid = isinstance(error, ProviderNonsense)
         self._count_call(error)
-        if status in DEFINITE or tries >= MAX_TRIES:
+        if error.data.get("status") in DEFINITE:
             return self._finish(State.FAILED, error.text)
-        retry_after = error.data.get("retry_after")
-        seconds = 0 if paid else FIRST_WAIT * 2 ** (tries - 1) if retry_after is None else retry_after
-        resume_at = timezone.now() + timedelta(seconds=min(seconds, MAX_WAIT))
-        values = {"state": State.WAITING, "note": error.text[:500], "resume_at": resume_at, "tries": tries}
-        Replay.objects.filter(pk=self.row.pk, state=State.RUNNING).update(**values)
-        return None
+        retry_after = 0 if isinstance(error, ProviderNonsense) else error.data.get("retry_after")
+        return self._try_later(error.text, retry_after)
+
+    def _try_later(self, note: str, retry_after: int | None = None) -> None:
+        """Count a try and go on later; at last fail."""
+        if self.row.tries + 1 >= MAX_TRIES:
+            return self._finish(State.FAILED, note)
+        seconds = choose_wait(self.row.tries, retry_after)
+        return self.lease.postpone(seconds, note=note[:500], tries=F("tries") + 1)
 
     def _count_call(self, error: ProviderUnavailable) -> None:
         """Count a request without a usable answer, and the tokens of one that is nonsense."""
@@ -240,3 +305,20 @@ class ReplayRun:
             name: F(name) + int(error.data.get(name) or 0) for name in ("input_tokens", "output_tokens")
         }
         Replay.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1, **counts)
+
+
+def find_server() -> ToolChatServer:
+    """Return the server of replays. Raises Ended."""
+    try:
+        server = get_replayer()
+    except ImproperlyConfigured as error:
+        raise Ended(State.FAILED, str(error)) from error
+    if server is None:
+        raise Ended(State.FAILED, NO_MODEL)
+    return server
+
+
+def describe_step(answer: ModelStep) -> dict[str, Any]:
+    """Return an answer as it is stored until its messages are written."""
+    calls = [{"id": call.id, "name": call.name, "input": call.arguments} for call in answer.calls]
+    return {"text": answer.text, "calls": calls, "refused": answer.refused, "cut": answer.cut}

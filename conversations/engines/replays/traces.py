@@ -10,7 +10,7 @@ from memory.engines.erasure.traces import Traces, change_rows
 from memory.engines.support.batches import batched
 from memory.models.base import ERASED_MARK
 
-COLUMNS = ("system_prompt", "extra_context", "memory_context")
+COLUMNS = ("system_prompt", "extra_context", "memory_context", "note")
 BATCH_SIZE = 500
 
 
