@@ -19,6 +19,7 @@ from memory.engines.facts.bulk_actions import check_ids
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.verdicts import require_judgeable
+from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -113,9 +114,7 @@ class VerificationEngine:
 
     def resume_jobs(self) -> None:
         """Go on with jobs whose message or worker was lost, and those that waited long enough."""
-        states = [State.QUEUED, State.RUNNING, State.WAITING]
-        due = VerificationJob.objects.filter(state__in=states).exclude(resume_at__gt=timezone.now())
-        for job_id in due.order_by("pk").values_list("pk", flat=True):
+        for job_id in list_due(VerificationJob):
             self.run_job(job_id)
 
     # ---- reading -------------------------------------------------------------------------------

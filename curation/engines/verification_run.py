@@ -4,13 +4,12 @@ Each judgement is stored as soon as it is there; the verdicts of a portion then 
 commit, with the position of the job. A run that begins again finds what is stored and asks only for the rest.
 """
 
+import logging
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from curation.engines.cases import load_case
@@ -22,17 +21,25 @@ from memory.actors import Actor
 from memory.db.retry import retry_transaction
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.verdicts import JUDGEABLE
+from memory.engines.support.leases import (
+    LEASE_SECONDS,
+    MAX_TRIES,
+    Lease,
+    LeaseLost,
+    choose_wait,
+    claim_row,
+    hold_row,
+)
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.policies import Write
 from memory.exceptions import BranchArchived, BranchNotFound, ProviderUnavailable
 from memory.models import Fact
 from memory.providers.chat import ChatServer, get_judge
 
+logger = logging.getLogger(__name__)
 State = VerificationJob.State
+KEPT = (*COSTS, "tries", "fallback")  # columns that a run counts itself
 JUDGED_SIZE, HEURISTIC_SIZE = 10, 500  # facts of one commit
-MAX_TRIES = 5  # without an answer; then the heuristic does the rest
-FIRST_WAIT, MAX_WAIT = 30, 3600  # seconds
-LEASE_SECONDS = 60  # that a run has beside the time for its answers
 REFUSED_REQUEST = (400, 413, 422)  # about this fact alone, such as a text that is too long for the model
 REFUSED_SERVER = (401, 403, 404)  # no later request fares better
 
@@ -55,21 +62,18 @@ def find_judge() -> tuple[ChatServer | None, str]:
 
 def claim_job(job_id: UUID) -> VerificationJob | None:
     """Take a job that no worker has, until its next sign of life is due."""
-    now = timezone.now()
-    free = Q(state=State.QUEUED) | Q(state__in=[State.RUNNING, State.WAITING], resume_at__lte=now)
-    claimed = VerificationJob.objects.filter(free, pk=job_id)
-    if not claimed.update(state=State.RUNNING, resume_at=now + measure_lease()):
+    if not claim_row(VerificationJob, job_id, measure_lease()):
         return None
     return VerificationJob.objects.select_related("branch").get(pk=job_id)
 
 
 def hold_job(job: VerificationJob) -> None:
     """Make a job that is not stored yet the caller's own: no sweep takes it while its lease lasts."""
-    job.state, job.resume_at = State.RUNNING, timezone.now() + measure_lease()
+    hold_row(job, measure_lease())
 
 
-def measure_lease() -> timedelta:
-    return timedelta(seconds=lease_seconds(find_judge()[0]))
+def measure_lease() -> float:
+    return lease_seconds(find_judge()[0])
 
 
 class VerificationRun:
@@ -77,6 +81,7 @@ class VerificationRun:
 
     def __init__(self, job: VerificationJob, patient: bool = True) -> None:
         self.job, self.patient = job, patient
+        self.lease = Lease.of(job)
         self.judge, problem = find_judge()
         self.job.fallback = self.job.fallback or problem
         self.actor = Actor(job.project_id, "system", label=job.created_by, scopes=frozenset({"admin"}))
@@ -94,17 +99,20 @@ class VerificationRun:
                 self._verify_portion([UUID(uid) for uid in job.fact_ids[job.position : job.position + size]])
         except Paused:
             return
+        except LeaseLost:
+            logger.info("Verification job %s is another worker's", job.pk)
         except BudgetSpent:
             self._finish(State.STOPPED)
         except (BranchArchived, BranchNotFound) as error:
-            job.note = error.text[:500]
-            self._finish(State.FAILED)
+            self._finish(State.FAILED, error.text[:500])
         else:
             self._finish(State.DONE)
 
-    def _finish(self, state: str) -> None:
-        self.job.state, self.job.finished_at, self.job.resume_at = state, timezone.now(), None
-        self.job.save()
+    def _finish(self, state: str, note: str = "") -> None:
+        notes = {"note": note} if note else {}
+        kept = {name: getattr(self.job, name) for name in KEPT}
+        self.lease.held.update(state=state, finished_at=timezone.now(), resume_at=None, **kept, **notes)
+        self.job.refresh_from_db()
 
     # ---- a portion -----------------------------------------------------------------------------
 
@@ -150,7 +158,7 @@ class VerificationRun:
             return Judgement(rate_by_heuristic(fact), fallback=self.job.fallback)
         if self.job.calls + self.job.votes > self.job.budget:
             raise BudgetSpent
-        self._renew_lease()
+        self.lease.renew(lease_seconds(self.judge, self.job.votes))
         try:
             found = judge_case(self.judge, load_case(fact, self.job.branch, self.actor), self.job.votes)
         except ProviderUnavailable as error:
@@ -172,16 +180,9 @@ class VerificationRun:
 
     def _wait(self, why: str, retry_after: int | None) -> None:
         """Have the job go on later: when the server asked for it, else twice as late each time."""
-        seconds = FIRST_WAIT * 2 ** (self.job.tries - 1) if retry_after is None else retry_after
-        self.job.state, self.job.note = State.WAITING, why
-        self.job.resume_at = timezone.now() + timedelta(seconds=min(seconds, MAX_WAIT))
-        self.job.save()
+        kept = {name: getattr(self.job, name) for name in KEPT}
+        self.lease.postpone(choose_wait(self.job.tries - 1, retry_after), note=why, **kept)
         raise Paused
-
-    def _renew_lease(self) -> None:
-        seconds = lease_seconds(self.judge, self.job.votes)
-        self.job.resume_at = timezone.now() + timedelta(seconds=seconds)
-        VerificationJob.objects.filter(pk=self.job.pk).update(resume_at=self.job.resume_at)
 
     def _rate_rest(
         self, facts: dict[UUID, Fact], rows: dict[UUID, Verification], uids: Sequence[UUID]
@@ -200,7 +201,7 @@ class VerificationRun:
     @retry_transaction
     def _insert(self, pairs: Sequence[tuple[Fact, Judgement]]) -> list[Verification]:
         with transaction.atomic():
-            self.job.save(update_fields=[*COSTS, "tries", "fallback"])
+            self.lease.update(**{name: getattr(self.job, name) for name in KEPT})
             return store_judgements(self.job, pairs)
 
     @retry_transaction
@@ -219,7 +220,7 @@ class VerificationRun:
             gone = [uid for uid in uids if uid not in facts]
             Verification.objects.filter(branch=branch, fact_id__in=gone).update(latest=False)
             position = self.job.position + len(uids)
-            VerificationJob.objects.filter(pk=self.job.pk).update(position=position, counts=counts)
+            self.lease.update(position=position, counts=counts)
         self.job.position, self.job.counts = position, counts
         branch.refresh_from_db(fields=["head", "head_at"])
 

@@ -1,4 +1,4 @@
-"""Replays and what must not happen: erased words again, two workers at once, money twice, foreign branches."""
+"""Replays: no erased words again, no two workers at once, no money twice, no foreign branches."""
 
 import json
 from dataclasses import replace
@@ -11,14 +11,15 @@ from werkzeug import Response
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import ReplayEngine
+from conversations.engines.replays.recorded import UNKNOWN
 from conversations.engines.replays.run import ReplayRun
 from conversations.models import Conversation, Message, Replay, ReplayStep
+from curation.engines.quarantine.engine import QuarantineEngine
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import BranchForbidden
-from memory.models.base import ERASED_MARK
 from tests.conversations.fake_model import completion, texts, used
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -87,7 +88,7 @@ class TestErasures:
         model.next += [erase, completion(None, ("Read", {"path": "a"})), completion("Done.")]
         replay = run(replay_secret())
         assert (replay.state, replay.steps, replay.calls, replay.input_tokens) == ("done", 2, 3, 300)
-        assert texts(replay) == [("assistant", ""), ("tool_result", ERASED_MARK), ("assistant", "Done.")]
+        assert texts(replay) == [("assistant", ""), ("tool_result", UNKNOWN), ("assistant", "Done.")]
         assert "zanzibar" not in json.dumps(model.sent[1:])
 
     def test_of_a_note_of_the_server(self, actor, model, run, replay_secret):
@@ -97,6 +98,34 @@ class TestErasures:
         assert "zanzibar" in replay.note
         ErasureEngine().erase(actor=actor, scope="match", target="zanzibar", confirm="test")
         assert "zanzibar" not in Replay.objects.get().note
+
+
+class TestQuarantines:
+    def test_what_a_replay_has_copied_is_hidden(self, actor, model, run, replay_secret):
+        model.next += [completion(None, ("Read", {"path": "a"})), completion("The file says zanzibar.")]
+        replay = run(replay_secret())
+        quarantine = QuarantineEngine().create_quarantine(
+            source="session", target="s9", actor=actor, reason="x"
+        )
+        search = {"query": "zanzibar", "actor": actor}
+        assert MESSAGES.search_messages(**search).hits == []
+        assert ENGINE.list_messages(replay_id=replay.pk, actor=actor) == []
+        QuarantineEngine().release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+        assert len(MESSAGES.search_messages(**search).hits) == 4
+        assert len(ENGINE.list_messages(replay_id=replay.pk, actor=actor)) == 3
+
+    def test_a_context_tells_no_hidden_fact(self, actor, model, begin, run):
+        FactEngine().write_fact(fact_text="The login fails when the clock is wrong.", actor=actor)
+        liar = actor.with_origin(session_id="s8")
+        FactEngine().write_fact(fact_text="The login fails because of zanzibar.", actor=liar)
+        replay = begin(memory={"branch": "main"})
+        assert "zanzibar" in replay.memory_context
+        QuarantineEngine().create_quarantine(source="session", target="s8", actor=actor, reason="x")
+        told = ENGINE.get_replay(replay_id=replay.pk, actor=actor).memory_context
+        assert ("clock" in told, "zanzibar" in told) == (True, False)
+        model.next.append(completion("Done."))
+        run(replay)
+        assert "zanzibar" not in json.dumps(model.sent)
 
 
 class TestWorkers:
@@ -188,7 +217,7 @@ class TestMoney:
         "message",
         [
             call("Read", '{"a": 1e999}'),
-            call("Read", '{"a": %s1%s}' % ("[" * 900, "]" * 900)),
+            call("Read", '{"a": ' + "[" * 900 + "]" * 900 + "}"),
             {"content": "x" * (2**20 + 10)},
         ],
         ids=["infinite", "nested", "over 1 MiB"],

@@ -12,14 +12,15 @@ from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation
 from curation.engines.scoring.dimensions import MEANINGS
 from curation.engines.scoring.engine import ScoringEngine
-from curation.engines.scoring.run import GUESS, NO_JUDGE
+from curation.engines.scoring.run import GUESS, NO_JUDGE, ScoringRun
 from curation.engines.scoring.transcript import MAX_MESSAGE, MAX_TOTAL
 from curation.engines.verification import VerificationEngine
 from curation.models import Score, Scoring
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
+from memory.engines.erasure.engine import ErasureEngine
 from memory.exceptions import BranchArchived, Invalid, NotFound, ScopeMissing
-from memory.models import AuditEntry, Fact
+from memory.models import AuditEntry, Fact, QueueMessage
 from tests.curation.fake_judge import MODEL, FakeJudge, rating
 from tests.memory.api.client import Api, refused
 
@@ -181,7 +182,7 @@ def test_a_judge_that_refuses_is_asked_once(judge: FakeJudge, talk: Talk, actor:
 
 def later(row: Scoring) -> Scoring:
     Scoring.objects.filter(pk=row.pk).update(resume_at=timezone.now() - timedelta(seconds=1))
-    engine.resume_scorings()
+    engine.run_scoring(row.pk)
     return Scoring.objects.get(pk=row.pk)
 
 
@@ -415,3 +416,55 @@ def test_an_erased_message_leaves_no_words_of_a_judge(
     answer = api.post("/erasures", {**body, "confirm": "test"})
     assert answer.status_code == 201, answer.json()
     assert Score.objects.get().explanation == "[erased]"
+
+
+# ---- two workers, erasures -------------------------------------------------------------------------
+
+
+def test_a_worker_that_slept_stores_no_vote(judge: FakeJudge, talk: Talk, actor: Actor) -> None:
+    judge.say(*[rating(value, names=["tone"]) for value in (0.3, 0.5, 0.7, 0.9)])
+    row = engine.start_scoring(conversation_id=talk().uid, actor=actor, dimensions=["tone"], votes=3)
+    original, slept = ScoringRun._read_answer, []
+
+    def sleep(self: ScoringRun, *args: Any) -> Any:
+        if not slept:
+            slept.append(True)
+            later(row)  # another worker takes all three votes
+        return original(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScoringRun, "_read_answer", sleep)
+        engine.run_scoring(row.pk)
+    done = Scoring.objects.get(pk=row.pk)
+    assert (done.state, done.calls, len(done.ballots), done.average) == ("done", 4, 3, 0.7)
+    assert [one.value for one in Score.objects.filter(scoring=done)] == [0.7]
+
+
+def test_what_is_erased_during_a_run_is_not_stored_again(judge: FakeJudge, talk: Talk, actor: Actor) -> None:
+    made = talk("Why does zanzibar fail?", "It is zanzibar.")
+    row = engine.start_scoring(conversation_id=made.uid, actor=actor, dimensions=["tone"], votes=2)
+    judge.say(*[rating(0.5, names=["tone"], reason="He says zanzibar") for _ in range(2)])
+    judge.say(rating(0.5, names=["tone"], reason="He is brief"))
+    original, asked = ScoringRun._read_answer, []
+
+    def erase(self: ScoringRun, *args: Any) -> Any:
+        asked.append(True)
+        if len(asked) == 2:
+            ErasureEngine().erase(actor=actor, scope="match", target="zanzibar", confirm="test")
+        return original(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScoringRun, "_read_answer", erase)
+        engine.run_scoring(row.pk)
+    done = Scoring.objects.get(pk=row.pk)
+    assert (done.state, done.calls, len(done.ballots)) == ("done", 3, 2)
+    assert "zanzibar" not in str([one.explanation for one in Score.objects.all()] + done.ballots)
+    assert ["zanzibar" in str(prompt) for prompt in judge.prompts] == [True, True, False]
+
+
+def test_the_sweep_queues(judge: FakeJudge, talk: Talk, actor: Actor) -> None:
+    row = engine.start_scoring(conversation_id=talk().uid, actor=actor, dimensions=["tone"])
+    QueueMessage.objects.all().delete()
+    engine.resume_scorings()
+    assert QueueMessage.objects.count() == 1
+    assert (Scoring.objects.get(pk=row.pk).state, judge.prompts) == ("queued", [])

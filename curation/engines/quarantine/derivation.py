@@ -12,10 +12,11 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet
 
+from conversations.engines.forks import find_conversations
 from conversations.engines.named_after import is_named_after
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Replay
 from curation.models import Quarantine
 from memory.db.querysets import Lineage
 from memory.engines.support.batches import batched
@@ -101,7 +102,8 @@ class Derivation:
 
     def _spread_from(self, frontier: Frontier) -> int:
         made = self._spread_versions(frontier) + self._spread_edges(frontier)
-        return made + self._spread_copies(frontier) + self._spread_forks(frontier)
+        made += self._spread_copies(frontier) + self._spread_forks(frontier)
+        return made + self._spread_replays(frontier)
 
     def _all(self, kind: str) -> Any:
         return self.hidden.filter(kind=kind).values("uid")
@@ -187,6 +189,21 @@ class Derivation:
         rows, messages = self._select_unhidden(Conversation), self._all("message")
         made = [rows.filter(is_named_after(uids, messages)) for uids in frontier.get("conversation", ())]
         return sum(self._hide_whole(Conversation, one) for one in made)
+
+    def _spread_replays(self, frontier: Frontier) -> int:
+        """Hide what replays wrote whose source has hidden messages, or whose context tells hidden facts."""
+        replays = Replay.objects.filter(project=self.quarantine.project_id).order_by()
+        if not replays.exists():
+            return 0
+        facts, said = (list_uids(frontier, kind) for kind in ("fact", "message"))
+        told = replays.exclude(memory_facts=[]).values_list("conversation_id", "memory_facts")
+        forks = {fork for fork, named in told if facts & {UUID(uid) for uid in named}}
+        sources = find_conversations(self.quarantine.project_id, said)
+        for batch in batched(sorted(sources), BATCH_SIZE):
+            forks |= set(replays.filter(source_id__in=batch).values_list("conversation_id", flat=True))
+        rows = self._select_unhidden(Message)
+        parts = batched(sorted(forks), BATCH_SIZE)
+        return sum(self._hide_whole(Message, rows.filter(conversation_id__in=batch)) for batch in parts)
 
     def _hide_whole(self, model: type[BranchedModel], rows: Any) -> int:
         """Hide every version of the memories of some rows."""
@@ -281,6 +298,16 @@ class Derivation:
         for batch in batched(sorted(uids), BATCH_SIZE):
             found |= set(self.hidden.filter(uid__in=batch).values_list(column, flat=True))
         return found
+
+
+def list_uids(frontier: Frontier, kind: str) -> set[UUID]:
+    """Return the ids of hidden memories of a kind."""
+    parts = frontier.get(kind, ())
+    return {
+        uid
+        for uids in parts
+        for uid in (uids.values_list("uid", flat=True) if isinstance(uids, QuerySet) else uids)
+    }
 
 
 class Places:

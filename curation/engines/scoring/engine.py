@@ -20,7 +20,7 @@ from curation.engines.fields.scores import (
     SCORING_FILTERS,
 )
 from curation.engines.scoring.dimensions import check_dimension, check_dimensions
-from curation.engines.scoring.run import ScoringRun, claim_scoring, list_due, list_judges
+from curation.engines.scoring.run import ScoringRun, claim_scoring, list_judges
 from curation.engines.scoring.summary import ScoreSummary, summarize_rows
 from curation.engines.selection import check_number
 from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, find_live_branch
@@ -32,6 +32,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
+from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -117,9 +118,9 @@ class ScoringEngine:
             ScoringRun(row).carry_out()
 
     def resume_scorings(self) -> None:
-        """Go on with scorings that waited long enough, or whose message or worker was lost."""
-        for scoring_id in list_due():
-            self.run_scoring(scoring_id)
+        """Queue scorings that waited long enough, or whose message or worker was lost."""
+        for scoring_id in list_due(Scoring):
+            enqueue(TASK, str(scoring_id))
 
     def get_scoring(self, *, scoring_id: UUID, actor: Actor) -> Scoring:
         """Return a scoring. Raises NotFound, also where its conversation or branch is not shown."""

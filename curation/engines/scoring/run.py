@@ -3,14 +3,14 @@
 A run that begins again finds the stored votes, and asks only for the rest.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from conversations.engines.conversations import get_visible
@@ -22,22 +22,25 @@ from curation.engines.prompts import SCORE, fence_parts
 from curation.engines.ratings import Rating, combine_votes, cut_text, parse_rating
 from curation.engines.scoring.dimensions import describe_answer, list_names
 from curation.engines.scoring.transcript import Transcript, read_transcript
-from curation.engines.verification_run import (
-    FIRST_WAIT,
-    LEASE_SECONDS,
-    MAX_TRIES,
-    MAX_WAIT,
-    REFUSED_REQUEST,
-    REFUSED_SERVER,
-    Paused,
-)
+from curation.engines.verification_run import REFUSED_REQUEST, REFUSED_SERVER, Paused
 from curation.models import Score, Scoring
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
 from memory.db.retry import retry_transaction
+from memory.engines.erasure.marks import ErasureMark
+from memory.engines.support.leases import (
+    FIRST_WAIT,
+    LEASE_SECONDS,
+    MAX_TRIES,
+    Lease,
+    LeaseLost,
+    choose_wait,
+    claim_row,
+)
 from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import ChatAnswer, ChatServer, get_judge
 
+logger = logging.getLogger(__name__)
 State, Method = Scoring.State, Score.Method
 SCORER = "scoring_engine"
 UNKNOWN_SCORE = 0.5
@@ -45,21 +48,15 @@ NO_JUDGE = "No judge is set (DAY1_JUDGE_MODEL)."
 GUESS = "No judgement: each dimension has 0.5."
 
 
+class Stale(Exception):
+    """Something was erased or hidden since the run has read the conversation."""
+
+
 def claim_scoring(scoring_id: UUID) -> Scoring | None:
     """Take a scoring that no worker has, until its next sign of life is due."""
-    now = timezone.now()
-    free = Q(state=State.QUEUED) | Q(state__in=[State.RUNNING, State.WAITING], resume_at__lte=now)
-    until = now + timedelta(seconds=lease_seconds())
-    if not Scoring.objects.filter(free, pk=scoring_id).update(state=State.RUNNING, resume_at=until):
+    if not claim_row(Scoring, scoring_id, lease_seconds()):
         return None
     return Scoring.objects.select_related("branch").get(pk=scoring_id)
-
-
-def list_due() -> list[UUID]:
-    """Return scorings that waited long enough, or whose message or worker was lost."""
-    states = [State.QUEUED, State.RUNNING, State.WAITING]
-    due = Scoring.objects.filter(state__in=states).exclude(resume_at__gt=timezone.now())
-    return list(due.order_by("pk").values_list("pk", flat=True))
 
 
 def lease_seconds() -> float:
@@ -71,22 +68,39 @@ class ScoringRun:
 
     def __init__(self, row: Scoring, patient: bool = True) -> None:
         self.row, self.patient = row, patient
-        self.names = list_names(row.dimensions)
+        self.lease = Lease.of(row)
 
     def carry_out(self) -> None:
         """Ask for the votes that are missing, then store the scores, until it is done or waits."""
         try:
+            while not self._try_once():
+                pass
+        except Paused:
+            return
+        except LeaseLost:
+            logger.info("Scoring %s is another worker's", self.row.pk)
+        except Day1Error as error:  # the branch or the conversation is gone
+            self._fail(error)
+
+    def _try_once(self) -> bool:
+        """Work on what is stored now; return whether the scoring is done, and not to be read again."""
+        try:
             transcript = self._read_transcript()
             for judge in self._list_missing():
                 self._take_vote(judge, transcript)
-        except Paused:
-            return
-        except Day1Error as error:  # the branch or the conversation is gone
-            self._fail(error)
-        else:
             self._finish()
+        except Stale:
+            return False
+        return True
 
     def _read_transcript(self) -> Transcript:
+        """Read the scoring and its conversation. Raises Paused while an erasure is under way."""
+        self.mark = ErasureMark.read(self.row.project_id)
+        if self.mark.is_under_way:
+            self.lease.postpone(FIRST_WAIT)
+            raise Paused
+        self.row.refresh_from_db()
+        self.names = list_names(self.row.dimensions)
         lineage = self.row.branch.lineage(self.row.seq)
         conversation = get_visible(lineage, self.row.conversation_id)
         found = read_transcript(load_thread(lineage, conversation), Message.objects.in_lineage(lineage))
@@ -106,8 +120,10 @@ class ScoringRun:
         return len(own) < self.row.votes and not any(one.get("gave_up") for one in own)
 
     def _take_vote(self, judge: str, transcript: Transcript) -> None:
-        """Store the vote of a judge, or why there is none. Raises Paused."""
-        self._renew_lease()
+        """Store the vote of a judge, or why there is none. Raises Paused, Stale, LeaseLost."""
+        self.lease.renew(lease_seconds())
+        if self._is_stale():
+            raise Stale
         try:
             server = find_server(judge)
             answer = server.complete(self._build_prompt(transcript))
@@ -141,48 +157,52 @@ class ScoringRun:
 
     def _wait(self, error: ProviderUnavailable) -> None:
         """Have the run go on later: when the server asked for it, else twice as late each time."""
-        retry_after = error.data.get("retry_after")
-        seconds = FIRST_WAIT * 2**self.row.tries if retry_after is None else retry_after
-        Scoring.objects.filter(pk=self.row.pk).update(
-            state=State.WAITING,
-            warning=describe_error(error),
-            resume_at=timezone.now() + timedelta(seconds=min(seconds, MAX_WAIT)),
-            tries=F("tries") + 1,
-            calls=F("calls") + 1,
-        )
+        Scoring.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1)
+        seconds = choose_wait(self.row.tries, error.data.get("retry_after"))
+        self.lease.postpone(seconds, warning=describe_error(error), tries=F("tries") + 1)
         raise Paused
 
-    def _renew_lease(self) -> None:
-        until = timezone.now() + timedelta(seconds=lease_seconds())
-        Scoring.objects.filter(pk=self.row.pk).update(resume_at=until)
+    def _is_stale(self) -> bool:
+        return ErasureMark.read(self.row.project_id) != self.mark
+
+    def _store_ballot(self, ballot: dict[str, Any], answer: ChatAnswer) -> None:
+        """Store a vote with what it cost, so that neither is lost nor paid for twice.
+
+        Raises LeaseLost, Stale: then its cost alone is stored.
+        """
+        ballots = [*self.row.ballots, ballot]
+        if not self._store_ballots(ballots, answer):
+            self.lease.renew(lease_seconds())
+            raise Stale
+        self.row.ballots, self.row.tries = ballots, 0
 
     @retry_transaction
-    def _store_ballot(self, ballot: dict[str, Any], answer: ChatAnswer) -> None:
-        """Store a vote with what it cost, so that neither is lost nor paid for twice."""
-        ballots = [*self.row.ballots, ballot]
-        Scoring.objects.filter(pk=self.row.pk).update(
-            ballots=ballots,
-            tries=0,
-            calls=F("calls") + 1,
-            input_tokens=F("input_tokens") + answer.input_tokens,
-            output_tokens=F("output_tokens") + answer.output_tokens,
-        )
-        self.row.ballots, self.row.tries = ballots, 0
+    def _store_ballots(self, ballots: list[dict[str, Any]], answer: ChatAnswer) -> bool:
+        with transaction.atomic():
+            Scoring.objects.filter(pk=self.row.pk).update(
+                calls=F("calls") + 1,
+                input_tokens=F("input_tokens") + answer.input_tokens,
+                output_tokens=F("output_tokens") + answer.output_tokens,
+            )
+            return not self._is_stale() and bool(self.lease.held.update(ballots=ballots, tries=0))
 
     # ---- ends ----------------------------------------------------------------------------------
 
     def _fail(self, error: Day1Error) -> None:
         values = {"state": State.FAILED, "warning": error.text[:500], "resume_at": None}
-        Scoring.objects.filter(pk=self.row.pk).update(finished_at=timezone.now(), **values)
+        self.lease.held.update(finished_at=timezone.now(), **values)
 
     @retry_transaction
     def _finish(self) -> None:
-        """Store the median of the votes, and without any .5 in each dimension, in one transaction."""
+        """Store the median of the votes, and without any .5 in each dimension, in one transaction.
+
+        Raises Stale, LeaseLost.
+        """
         votes = [Rating(one["scores"], one["reasons"]) for one in self.row.ballots if "scores" in one]
         method = Method.JUDGE if votes else Method.HEURISTIC
         rating = combine_votes(votes) if votes else Rating(dict.fromkeys(self.names, UNKNOWN_SCORE), {})
         with transaction.atomic():
-            ended = Scoring.objects.filter(pk=self.row.pk, state=State.RUNNING).update(
+            self.lease.update(
                 state=State.DONE,
                 method=method,
                 average=rating.average,
@@ -193,8 +213,9 @@ class ScoringRun:
                 resume_at=None,
                 finished_at=timezone.now(),
             )
-            if ended:
-                insert_all([build_score(self.row, name, rating, method) for name in self.names])
+            if self._is_stale():
+                raise Stale
+            insert_all([build_score(self.row, name, rating, method) for name in self.names])
 
     def _describe_shortfall(self, votes: int) -> str:
         """Return what fell short: "" where every vote was given."""
