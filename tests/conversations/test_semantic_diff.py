@@ -245,6 +245,17 @@ def test_over_rest(api, talk):
     refused(api.get(f"/conversations/{one.uid}/semantic-diff/nope"), 400, "invalid", "id")
 
 
+class TestNotes:
+    def test_other_arguments_and_silence_are_named(self, talk, compare):
+        one, other = talk(call("Bash", {"command": "ls"})), talk(call("Bash", {"command": "rm -rf /"}))
+        found = compare(one, other)
+        assert found.verdict == "equivalent"
+        assert found.notes[:2] == [
+            "The arguments of 1 of 1 calls of the same tool differ.",
+            "Neither side says anything: only what they did was compared.",
+        ]
+
+
 class TestBounds:
     def test_many_different_words_need_no_more_memory(self, actor, talk, compare):
         def write(side):

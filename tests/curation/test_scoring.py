@@ -1,6 +1,7 @@
 """Scoring: judges behind a real HTTP server, their votes, what stands in for them; scores of people."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -416,6 +417,15 @@ def test_an_erased_message_leaves_no_words_of_a_judge(
     answer = api.post("/erasures", {**body, "confirm": "test"})
     assert answer.status_code == 201, answer.json()
     assert Score.objects.get().explanation == "[erased]"
+
+
+def test_a_key_gives_no_score_of_a_person(talk: Talk, actor: Actor) -> None:
+    key = replace(actor, kind="key", scopes=frozenset({"curate"}))
+    given = {"target_type": "conversation", "target_id": talk().uid, "dimension": "tone", "value": 1.0}
+    with pytest.raises(Invalid, match="no score of a person"):
+        engine.create_score(actor=key, method="human", scorer="alice", **given)
+    assert engine.create_score(actor=key, scorer="alice", **given).method == "external"
+    assert Score.objects.count() == 1
 
 
 # ---- two workers, erasures -------------------------------------------------------------------------

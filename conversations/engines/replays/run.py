@@ -176,12 +176,14 @@ class ReplayRun:
         row, settings = self.row, conf()
         if number > row.max_steps:
             raise Ended(State.STOPPED, f"It has taken {row.max_steps} steps, which is its limit.")
-        tokens = estimate_tokens(context)
+        tokens = estimate_tokens(context) + estimate_tokens(self.tools.describe())
+        answer = row.max_tokens or 0
         if row.max_total_tokens is not None and (
-            row.input_tokens + row.output_tokens + tokens > row.max_total_tokens
+            row.input_tokens + row.output_tokens + tokens + answer > row.max_total_tokens
         ):
             raise Ended(State.STOPPED, f"The next step would exceed {row.max_total_tokens} tokens.")
-        cost = (measure_cost(row) or 0) + tokens * settings.replay_input_price / 1e6
+        price = tokens * settings.replay_input_price + answer * settings.replay_output_price
+        cost = (measure_cost(row) or 0) + price / 1e6
         if row.max_cost is not None and cost > row.max_cost:
             raise Ended(State.STOPPED, f"The next step would cost more than {row.max_cost}.")
 

@@ -118,6 +118,11 @@ def compare_layers(comparison: Comparison) -> SemanticDiff:
     reasoning = compare_reasoning(comparison)
     outcome = compare_outcome(comparison, *steps)
     notes = []
+    if actions.argument_changes:
+        changed = len(actions.argument_changes)
+        notes.append(f"The arguments of {changed} of {actions.aligned} calls of the same tool differ.")
+    if not any(reasoning.segments):
+        notes.append("Neither side says anything: only what they did was compared.")
     if reasoning.method == WORDS:
         notes.append("Texts were compared by their words: not all of them have a vector.")
     verdict = choose_verdict(actions.similarity, reasoning.similarity)

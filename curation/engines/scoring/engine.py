@@ -248,6 +248,8 @@ def check_method(method: str | None, actor: Actor) -> str:
     """
     if method is None:
         return (Method.EXTERNAL if actor.kind == "key" else Method.HUMAN).value
+    if method == Method.HUMAN and actor.kind == "key":
+        raise Invalid("A program with a key gives no score of a person: leave {field} out.", field="method")
     if method not in GIVEN_METHODS:
         raise Invalid("{field} must be one of {values}.", field="method", values=", ".join(GIVEN_METHODS))
     return method
