@@ -1,5 +1,7 @@
 """Comparisons of two conversations, routes of the first."""
 
+from typing import Any
+
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -31,7 +33,7 @@ class ComparisonRoutes(Resource):
         return Response(comparison_shapes.semantic_diff(found))
 
 
-def take_branches(payload: Input) -> dict[str, str]:
+def take_branches(payload: Input) -> dict[str, Any]:
     """Take the branch of each side; the second's is the first's by default."""
     branch = payload.take_branch()
     return {

@@ -38,7 +38,7 @@ from memory.providers.chat import ChatServer, get_judge
 
 logger = logging.getLogger(__name__)
 State = VerificationJob.State
-KEPT = (*COSTS, "tries", "fallback")  # columns that a run counts itself
+COUNTED_FIELDS = (*COSTS, "tries", "fallback")  # columns that a run counts itself
 JUDGED_SIZE, HEURISTIC_SIZE = 10, 500  # facts of one commit
 REFUSED_REQUEST = (400, 413, 422)  # about this fact alone, such as a text that is too long for the model
 REFUSED_SERVER = (401, 403, 404)  # no later request fares better
@@ -110,8 +110,8 @@ class VerificationRun:
 
     def _finish(self, state: str, note: str = "") -> None:
         notes = {"note": note} if note else {}
-        kept = {name: getattr(self.job, name) for name in KEPT}
-        self.lease.held.update(state=state, finished_at=timezone.now(), resume_at=None, **kept, **notes)
+        kept = {name: getattr(self.job, name) for name in COUNTED_FIELDS}
+        self.lease.running.update(state=state, finished_at=timezone.now(), resume_at=None, **kept, **notes)
         self.job.refresh_from_db()
 
     # ---- a portion -----------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class VerificationRun:
 
     def _wait(self, why: str, retry_after: int | None) -> None:
         """Have the job go on later: when the server asked for it, else twice as late each time."""
-        kept = {name: getattr(self.job, name) for name in KEPT}
+        kept = {name: getattr(self.job, name) for name in COUNTED_FIELDS}
         self.lease.postpone(choose_wait(self.job.tries - 1, retry_after), note=why, **kept)
         raise Paused
 
@@ -201,7 +201,7 @@ class VerificationRun:
     @retry_transaction
     def _insert(self, pairs: Sequence[tuple[Fact, Judgement]]) -> list[Verification]:
         with transaction.atomic():
-            self.lease.update(**{name: getattr(self.job, name) for name in KEPT})
+            self.lease.update(**{name: getattr(self.job, name) for name in COUNTED_FIELDS})
             return store_judgements(self.job, pairs)
 
     @retry_transaction

@@ -24,8 +24,8 @@ def filter_readable(rows: Any, actor: Actor) -> Any:
     names = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
     allowed = [pk for pk, name in names if actor.may_use(name)]
     rows = rows.filter(branch__in=allowed, source_branch__in=allowed)
-    told = Replay.objects.filter(project=actor.project_id).order_by()
-    lists = told.values_list("memory_branches", flat=True).distinct()
+    every = Replay.objects.filter(project=actor.project_id).order_by()
+    lists = every.values_list("memory_branches", flat=True).distinct()
     forbidden = [found for found in lists if not all(map(actor.may_use, found))]
     for found in forbidden:
         rows = rows.exclude(memory_branches=found)

@@ -193,7 +193,7 @@ class ReplayRun:
             build_message(self._build_answer(number, describe_step(answer), answer.output_tokens), self.actor)
         except (Day1Error, RecursionError) as error:
             reason = error.text if isinstance(error, Day1Error) else "its arguments are nested too deeply"
-            tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
+            tokens: Any = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
             raise ProviderNonsense(reason=reason, **tokens) from None
 
     def _store(self, number: int, answer: ModelStep) -> ReplayStep:
@@ -281,7 +281,7 @@ class ReplayRun:
     def _finish(self, state: str, note: str) -> None:
         """End the replay in a state. Raises LeaseLost."""
         if state == State.DONE:
-            if not end_replay(self.row, self.lease.held, note):
+            if not end_replay(self.row, self.lease.running, note):
                 raise LeaseLost
             return
         self.lease.update(state=state, note=note[:500], finished_at=timezone.now(), resume_at=None)

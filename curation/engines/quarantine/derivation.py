@@ -195,10 +195,10 @@ class Derivation:
         replays = Replay.objects.filter(project=self.quarantine.project_id).order_by()
         if not replays.exists():
             return 0
-        facts, said = (list_uids(frontier, kind) for kind in ("fact", "message"))
-        told = replays.exclude(memory_facts=[]).values_list("conversation_id", "memory_facts")
-        forks = {fork for fork, named in told if facts & {UUID(uid) for uid in named}}
-        sources = find_conversations(self.quarantine.project_id, said)
+        facts, messages = (list_uids(frontier, kind) for kind in ("fact", "message"))
+        contexts = replays.exclude(memory_facts=[]).values_list("conversation_id", "memory_facts")
+        forks = {fork for fork, named in contexts if facts & {UUID(uid) for uid in named}}
+        sources = find_conversations(self.quarantine.project_id, messages)
         for batch in batched(sorted(sources), BATCH_SIZE):
             forks |= set(replays.filter(source_id__in=batch).values_list("conversation_id", flat=True))
         rows = self._select_unhidden(Message)

@@ -184,13 +184,13 @@ class ScoringRun:
                 input_tokens=F("input_tokens") + answer.input_tokens,
                 output_tokens=F("output_tokens") + answer.output_tokens,
             )
-            return not self._is_stale() and bool(self.lease.held.update(ballots=ballots, tries=0))
+            return not self._is_stale() and bool(self.lease.running.update(ballots=ballots, tries=0))
 
     # ---- ends ----------------------------------------------------------------------------------
 
     def _fail(self, error: Day1Error) -> None:
         values = {"state": State.FAILED, "warning": error.text[:500], "resume_at": None}
-        self.lease.held.update(finished_at=timezone.now(), **values)
+        self.lease.running.update(finished_at=timezone.now(), **values)
 
     @retry_transaction
     def _finish(self) -> None:

@@ -20,7 +20,11 @@ def load_actor(project_id: UUID, kind: str, actor_id: str, label: str) -> Actor:
             raise Unauthenticated("The API key that started this has ended.")
         return get_actor(key, "worker")
     if kind == "user":
-        member = Membership.objects.filter(project=project_id, user=actor_id).select_related("user").first()
+        member = (
+            Membership.objects.filter(project=project_id, user_id=int(actor_id))
+            .select_related("user")
+            .first()
+        )
         if member is None or not member.user.is_active:
             raise Unauthenticated("Whoever started this is no member of the project any more.")
         return build_member_actor(member, member.user, "worker")

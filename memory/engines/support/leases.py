@@ -40,13 +40,13 @@ class Lease:
         return self.model._default_manager.filter(pk=self.pk, lease=self.token)
 
     @property
-    def held(self) -> QuerySet[Any]:
+    def running(self) -> QuerySet[Any]:
         """The row, while it is at work and this worker has it."""
         return self.owned.filter(state=RUNNING)
 
     def update(self, **values: Any) -> None:
         """Write columns of the row. Raises LeaseLost."""
-        if not self.held.update(**values):
+        if not self.running.update(**values):
             raise LeaseLost
 
     def renew(self, seconds: float) -> None:
