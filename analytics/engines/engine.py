@@ -69,8 +69,8 @@ class AnalyticsEngine:
             since=span.since,
             until=span.until,
             counts=count_memories(scope),
-            facts_by_status=fill(Fact.Status.values, t.fold(scope.tally(t.FACTS), t.FACTS, "status")),
-            facts_by_category=order_counts(t.fold(scope.tally(t.FACTS), t.FACTS, "category")),
+            facts_by_status=fill(Fact.Status.values, t.regroup(scope.tally(t.FACTS), t.FACTS, "status")),
+            facts_by_category=order_counts(t.regroup(scope.tally(t.FACTS), t.FACTS, "category")),
             verification=count_verdicts(scope),
             tokens=count_tokens(scope),
             model_tokens=count_model_tokens(scope, span),
@@ -88,7 +88,7 @@ class AnalyticsEngine:
             for (uid,) in Conversation.objects.in_lineage(scope.lineage).filter(**own).gather_values("uid")
         ]
         facts, seen = scope.count(t.FACTS, **own), scope.count(t.OBSERVATIONS, **own)
-        roles = t.fold(scope.count(t.MESSAGES, conversation_id__in=talks), t.MESSAGES, "role")
+        roles = t.regroup(scope.count(t.MESSAGES, conversation_id__in=talks), t.MESSAGES, "role")
         return SessionFigures(
             session_id=session.key,
             branch=scope.branch.name,
@@ -99,13 +99,15 @@ class AnalyticsEngine:
             conversations=len(talks),
             messages=sum(roles.values()),
             messages_by_role=fill(Message.Role.values, roles),
-            tokens=t.fold(scope.count(t.MESSAGE_TOKENS, conversation_id__in=talks), t.MESSAGE_TOKENS, "role"),
+            tokens=t.regroup(
+                scope.count(t.MESSAGE_TOKENS, conversation_id__in=talks), t.MESSAGE_TOKENS, "role"
+            ),
             facts=sum(facts.values()),
-            facts_by_status=fill(Fact.Status.values, t.fold(facts, t.FACTS, "status")),
-            facts_by_category=order_counts(t.fold(facts, t.FACTS, "category")),
+            facts_by_status=fill(Fact.Status.values, t.regroup(facts, t.FACTS, "status")),
+            facts_by_category=order_counts(t.regroup(facts, t.FACTS, "category")),
             observations=sum(seen.values()),
-            observations_by_type=t.fold(seen, t.OBSERVATIONS, "observation_type"),
-            observations_by_outcome=fill(Outcome.values, t.fold(seen, t.OBSERVATIONS, "outcome")),
+            observations_by_type=t.regroup(seen, t.OBSERVATIONS, "observation_type"),
+            observations_by_outcome=fill(Outcome.values, t.regroup(seen, t.OBSERVATIONS, "outcome")),
             tools=list_tools(seen),
             recalls=RecallLog.objects.filter(
                 project=actor.project_id, branch=scope.branch.name, **own
@@ -123,7 +125,7 @@ class AnalyticsEngine:
         states = Counter(dict(sessions.values_list("status").annotate(n=Count("pk"))))
         ends = sessions.aggregate(first=Min("started_at"), last=Max("started_at"))
         facts, seen, begun = (
-            t.fold(scope.tally(one), one, *one.columns, where=own)
+            t.regroup(scope.tally(one), one, *one.columns, where=own)
             for one in (t.FACTS, t.OBSERVATIONS, t.CONVERSATIONS)
         )
         talks = sum(begun.values())
@@ -139,8 +141,8 @@ class AnalyticsEngine:
             last_session_at=ends["last"],
             conversations=talks,
             facts=sum(facts.values()),
-            facts_by_status=fill(Fact.Status.values, t.fold(facts, t.FACTS, "status")),
-            facts_by_category=order_counts(t.fold(facts, t.FACTS, "category")),
+            facts_by_status=fill(Fact.Status.values, t.regroup(facts, t.FACTS, "status")),
+            facts_by_category=order_counts(t.regroup(facts, t.FACTS, "category")),
             rejected=rejected,
             rejected_share=share(rejected, sum(facts.values())),
             observations=sum(seen.values()),
@@ -183,8 +185,8 @@ class AnalyticsEngine:
         if not found:
             raise NotFound("No conversation with this id is visible here.")
         own = {"conversation_id": conversation_id}
-        roles = t.fold(scope.count(t.MESSAGES, **own), t.MESSAGES, "role")
-        tokens = t.fold(scope.count(t.MESSAGE_TOKENS, **own), t.MESSAGE_TOKENS, "role")
+        roles = t.regroup(scope.count(t.MESSAGES, **own), t.MESSAGES, "role")
+        tokens = t.regroup(scope.count(t.MESSAGE_TOKENS, **own), t.MESSAGE_TOKENS, "role")
         return ConversationFigures(
             conversation_id=conversation_id,
             branch=scope.branch.name,
@@ -213,7 +215,7 @@ class AnalyticsEngine:
             until=span.until,
             verdicts=count_verdicts(scope),
             verdicts_by_method=fill(
-                FactAssessment.Method.values, t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "method")
+                FactAssessment.Method.values, t.regroup(scope.tally(t.VERDICTS), t.VERDICTS, "method")
             ),
             recent_verdicts=count_recent_verdicts(scope, span),
             answers=answers,
@@ -258,7 +260,7 @@ def count_memories(scope: Scope) -> dict[str, int]:
 
 def count_verdicts(scope: Scope) -> dict[str, int]:
     """Return the facts by their verdict: one on what they say now, that their sources bear."""
-    verdicts = t.fold(scope.tally(t.VERDICTS), t.VERDICTS, "status")
+    verdicts = t.regroup(scope.tally(t.VERDICTS), t.VERDICTS, "status")
     return count_verification(scope.lineage, sum(scope.tally(t.FACTS).values()), verdicts)
 
 
@@ -266,20 +268,22 @@ def count_recent_verdicts(scope: Scope, span: TimeRange) -> dict[str, int]:
     """Return the verdicts in force that were given in the range."""
     tally = scope.tally(t.VERDICT_DAYS)
     days = {
-        v: t.fold(tally, t.VERDICT_DAYS, "judged", where={"status": [v]})
+        v: t.regroup(tally, t.VERDICT_DAYS, "judged", where={"status": [v]})
         for v in (Verdict.VERIFIED, Verdict.INVALIDATED)
     }
     return {str(verdict): span.sum_up(counts) for verdict, counts in days.items()}
 
 
 def count_tokens(scope: Scope) -> dict[str, int]:
-    roles = fill(Message.Role.values, t.fold(scope.tally(t.MESSAGE_TOKENS), t.MESSAGE_TOKENS, "role"))
+    roles = fill(Message.Role.values, t.regroup(scope.tally(t.MESSAGE_TOKENS), t.MESSAGE_TOKENS, "role"))
     return {"total": sum(roles.values()), **roles}
 
 
 def count_activity(scope: Scope, span: TimeRange) -> dict[str, int]:
     """Return what was written in the range, and how often memory was asked."""
-    found = {name: span.sum_up(t.fold(scope.tally(m), m, "day")) for name, m in WRITTEN["day"].items()}
+    found = {
+        name: span.sum_up(t.regroup(scope.tally(m), m, "day")) for name, m in MEASURES_BY_STEP["day"].items()
+    }
     recalls, misses = count_recalls(scope, span)
     started = filter_sessions(scope).filter(started_at__gte=span.since).count()
     return {
@@ -291,7 +295,7 @@ def count_activity(scope: Scope, span: TimeRange) -> dict[str, int]:
     }
 
 
-WRITTEN = {
+MEASURES_BY_STEP = {
     "day": {
         "facts": t.FACT_DAYS,
         "messages": t.MESSAGE_DAYS,
@@ -308,8 +312,8 @@ WRITTEN = {
 
 
 def list_points(scope: Scope, span: TimeRange) -> list[Point]:
-    written = WRITTEN[span.granularity]
-    found = {name: span.spread(t.fold(scope.tally(m), m, span.granularity)) for name, m in written.items()}
+    written = MEASURES_BY_STEP[span.granularity]
+    found = {name: span.spread(t.regroup(scope.tally(m), m, span.granularity)) for name, m in written.items()}
     recalls, misses = count_recalls(scope, span)
     found |= {"recalls": span.spread(recalls), "misses": span.spread(misses)}
     return [
@@ -320,7 +324,7 @@ def list_points(scope: Scope, span: TimeRange) -> list[Point]:
 
 def list_tools(tally: t.Tally) -> list[ToolUse]:
     """Return the tools that were called, the most used first."""
-    by_outcome = t.fold(tally, t.OBSERVATIONS, "tool_name", "outcome")
+    by_outcome = t.regroup(tally, t.OBSERVATIONS, "tool_name", "outcome")
     calls: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     for (tool, outcome), count in by_outcome.items():
@@ -332,7 +336,7 @@ def list_tools(tally: t.Tally) -> list[ToolUse]:
 
 def list_records(scope: Scope) -> list[AgentRecord]:
     """Return the agents by their rejected facts, the most first; at most 100."""
-    facts = t.fold(scope.tally(t.FACTS), t.FACTS, "agent_id")
+    facts = t.regroup(scope.tally(t.FACTS), t.FACTS, "agent_id")
     rejected = count_rejected(scope)
     records = [AgentRecord(a, facts[a], rejected[a], share(rejected[a], facts[a])) for a in facts if a]
     return sorted(records, key=lambda one: (-one.rejected, -one.facts, one.agent_id))[:MAX_AGENTS]

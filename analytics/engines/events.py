@@ -15,7 +15,7 @@ from curation.models import Verification
 from memory.models import Commit, RecallLog, Session
 
 MILLISECOND = timedelta(milliseconds=1)  # what the time in an id is exact to
-LETTERS = {"day": DAY, "hour": HOUR}
+CUT_LENGTH = {"day": DAY, "hour": HOUR}
 COUNTED_RUNS = (ConsolidationRun.State.DONE, ConsolidationRun.State.PARTIAL)
 
 
@@ -35,7 +35,7 @@ def first_id(at: datetime) -> UUID:
 
 def count_recalls(scope: Scope, span: TimeRange) -> tuple[Counter[str], Counter[str]]:
     """Return the searches and those that found nothing, by period."""
-    period = cut_time("at", LETTERS[span.granularity])
+    period = cut_time("at", CUT_LENGTH[span.granularity])
     rows = (
         filter_recalls(scope, span)
         .values_list(period)

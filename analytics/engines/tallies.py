@@ -121,7 +121,7 @@ def add_up(measure: Measure, lineage: Lineage, changed: Q, condition: Q | None) 
     return found
 
 
-def fold(
+def regroup(
     tally: Tally, measure: Measure, *names: str, where: Mapping[str, Sequence[str]] | None = None
 ) -> Counter:
     """Return a tally by fewer columns, of the groups with given values: one column is a key by itself."""

@@ -99,7 +99,7 @@ class DreamEngine:
         with transaction.atomic(savepoint=False):
             run = ConsolidationRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
             require_undoable(run)
-            take_back(run, actor, system)
+            withdraw_proposal(run, actor, system)
             run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
             run.save(update_fields=["state", "undone_at", "undone_by"])
             record_entry(actor, "consolidation.undo", str(run.pk), describe_counts(run))
@@ -257,7 +257,7 @@ def describe_figures(recall: MergeRecall) -> str:
     return RECALL.format(k=recall.k, count=figures["scored"], before=before["recall"], after=after["recall"])
 
 
-def take_back(run: ConsolidationRun, actor: Actor, system: Actor) -> None:
+def withdraw_proposal(run: ConsolidationRun, actor: Actor, system: Actor) -> None:
     """Close the run's request, or revert it as who may merge; archive its branch. Raises ScopeMissing."""
     engine = MergeRequestEngine()
     request = engine.get_request(request_id=run.merge_request or 0, actor=system)

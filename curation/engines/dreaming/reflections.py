@@ -78,7 +78,7 @@ def describe_member(fact: Fact) -> str:
     return f"{fact.uid}:{fact.content_hash}:{content_hash(fact.essence)}"
 
 
-def say_otherwise(reflection: Reflection, sentence: str) -> Reflection:
+def replace_essence(reflection: Reflection, sentence: str) -> Reflection:
     """Return a reflection with the sentence of a model."""
     return replace(reflection, essence=sentence, is_models=True)
 

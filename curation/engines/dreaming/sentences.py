@@ -8,7 +8,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 from conversations.engines.consolidation.extraction import DOWN, SPENT, ModelCosts
-from curation.engines.dreaming.reflections import MAX_EXCERPT, Reflection, cut_line, say_otherwise
+from curation.engines.dreaming.reflections import MAX_EXCERPT, Reflection, cut_line, replace_essence
 from memory.conf import conf
 from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.engines.support.similarity import extract_numbers
@@ -34,7 +34,7 @@ def write_sentences(reflections: Sequence[Reflection], costs: ModelCosts) -> lis
     found = []
     for one in reflections:
         sentence = "" if costs.note else ask_model(server, one, costs)
-        found.append(say_otherwise(one, sentence) if sentence else one)
+        found.append(replace_essence(one, sentence) if sentence else one)
     return found
 
 
