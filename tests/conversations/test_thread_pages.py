@@ -19,11 +19,11 @@ from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.models import Branch
-from tests.conversations.test_replays import FakeModel, completion, model
+from tests.conversations.fake_model import FakeModel, completion
 from tests.curation.test_queue_pages import text
 from tests.memory.views.conftest import browser, curator, maintainer, person, viewer
 
-__all__ = ["browser", "curator", "maintainer", "model", "person", "viewer"]
+__all__ = ["browser", "curator", "maintainer", "person", "viewer"]
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/p/test/conversations"
 conversations, messages, replays = ConversationEngine(), MessageEngine(), ReplayEngine()

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 from werkzeug import Request, Response
 
-from tests.conversations.test_replays import completion
+from tests.conversations.fake_model import completion
 from tests.http_doubles import DoubleServer
 from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
 

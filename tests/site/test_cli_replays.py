@@ -13,7 +13,7 @@ from conversations.models import Conversation, Message, Replay, ReplayBatch
 from day1site.cli import main
 from memory.actors import Actor
 from memory.models import Project
-from tests.conversations.test_replays import FakeModel, completion
+from tests.conversations.fake_model import FakeModel, completion
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Day1 = Callable[..., tuple[int, str, str]]
