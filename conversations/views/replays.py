@@ -50,7 +50,7 @@ MAY_RUN = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
 MAY_COMPLETE = (State.READY, State.STOPPED, State.FAILED)
 ORDER = (
     *("model", "temperature", "max_tokens", "system_prompt", "extra_context", "tools_allow", "tools_deny"),
-    *("max_steps", "max_total_tokens", "max_cost"),
+    *("max_steps", "max_total_tokens", "max_cost", "score"),
 )
 MEMORY_FIELDS: dict[str, tuple[Any, Any]] = {
     "branch": (
@@ -204,6 +204,8 @@ def read_parameter(field: Field, text: str) -> Any:
             return int(text) if text.isdecimal() and len(text) < 16 else text
         case t.Number():
             return float(text) if text.replace(".", "", 1).isdecimal() and len(text) < 16 else text
+        case t.Flag():
+            return text == "yes"
     return text
 
 

@@ -337,7 +337,11 @@ class TestReplays:
         one.refresh_from_db()
         assert one.state == "done"
 
+    def test_judges_may_be_asked_for(self, curator: Client, talk: Any) -> None:
+        self.begin(curator, talk, model="one", score="yes")
+        self.begin(curator, talk, model="two")
+        assert dict(Replay.objects.values_list("model", "score")) == {"one": True, "two": False}
+
 
 def test_the_form_offers_only_what_a_replay_takes() -> None:
-
     assert set(ORDER) == PARAMETERS
