@@ -18,6 +18,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 from bench.page_urls import NOT_A_PAGE, QUERIES, Values, pages, routes, walk
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.engine import ReplayEngine
 from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
@@ -38,7 +39,7 @@ CHILD = "task/child"
 POSTED = {
     *("change-member", "fact-act", "switch-rule", "save-view", "change-view"),
     *("admin:change-member", "admin:fact-act", "admin:switch-rule", "logout"),
-    *("admin:save-view", "admin:change-view"),
+    *("admin:save-view", "admin:change-view", "score-conversation", "admin:score-conversation"),
 }
 IN_THE_PAST = ("search", "facts", "admin:facts")
 
@@ -51,7 +52,7 @@ class Scene:
         self.fact = self.write("The fact that is looked at")
         self.talk = ConversationEngine().create_conversation(actor=actor)
         self.message, self.seen = self.say("the first"), self.notice("the first")
-        self.edge = self.relate("the first")
+        self.edge, self.fork = self.relate("the first"), self.go_on("the first")
         BRANCHES.create_branch(name=CHILD, actor=actor)
 
     def write(self, text: str, branch: str = "main", **more: Any) -> Fact:
@@ -92,6 +93,7 @@ class Scene:
         """Add a conversation, a message, an observation and a relation, and facts derived from them."""
         ConversationEngine().create_conversation(actor=self.actor, session_id="s")
         self.say(f"said {n}"), self.notice(f"noticed {n}"), self.relate(f"entity {n}")
+        self.go_on(f"fork {n}")
         ends = {"message": (self.message, "MESSAGE_OF"), "observation": (self.seen, "DERIVED_FROM")}
         for kind, (row, link) in ends.items():
             fact = self.write(f"learned from {kind} {n}")
@@ -103,6 +105,19 @@ class Scene:
             conversation_id=self.talk.uid, messages=said, actor=self.actor
         )
         return row
+
+    def go_on(self, text: str) -> Any:
+        """Fork the conversation at its first message, with a message and a call of a tool."""
+        fork = ConversationEngine().fork_conversation(
+            conversation_id=self.talk.uid, message_id=self.message.uid, title=text, actor=self.actor
+        )
+        call = {"id": text, "name": "Bash", "input": {"command": text}}
+        said = [{"role": "tool_result", "content": text, "tool_calls": [call]}]
+        MessageEngine().write_messages(conversation_id=fork.uid, messages=said, actor=self.actor)
+        ReplayEngine().create_replay(
+            conversation_id=self.talk.uid, message_id=self.message.uid, actor=self.actor
+        )
+        return fork
 
     def notice(self, text: str) -> Any:
         return ObservationEngine().write_observation(
@@ -167,6 +182,8 @@ class Scene:
             "relation_id": self.edge.uid,
             "conversation_id": self.talk.uid,
             "message_id": self.message.uid,
+            "first": self.talk.uid,
+            "second": self.fork.uid,
         }
         said = {"words": "fact", "session": "s", "entity": "hub", "category": "general"}
         return Values(self.project.slug, (CHILD,), **rows, **said)
@@ -184,7 +201,7 @@ def person(project: Project) -> Client:
 
 def queries_of(client: Client, name: str, path: str) -> int:
     client = Client() if name == "login" else client
-    client.get(path)  # fills the caches
+    client.get(path)  # fills the caches, some of which end after a minute, and empties the log of queries
     buffer.flush()
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200, path
