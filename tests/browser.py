@@ -116,7 +116,8 @@ def listen(view: View, missing: bool) -> None:
 
     def failed(request: Request) -> None:
         asset = request.resource_type in DROPPED_TYPES or urlsplit(request.url).path.endswith(DROPPED_PATHS)
-        left = asset and request.failure == "net::ERR_ABORTED"
+        is_again = "x-live" in request.headers  # a page that reads itself again, and is left meanwhile
+        left = (asset or is_again) and request.failure == "net::ERR_ABORTED"
         # A stream ends with its page, or before.
         if request.resource_type != "eventsource" and not left:
             heard("error", f"{request.url}: {request.failure}")

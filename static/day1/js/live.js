@@ -76,7 +76,7 @@ export function live() {
         if (is_busy()) return look();
         if (is_occupied(main)) return show("newer");
         const began = Date.now();
-        const answer = await fetch(location.href, { cache: "no-store" }).catch(() => null);
+        const answer = await fetch(location.href, { cache: "no-store", headers: { "X-Live": "1" } }).catch(() => null);
         may_read_at = Date.now() + Math.max(LEAST_MS, SHARE * (Date.now() - began));
         if (!answer) return; // the stream will tell that the server is back
         if (answer.redirected || !answer.ok) return show("newer"); // what it is now, the page says when it is opened
