@@ -57,8 +57,8 @@ SERVER_LISTS = (
 
 
 def add_section(section: Section) -> None:
-    """Add a section. Raises ValueError if its letter or name is taken."""
-    if any(section.letter == other.letter or section.name == other.name for other in SECTIONS):
+    """Add a section; "" is no letter. Raises ValueError if its letter or name is taken."""
+    if any(section.letter == other.letter != "" or section.name == other.name for other in SECTIONS):
         raise ValueError(f"The letter {section.letter} or the name {section.name} is taken.")
     SECTIONS.append(section)
     SECTIONS.sort(key=lambda one: one.order)

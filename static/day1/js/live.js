@@ -82,8 +82,10 @@ export function live() {
         if (answer.redirected || !answer.ok) return show("newer"); // what it is now, the page says when it is opened
         const page = await read(answer);
         if (is_occupied(main)) return show("newer");
+        const marked = main.querySelector(".at[id]")?.id;
         await replace("#content", page);
         await replace(".sections", page);
+        if (marked) document.getElementById(marked)?.classList.add("at"); // the row that the keys are at
         show("");
     }
 

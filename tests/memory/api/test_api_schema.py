@@ -230,6 +230,7 @@ NOT_IN_THE_SCHEMA = {
     (400, "current_cycle"): "only dreaming counts in cycles, and never backwards",
     (400, "conversation_ids"): "without ids there is a conversation to replay",
     (400, "dimensions"): "each has another name",
+    (400, "sequence_num"): "messages are numbered upwards",
     (400, "state"): "of an objective a state or a note is changed",
     (412, ""): "another version was read",
 }

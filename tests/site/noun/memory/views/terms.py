@@ -10,7 +10,7 @@ from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
 from memory.views.noun_page import NounPage
 
-add_section(Section("terms", _("Terms"), "facts", "j", order=39))
+add_section(Section("terms", _("Terms"), "facts", "", order=39))
 
 
 @add_page("terms", "terms")
