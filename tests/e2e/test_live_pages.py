@@ -77,6 +77,19 @@ def test_what_a_reader_has_ticked_stays_and_the_page_says_that_there_is_more(pag
     expect(page.get_by_text("Written while somebody ticks.").first).to_be_visible()
 
 
+def test_the_fact_beside_its_list_stays(page: Page, up: Up) -> None:
+    write(up, "The one that is read.")
+    page.set_viewport_size({"width": 1920, "height": 1000})
+    open_and_follow(page, up, FACTS)
+    page.get_by_role("link", name="The one that is read.").click()
+    beside = page.locator("[data-preview] .hero")
+    expect(beside).to_have_text("The one that is read.")
+    write(up, "Written while somebody reads.")
+    expect(page.locator("#rows").get_by_text("Written while somebody reads.")).to_be_visible(timeout=WAIT_MS)
+    expect(beside).to_have_text("The one that is read.")
+    expect(page.locator("main .at a.line")).to_have_text("The one that is read.")
+
+
 def test_the_past_does_not_change(page: Page, up: Up) -> None:
     page.goto(up.first["url"] + f"{FACTS}?at=1")
     assert page.locator("main[data-live]").count() == 0
