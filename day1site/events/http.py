@@ -11,6 +11,7 @@ from typing import Any
 
 from day1site.asgi import App, Receive, Scope, Send
 from day1site.events.hub import Hub, Stream
+from day1site.events.stream_headers import HEADERS
 from day1site.server.asgi_auth import bearer, check_origin, refuse, refuse_for
 from memory.api.access import SURFACE
 from memory.api.reading import FROM_TEXT, Query, count, parse_names
@@ -26,11 +27,6 @@ BEAT_SECONDS = 15.0  # of silence before a heartbeat: proxies close silent conne
 SLOW_SECONDS = 30.0  # a client that reads nothing for so long is gone
 PIECE = 64 * 1024  # bytes at once
 RETRY = 2000  # milliseconds before a client reconnects
-HEADERS = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),  # otherwise nginx would buffer the events
-]
 
 
 @asynccontextmanager

@@ -6,7 +6,6 @@ project serves all its pages.
 
 import asyncio
 import json
-import logging
 import re
 from collections.abc import Set
 from concurrent.futures import Executor
@@ -14,14 +13,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from day1site.asgi import Scope
-from day1site.connections import Complaint
+from day1site.events.hub import tried
 from day1site.events.page_streams import BEAT_SECONDS, STILL_HERE, PageStreams, Say, read_query
-from memory.db.errors import StorageRefused
 from memory.engines.activity.events import EventEngine
 from memory.exceptions import Day1Error
-
-logger = logging.getLogger(__name__)
-_complaint = Complaint()
 
 POLL_SECONDS = 1.0
 CHECK_SECONDS = 60.0  # between two checks of who reads: a stream tells nothing but that there is something
@@ -122,16 +117,8 @@ class ChangeStreams(PageStreams):
         while True:
             await self.has_pages.wait()
             for project in list(self.positions):
-                await self.try_poll(project)
+                await tried(self.poll(project), "Changes for pages could not be read.")
             await asyncio.sleep(POLL_SECONDS)
-
-    async def try_poll(self, project: UUID) -> None:
-        try:
-            await self.poll(project)
-        except StorageRefused as error:
-            _complaint.log("Changes for pages could not be read. %s", error)
-        except Exception:
-            logger.exception("Changes for pages could not be read.")
 
     async def poll(self, project: UUID) -> None:
         before = self.positions[project]

@@ -18,6 +18,7 @@ from django.http import HttpRequest, QueryDict
 from django.http.cookie import parse_cookie
 
 from day1site.asgi import Receive, Scope, Send
+from day1site.events.stream_headers import HEADERS
 from day1site.server.asgi_auth import check_origin, in_thread, refuse, refuse_for
 from memory.actors import Actor
 from memory.engines.access.members import build_member_actor, list_memberships
@@ -27,11 +28,6 @@ from memory.views.frames import WEB
 BEAT_SECONDS = 15.0  # of silence: proxies close what is silent
 SEND_SECONDS = 30.0  # a page that takes nothing for so long has gone
 RETRY_MS = 3000
-HEADERS = [
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),  # nginx would collect the events
-]
 STILL_HERE = ": still here\n\n"
 T = TypeVar("T")
 Say = Callable[..., Any]

@@ -95,6 +95,16 @@ def test_the_past_does_not_change(page: Page, up: Up) -> None:
     assert page.locator("main[data-live]").count() == 0
 
 
+def test_who_is_logged_out_is_not_told_that_the_server_is_gone(page: Page, up: Up) -> None:
+    open_and_follow(page, up, FACTS)
+    page.context.clear_cookies()
+    page.evaluate("dispatchEvent(new Event('pagehide')), dispatchEvent(new Event('pageshow'))")
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_text("The server does not answer.")).to_be_hidden()
+    page.get_by_role("link", name="Show it").click()
+    expect(page.get_by_label("Username")).to_be_visible()
+
+
 def test_a_server_that_restarts_is_told_and_waited_for(browser: Browser, tmp_path: Path) -> None:
     folder = provisioned(tmp_path / "data")
     up = Up(folder, "--no-worker", "--admin-password", PASSWORD).ready()

@@ -7,27 +7,14 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.versions.lookup import find_branch
-from memory.models import Fact, Project, Snapshot, Workspace
+from memory.models import Fact, Snapshot, Workspace
 from tests.databases import ON_SQLITE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
 Day1 = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def write(actor: Actor, text: str) -> None:

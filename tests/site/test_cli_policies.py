@@ -5,11 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.audit.trail import AuditEngine
 from memory.engines.facts.engine import FactEngine
-from memory.models import BranchPolicy, Commit, Fact, Project
+from memory.models import BranchPolicy, Commit, Fact
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,18 +18,6 @@ REFUSED = (
     "direct_writes_refused: The branch main takes no direct writes: write on a branch of your own and open a"
     " merge request, or propose the fact.\n"
 )
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 @pytest.fixture

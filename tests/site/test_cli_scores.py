@@ -9,25 +9,11 @@ import pytest
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation
-from day1site.cli import main
 from memory.actors import Actor
-from memory.models import Project
 from tests.curation.fake_judge import FakeJudge, rating
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Day1 = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 @pytest.fixture

@@ -5,26 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
-from memory.models import AgentTask, Project
+from memory.models import AgentTask
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Day1 = Callable[..., tuple[int, str, str]]
 CREATE = ("task", "create", "Fix the login", "--objective", "Find the cause.", "--objective", "Mend it.")
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def test_a_task_from_its_start_to_its_end(day1: Day1, actor: Actor) -> None:

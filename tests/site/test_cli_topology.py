@@ -6,28 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
-from memory.models import Branch, Commit, Project
+from memory.models import Branch, Commit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Day1 = Callable[..., tuple[int, str, str]]
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def rows(text: str, *columns: int) -> list[list[str]]:

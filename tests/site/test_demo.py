@@ -15,7 +15,6 @@ from django.db import connection
 from django.utils import timezone
 
 from curation.engines.review.review_queue import ReviewEngine
-from day1site.cli import main
 from day1site.demo import loader
 from day1site.demo.player import Player
 from day1site.demo.script import monday, steps
@@ -59,18 +58,6 @@ def demo(actor: Actor, copies: list[sqlite3.Connection]) -> Actor:
             copies.append(sqlite3.connect(":memory:"))
             connection.connection.backup(copies[0])
     return local_actor(Project.objects.get(slug="demo").pk)
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def everything() -> list[Fact]:

@@ -11,9 +11,8 @@ import pytest
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Conversation, Message
-from day1site.cli import main
 from memory.actors import Actor
-from memory.models import Observation, Project, Session
+from memory.models import Observation, Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,18 +26,6 @@ CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_create
 CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
     data text NOT NULL);
 """
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 class Store:

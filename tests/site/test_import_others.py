@@ -9,26 +9,13 @@ from typing import Any
 import pytest
 
 from conversations.models import Conversation, Message
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
-from memory.models import Fact, Observation, Project, Session
+from memory.models import Fact, Observation, Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Day1 = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 def said() -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ from conversations.engines.semantic_diff.tool_steps import list_tool_steps
 from conversations.models import Message, Replay, ReplayStep
 from memory.conf import conf
 from memory.db.retry import retry_transaction
-from memory.engines.erasure.marks import ErasureMark
+from memory.engines.erasure.marks import ErasureMark, Stale
 from memory.engines.support.leases import (
     FIRST_WAIT,
     LEASE_SECONDS,
@@ -57,10 +57,6 @@ class Ended(Exception):
     def __init__(self, state: str, note: str = "") -> None:
         super().__init__(note)
         self.state, self.note = state, note
-
-
-class Stale(Exception):
-    """Something was erased or hidden since the run has read its source."""
 
 
 class ErasureUnderWay(Exception):

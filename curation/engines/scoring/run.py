@@ -27,7 +27,7 @@ from curation.models import Score, Scoring
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
 from memory.db.retry import retry_transaction
-from memory.engines.erasure.marks import ErasureMark
+from memory.engines.erasure.marks import ErasureMark, Stale
 from memory.engines.support.leases import (
     FIRST_WAIT,
     LEASE_SECONDS,
@@ -46,10 +46,6 @@ SCORER = "scoring_engine"
 UNKNOWN_SCORE = 0.5
 NO_JUDGE = "No judge is set (DAY1_JUDGE_MODEL)."
 GUESS = "No judgement: each dimension has 0.5."
-
-
-class Stale(Exception):
-    """Something was erased or hidden since the run has read the conversation."""
 
 
 def claim_scoring(scoring_id: UUID) -> Scoring | None:

@@ -8,6 +8,10 @@ from django.db.models import Max
 from memory.models import Erasure, HiddenVersion
 
 
+class Stale(Exception):
+    """Something was erased or hidden since a run has read its source."""
+
+
 class ErasureMark(NamedTuple):
     """It differs from an earlier one when something was erased, or hidden by a quarantine, in between."""
 

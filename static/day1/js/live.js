@@ -52,13 +52,15 @@ export function live() {
         if (!notice.querySelector('[data-state="newer"]:not([hidden])')) show("");
     }
 
-    // A browser tries again by itself, but not after a refusal.
+    // A browser tries again by itself, but not after a refusal: then the page itself tells what is the matter.
     function failed() {
-        silence_timer ??= setTimeout(tell_silence, SILENCE_MS);
-        if (stream.readyState !== EventSource.CLOSED) return;
+        if (stream.readyState !== EventSource.CLOSED) {
+            silence_timer ??= setTimeout(tell_silence, SILENCE_MS);
+            return;
+        }
         stop();
         start_timer = setTimeout(follow, AGAIN_MS);
-        silence_timer ??= setTimeout(tell_silence, SILENCE_MS);
+        look();
     }
 
     function tell_silence() {
@@ -78,7 +80,7 @@ export function live() {
         const began = Date.now();
         const answer = await fetch(location.href, { cache: "no-store", headers: { "X-Live": "1" } }).catch(() => null);
         may_read_at = Date.now() + Math.max(LEAST_MS, SHARE * (Date.now() - began));
-        if (!answer) return; // the stream will tell that the server is back
+        if (!answer || answer.status >= 500) return tell_silence(); // the stream will tell that it is back
         if (answer.redirected || !answer.ok) return show("newer"); // what it is now, the page says when it is opened
         const page = await read(answer);
         if (is_occupied(main)) return show("newer");
