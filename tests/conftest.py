@@ -21,6 +21,7 @@ from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
 from tests import databases, timings, up_process
+from tests.command_line import day1  # noqa: F401  a fixture
 
 hypothesis.settings.register_profile("untimed", hypothesis.settings.default, deadline=None)
 hypothesis.settings.load_profile("untimed")

@@ -9,10 +9,9 @@ import pytest
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Project
+from tests.command_line import Day1
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
-from tests.site.test_cli_handoffs import Day1, day1
 
-__all__ = ["day1"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

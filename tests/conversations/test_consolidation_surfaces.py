@@ -13,13 +13,12 @@ from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.models import Membership, Project
+from tests.command_line import Day1
 from tests.conversations.test_consolidation_runs import ARGON, NEARLY, dump, run, shown
 from tests.memory.api.client import Api, api_for, nothing_left, refused
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
-from tests.site.test_cli_handoffs import Day1, day1
 
-__all__ = ["day1"]
 pytestmark = pytest.mark.django_db(transaction=True)
 RUNS = "/consolidation/runs"
 Say = Callable[..., Any]

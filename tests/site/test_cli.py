@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,11 @@ from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import ApiKey, Commit, Fact, Project
+from tests.command_line import Day1
 from tests.databases import only_on_sqlite
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Day1 = Callable[..., tuple[int, str, str]]
 NOWHERE = "01970000-0000-7000-8000-000000000000"
 
 

@@ -8,9 +8,8 @@ import pytest
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Fact
-from tests.site.test_cli_handoffs import Day1, day1
+from tests.command_line import Day1
 
-__all__ = ["day1"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

@@ -8,12 +8,12 @@ import pytest
 from curation.models import Bundle
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
-from tests.site.test_cli_handoffs import Day1, day1  # noqa: F401
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_bundle_goes_out_and_comes_in(day1: Day1, actor: Actor, tmp_path: Path) -> None:  # noqa: F811
+def test_a_bundle_goes_out_and_comes_in(day1: Day1, actor: Actor, tmp_path: Path) -> None:
     FactEngine().write_fact(fact_text="Clocks differ.", actor=actor)
     assert day1("bundle") == (0, "", "No bundle here.\n")
     status, out, _ = day1("bundle", "create", "clocks", "--include-unverified", "--no-relations")
@@ -44,7 +44,7 @@ def test_a_bundle_goes_out_and_comes_in(day1: Day1, actor: Actor, tmp_path: Path
     assert day1("bundle", "upload", str(tmp_path / "list.json"))[0] == 2
 
 
-def test_keys_are_made_and_trusted(day1: Day1, actor: Actor) -> None:  # noqa: F811
+def test_keys_are_made_and_trusted(day1: Day1, actor: Actor) -> None:
     assert day1("bundle", "key")[0] == 1
     status, key, _ = day1("bundle", "key", "--new")
     assert (status, len(key.strip())) == (0, 44)

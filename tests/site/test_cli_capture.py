@@ -1,7 +1,6 @@
 """The commands for conversations, observations and relations: on the local store, and over REST."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,9 @@ from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.models import Observation, Project, Relation
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Day1 = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(params=["local", "server"])

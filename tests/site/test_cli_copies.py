@@ -1,7 +1,6 @@
 """Snapshots and workspaces on the command line: on the local store, in the shapes of the REST API."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,10 @@ from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.versions.lookup import find_branch
 from memory.models import Fact, Snapshot, Workspace
+from tests.command_line import Day1
 from tests.databases import ON_SQLITE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
-Day1 = Callable[..., tuple[int, str, str]]
 
 
 def write(actor: Actor, text: str) -> None:

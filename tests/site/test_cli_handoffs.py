@@ -1,7 +1,6 @@
 """Handoffs on the command line: on the local store, in the shapes of the REST API."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
@@ -9,9 +8,9 @@ from curation.models import Handoff
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Day1 = Callable[..., tuple[int, str, str]]
 ADA, BOB = "task/login/ada", "task/login/bob"
 
 

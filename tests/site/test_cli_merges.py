@@ -2,35 +2,21 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.versions.lookup import find_branch
 from memory.models import Fact, MergeRequest, Project
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TASK = "task/tokens"
-Day1 = Callable[..., tuple[int, str, str]]
 facts = FactEngine()
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        told = capsys.readouterr()
-        return status, told.out, told.err
-
-    return run
 
 
 @pytest.fixture

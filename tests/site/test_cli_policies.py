@@ -1,7 +1,6 @@
 """The commands on branch policies and on proposals."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
@@ -9,10 +8,10 @@ from memory.actors import Actor
 from memory.engines.audit.trail import AuditEngine
 from memory.engines.facts.engine import FactEngine
 from memory.models import BranchPolicy, Commit, Fact
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Day1 = Callable[..., tuple[int, str, str]]
 NOWHERE = "01970000-0000-7000-8000-000000000000"
 REFUSED = (
     "direct_writes_refused: The branch main takes no direct writes: write on a branch of your own and open a"

@@ -5,9 +5,8 @@ import pytest
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, HiddenVersion
-from tests.site.test_cli_handoffs import Day1, day1
+from tests.command_line import Day1
 
-__all__ = ["day1"]
 pytestmark = pytest.mark.django_db(transaction=True)
 EVE = ("--source", "agent", "--target", "eve")
 

@@ -2,33 +2,19 @@
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from day1site.cli import main as main_program
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.models import EvalRun, Fact, Project, Question
+from memory.models import EvalRun, Fact, Question
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Day1 = Callable[..., tuple[int, str, str]]
 ASKED = "How long do tokens live?"
-
-
-@pytest.fixture
-def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Day1:
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main_program(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
 
 
 @pytest.fixture

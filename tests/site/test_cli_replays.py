@@ -1,7 +1,7 @@
 """Replays, comparisons, exports and imports on the command line, on the local store."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation, Message, Replay, ReplayBatch
 from memory.actors import Actor
+from tests.command_line import Day1
 from tests.conversations.fake_model import FakeModel, completion
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Day1 = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

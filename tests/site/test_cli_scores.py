@@ -1,7 +1,7 @@
 """Scores on the command line: on the local store, in the shapes of the REST API."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,10 +10,10 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation
 from memory.actors import Actor
+from tests.command_line import Day1
 from tests.curation.fake_judge import FakeJudge, rating
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Day1 = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

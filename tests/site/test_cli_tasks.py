@@ -1,16 +1,15 @@
 """Tasks on the command line: on the local store, in the shapes of the REST API."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import AgentTask
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Day1 = Callable[..., tuple[int, str, str]]
 CREATE = ("task", "create", "Fix the login", "--objective", "Find the cause.", "--objective", "Mend it.")
 
 

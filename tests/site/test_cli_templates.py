@@ -6,12 +6,12 @@ import pytest
 
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
-from tests.site.test_cli_handoffs import Day1, day1  # noqa: F401
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_template_from_its_start_to_its_end(day1: Day1, actor: Actor) -> None:  # noqa: F811
+def test_a_template_from_its_start_to_its_end(day1: Day1, actor: Actor) -> None:
     FactEngine().write_fact(fact_text="Clocks differ.", actor=actor)
     assert day1("template") == (0, "", "No template here.\n")
     made = day1("template", "create", "bug-fix", "--type", "bug_fix", "--description", "Faults of clocks.")

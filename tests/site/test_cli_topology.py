@@ -1,7 +1,6 @@
 """The tree of branches, their details, those that are done with, and the past, on the command line."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -11,9 +10,9 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.models import Branch, Commit
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
-Day1 = Callable[..., tuple[int, str, str]]
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 

@@ -3,7 +3,7 @@
 import io
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,11 @@ from memory.models import (
     Project,
 )
 from tests import databases
+from tests.command_line import Day1
 from tests.memory.test_projects import rows
 
 # The project of each test has the same key, so that a copy of the store with the demo suits it.
 pytestmark = pytest.mark.django_db(transaction=True, reset_sequences=True)
-Day1 = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,11 @@ from memory.engines.access.keys import KeyEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.write_buffer import buffer
 from memory.models import ApiKey, Branch, Fact, Observation, Project, Session
+from tests.command_line import Day1
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
 from tests.site.hook_events import CONSOLIDATOR
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Day1 = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Import of Claude Code transcripts: what is stored, what is ignored, and repeated imports."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.models import Observation, Project, Session
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Day1 = Callable[..., tuple[int, str, str]]
 SESSION = "6f1c2a5e-0b7d-4a55-9d5e-2f6f1d1f0a01"
 KEY = "ghp_" + "a1B2c3D4e5F6" * 3
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from day1site.cli import main
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
 from memory.models import Observation, Project, Session
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Day1 = Callable[..., tuple[int, str, str]]
 SESSION = "8c8df998-764a-4819-9f8b-838bf7aad4c7"
 TOLD = "<hook_context>&lt;day1-memory&gt;\n- Totals were floats once.\n&lt;/day1-memory&gt;</hook_context>"
 CONTEXT = (

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from conversations.capture.engine import IngestEngine
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.models import Observation, Session
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-Day1 = Callable[..., tuple[int, str, str]]
 START_MS = 1790000000000
 TABLES = """
 CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL, title text NOT NULL,

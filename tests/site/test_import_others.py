@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, Observation, Session
+from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Day1 = Callable[..., tuple[int, str, str]]
 
 
 def said() -> list[tuple[str, str]]:

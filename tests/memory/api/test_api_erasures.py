@@ -12,20 +12,6 @@ from tests.memory.erasure.helpers import WORD, tables_with
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def day1(project, capsys, monkeypatch):
-    from day1site.cli import main
-
-    monkeypatch.delenv("DAY1_URL", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
-
-
 class TestRest:
     def test_a_dry_run_then_the_erasure(self, api: Api) -> None:
         fact = api.fact(f"The code is {WORD}")
