@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ class BareRows:
     """
 
     def __init__(self, store: Path, copy: Path) -> None:
-        self.source, self.target = opened(store), opened(copy)
+        self.source = opened(store)
+        copy_store(store, copy)
+        self.target = opened(copy)
         found = self.source.execute("SELECT * FROM memory_branch WHERE name = 'main'")
         names = [column[0] for column in found.description]
         self.main = dict(zip(names, found.fetchone(), strict=True))
@@ -86,3 +89,13 @@ def opened(file: Path) -> sqlite3.Connection:
     database = sqlite3.connect(file, isolation_level=None)
     database.executescript(str(SQLITE_OPTIONS["init_command"]))
     return database
+
+
+def copy_store(store: Path, copy: Path) -> None:
+    """Copy an open store by SQLite itself.
+
+    A file read beside a writer is torn, and closing it ends this process's locks on the store.
+    """
+    copy.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(store)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bench import local_engine, store_builder
-from bench.baseline_sqlite import BareRows, BareSearch
+from bench.baseline_sqlite import BareRows, BareSearch, copy_store
 from bench.corpus import Vocabulary
 from bench.engine_search import Searches, embedded, queries
 from bench.http_load import bulk, searches, writes
@@ -28,6 +28,7 @@ from bench.store_builder import SEED, Size
 
 PARTS = ("search", "branch", "filters", "fork", "http", "writes", "bulk", "memory")
 IN_ENGINE = ("search", "branch", "filters")
+STORE = "day1.sqlite3"
 WARM = 5
 FORKS = 30
 
@@ -76,14 +77,21 @@ class Run:
         self.actor = local_engine.local()
         self.key = self.new_key()
         # The other parts write with the embedder off; embedding those texts would distort the memory figure.
-        self.apart = self.copy("apart", self.work) if self.select_kinds("memory") else None
+        self.apart = self.copy_work("apart") if self.select_kinds("memory") else None
         # The vocabulary is the store's, the texts drawn from it are new.
         self.words = Vocabulary(np.random.default_rng(SEED))
         self.words.rng = np.random.default_rng(SEED + 1)
         self.warm, self.counted = queries(self.words, WARM), queries(self.words, options.queries)
 
-    def copy(self, name: str, source: Path | None = None) -> Path:
-        return Path(shutil.copytree(source or self.made, self.folder / name))
+    def copy(self, name: str) -> Path:
+        return Path(shutil.copytree(self.made, self.folder / name))
+
+    def copy_work(self, name: str) -> Path:
+        """Copy the store that this process has open, with the files beside it."""
+        rest = shutil.ignore_patterns(f"{STORE}*")
+        folder = Path(shutil.copytree(self.work, self.folder / name, ignore=rest))
+        copy_store(self.work / STORE, folder / STORE)
+        return folder
 
     def select_kinds(self, *parts: str) -> list[str]:
         return [part for part in parts if part in self.options.only]
@@ -126,7 +134,7 @@ class Run:
         yield Figure("branch creation in the engine, p50", p50(engine), "ms", 5, "≤ 5 ms", p50(bare), says)
 
     def bare_rows(self, name: str) -> BareRows:
-        return BareRows(self.work / "day1.sqlite3", self.copy(name) / "day1.sqlite3")
+        return BareRows(self.work / STORE, self.folder / name / STORE)
 
     # ---- with a server ---------------------------------------------------------------------------
 
