@@ -24,6 +24,13 @@ async def day(client: Client) -> dict[str, Any]:
 
     fact = (await call("memory_write", fact_text="Deploys run from main.", session_id="s"))["fact"]["id"]
     await call("log_message", role="user", content="How do we deploy?", session_id="s")
+    talk = (await call("conversation_get"))["conversations"][0]["id"]
+    fork = (await call("conversation_fork", conversation_id=talk))["conversation"]["id"]
+    await call("conversation_compare", first=talk, second=fork)
+    await call("conversation_score", conversation_id=talk)
+    replay = (await call("replay_create", conversation_id=talk))["replay"]["id"]
+    await call("replay_update", replay_id=replay, do="complete")
+    await call("replay_get", replay_id=replay, context=True)
     await call("memory_search", query="deploys")
     await call("memory_explain", query="deploys", fact_id=fact)
     await call("memory_update", fact_id=fact, category="decision")

@@ -66,7 +66,7 @@ def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
         env=environment(**databases.of(folder)),
     )
     names, made, refusal = asyncio.run(story(parameters, mode))
-    assert (len(names), names[0]) == (23, "memory_search")
+    assert (len(names), names[0]) == (30, "memory_search")
     assert made["branch"] == "main"
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
@@ -77,7 +77,7 @@ def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
     env = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
     parameters = StdioServerParameters(command=sys.executable, args=command(), env=env)
     names, made, refusal = asyncio.run(story(parameters, mode))
-    assert (len(names), made["branch"]) == (23, "main")
+    assert (len(names), made["branch"]) == (30, "main")
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
 

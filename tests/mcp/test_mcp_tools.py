@@ -30,6 +30,9 @@ READ = [
     "branch_list",
     "branch_switch",
     "handoff_get",
+    "conversation_get",
+    "conversation_compare",
+    "replay_get",
 ]
 CORE = [
     "memory_search",
@@ -105,6 +108,12 @@ NEEDED = {
     "task_update": ["task"],
     "verify_fact": ["fact_id"],
     "log_message": ["role", "content"],
+    "conversation_fork": ["conversation_id"],
+    "conversation_compare": ["first", "second"],
+    "conversation_score": ["conversation_id"],
+    "replay_create": ["conversation_id"],
+    "replay_get": ["replay_id"],
+    "replay_update": ["replay_id", "do"],
     "snapshot_create": ["name"],
     "snapshot_restore": ["snapshot_id", "dry_run"],
 }
@@ -124,6 +133,9 @@ def test_the_guide_has_every_tool_with_its_scope() -> None:
 
 TASKS = ["task_create", "task_join", "task_update"]
 HANDOFFS = ["handoff_create", "handoff_get"]
+TALKS = ["conversation_get", "conversation_fork", "conversation_compare"]
+REPLAYS = ["replay_create", "replay_get", "replay_update"]
+JUDGED = [*TALKS, "conversation_score", *REPLAYS]
 
 
 def test_the_instructions_fit_every_client() -> None:
@@ -151,8 +163,11 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
 @pytest.mark.parametrize(
     ("scope", "more"),
     [
-        ("write", [*TASKS, *HANDOFFS, "log_message"]),
-        ("curate", ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", "log_message", "snapshot_create"]),
+        ("write", [*TASKS, *HANDOFFS, "log_message", *TALKS, *REPLAYS]),
+        (
+            "curate",
+            ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", "log_message", *JUDGED, "snapshot_create"],
+        ),
     ],
 )
 def test_more_tools_for_more_scopes(

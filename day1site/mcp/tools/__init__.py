@@ -25,6 +25,13 @@ ORDER = (
     "handoff_get",
     "verify_fact",
     "log_message",
+    "conversation_get",
+    "conversation_fork",
+    "conversation_compare",
+    "conversation_score",
+    "replay_create",
+    "replay_get",
+    "replay_update",
     "snapshot_create",
     "snapshot_restore",
 )
