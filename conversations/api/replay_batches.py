@@ -21,6 +21,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
 engine = ReplayBatchEngine()
+MONEY, MAX_MONEY = "max_total_cost", 1_000_000
 ROUTES = {
     "ReplayBatchViewSet": {
         "create": route(
@@ -35,7 +36,7 @@ ROUTES = {
         "run": route(
             "Go on with the replays of a batch that stopped or failed",
             {202: replay_shapes.BatchReportShape},
-            r.ReplayLimitsInput,
+            r.BatchLimitsInput,
         ),
         "stop": route("Stop the replays of a batch that are not done", {200: replay_shapes.BatchReportShape}),
     }
@@ -56,6 +57,7 @@ class ReplayBatchViewSet(Resource):
             "start": payload.take_value("start", c.plain_text, FIRST),
             "name": payload.take_value("name", c.plain_text, ""),
             "memory": payload.take_value("memory", parse_memory),
+            MONEY: payload.take_value(MONEY, c.number_check(0, MAX_MONEY)),
         }
         parameters = payload.take_fields(PARAMETERS)
         batch = engine.create_batch(actor=actor, branch_name=branch, **options, **parameters)
@@ -74,7 +76,7 @@ class ReplayBatchViewSet(Resource):
 
     @action(detail=True, methods=["post"])
     def run(self, request: Request, pk: str) -> Response:
-        uid, limits = parse_id(pk), Input(request).take_fields(LIMITS)
+        uid, limits = parse_id(pk), Input(request).take_fields((*LIMITS, MONEY))
         engine.run_batch(batch_id=uid, actor=get_request_actor(request), **limits)
         return self._answer(request, uid, 202)
 

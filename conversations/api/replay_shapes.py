@@ -27,6 +27,7 @@ class ReplayBatchShape(s.Serializer):
     name = s.CharField()
     start = s.CharField(help_text="The prompt at which each is forked.")
     parameters = s.DictField()
+    max_total_cost = s.FloatField(allow_null=True, help_text="Money that its replays may cost together.")
     skipped = s.DictField(child=s.CharField(), help_text="Conversation -> why it is not replayed.")
     created_at = s.DateTimeField()
     created_by = s.CharField()

@@ -53,6 +53,18 @@ class ReplayLimitsInput(RequestShape):
     """Limits that take the place of those that the replay had."""
 
 
+def describe_money() -> s.FloatField:
+    return s.FloatField(
+        required=False, min_value=0, help_text="Money that all replays may cost together, by the prices."
+    )
+
+
+class BatchLimitsInput(ReplayLimitsInput):
+    """Limits that take the place of those that the batch and its replays had."""
+
+    max_total_cost = describe_money()
+
+
 @declare_fields(REPLAY.select_fields(Use.CREATE))
 class ReplayBatchInput(OnBranch, Stated):
     """Which conversations are replayed, by id or by filters, and with what; the newest by default."""
@@ -66,6 +78,7 @@ class ReplayBatchInput(OnBranch, Stated):
     )
     name = s.CharField(required=False, allow_blank=True, max_length=200)
     memory = MemoryStateInput(required=False)
+    max_total_cost = describe_money()
 
 
 class CherryPickInput(OnBranch, Stated):

@@ -48,7 +48,7 @@ class DimensionSummaryShape(s.Serializer):
 
 
 class ScoreSummaryShape(s.Serializer):
-    """The scores of a target; the newest of each scorer counts."""
+    """The scores of a target; the newest of each scorer counts, a key or a person once."""
 
     dimensions = DimensionSummaryShape(many=True)
     guesses = s.IntegerField(help_text=NO_JUDGEMENT)

@@ -13,7 +13,7 @@ from curation.engines.verification_run import State, VerificationRun, claim_job,
 from curation.models import Verification, VerificationJob
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.retry import retry_methods
+from memory.db.retry import never_rerun, retry_methods, retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.facts.bulk_actions import check_ids
 from memory.engines.facts.engine import FactEngine
@@ -34,6 +34,7 @@ DONE_STATES = (State.DONE, State.STOPPED, State.FAILED)
 
 @retry_methods
 class VerificationEngine:
+    @never_rerun  # it asks the judge: begun again, it would pay again
     def verify_fact(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN) -> Verification:
         """Verify one fact at once and return the result, with its scores.
 
@@ -45,7 +46,7 @@ class VerificationEngine:
         """
         job = self._build_single_job(actor, branch_name, fact_id)
         hold_job(job)
-        job.save()
+        retry_transaction(job.save)()
         VerificationRun(job, patient=False).carry_out()
         return self._get_result(job)
 

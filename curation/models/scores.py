@@ -34,6 +34,7 @@ class Score(models.Model):
     target_type = models.CharField(max_length=20, choices=Target.choices)
     target_id = models.UUIDField()
     scorer = models.CharField(max_length=200)
+    giver = models.CharField(max_length=100, blank=True, default="", help_text="Key or person that gave it.")
     method = models.CharField(max_length=10, choices=Method.choices, default=Method.JUDGE)
     dimension = models.CharField(max_length=50)
     value = models.FloatField()
@@ -77,6 +78,13 @@ class Scoring(models.Model):
     average = models.FloatField(null=True)
     messages = models.PositiveIntegerField(default=0, help_text="How many the judges were shown.")
     prompt = models.CharField(max_length=50, blank=True, default="")
+    open_request = models.CharField(
+        max_length=64,
+        null=True,
+        unique=True,
+        editable=False,
+        help_text="Digest of it; none once it has ended.",
+    )
     calls = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)

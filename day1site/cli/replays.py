@@ -31,6 +31,9 @@ limit_options = combine(
     option("--max-total-tokens", type=WHOLE, metavar="N", help="tokens at most, of all requests and answers"),
     option("--max-cost", type=NUMBER, metavar="X", help="money at most, by the server's prices"),
 )
+money_option = option(
+    "--max-total-cost", type=NUMBER, metavar="X", help="money at most, of all replays of the batch"
+)
 parameter_options = combine(
     option("--model", metavar="NAME", help="default the server's"),
     option("--temperature", type=NUMBER, metavar="X", help="0 to 2"),
@@ -167,6 +170,7 @@ def _act(run: Invocation, replay_id: str, action: str) -> None:
 @option("--start", type=OneOf(("first", "last")), help="the prompt at which each is forked; default first")
 @option("--name", metavar="TEXT", help="what you call it")
 @parameter_options
+@money_option
 @branch_option
 def batch(run: Invocation, branch: str, **options: Any) -> None:
     client = run.open_client()
@@ -177,10 +181,11 @@ def batch(run: Invocation, branch: str, **options: Any) -> None:
 
 
 @command(
-    "resume", "Go on with what stopped or failed in a batch.", "day1 replays resume 0197… --max-steps 50"
+    "resume", "Go on with what stopped or failed in a batch.", "day1 replays resume 0197… --max-total-cost 5"
 )
 @argument("batch_id", "BATCH_ID")
 @limit_options
+@money_option
 def resume(run: Invocation, batch_id: str, **options: Any) -> None:
     client = run.open_client()
     path = f"/replay-batches/{quote_id(batch_id)}"
@@ -209,7 +214,8 @@ def report(run: Invocation, batch_id: str) -> None:
 
 
 def show_report(out: Output, row: Answer) -> None:
-    out.pairs({"id": row["id"], "name": row["name"], **row["states"], **row["totals"], "cost": row["cost"]})
+    cost = {"cost": row["cost"], "max_total_cost": row["max_total_cost"]}
+    out.pairs({"id": row["id"], "name": row["name"], **row["states"], **row["totals"], **cost})
     out.pairs({f"verdict {name}": count for name, count in row["verdicts"].items()} | row["similarity"])
     names = sorted({*row["source_scores"], *row["replay_scores"]})
     if names:

@@ -37,11 +37,20 @@ def retry_transaction(work: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def retry_methods(engine: Engine) -> Engine:
-    """Decorate a class: each of its public methods is run again as a whole."""
+    """Decorate a class: each of its public methods is run again as a whole, unless it is ``never_rerun``."""
     for name, method in list(vars(engine).items()):
-        if isfunction(method) and not name.startswith("_"):
+        if isfunction(method) and not name.startswith("_") and not hasattr(method, "never_rerun"):
             setattr(engine, name, retry_transaction(method))
     return engine
+
+
+def never_rerun(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a method that asks an outside service or makes work that does: as a whole it is not run again.
+
+    It would be paid for twice. Its transactions are run again one by one.
+    """
+    method.never_rerun = True  # type: ignore[attr-defined]
+    return method
 
 
 def _may_help(error: DatabaseError) -> bool:

@@ -339,6 +339,31 @@ class TestRights:
         row = Replay.objects.get()
         assert (row.state, row.note, model.sent) == ("failed", "The API key that started this has ended.", [])
 
+    def test_a_key_that_is_revoked_in_mid_run_stops_it(self, actor, model, begin):
+        replay = begin()
+        key, _token = KeyEngine().create_key(label="worker", scopes=["write"], actor=actor)
+        ENGINE.run_replay(replay_id=replay.pk, actor=get_actor(key, "rest"))
+
+        def revoke():
+            KeyEngine().revoke_key(key_id=key.pk, actor=actor)
+            return completion("Looking.", READ)
+
+        model.next += [completion("First.", READ), revoke]
+        ENGINE.execute_replay(replay.pk)
+        row = Replay.objects.get()
+        assert (row.state, row.note) == ("failed", "The API key that started this has ended.")
+        assert (row.steps, len(model.sent), row.input_tokens) == (
+            2,
+            2,
+            200,
+        )  # the answer is paid for, and kept
+        assert texts(row) == [("assistant", "First."), ("tool_result", "the clock")]
+        model.next.append(completion("Done."))
+        ENGINE.run_replay(replay_id=replay.pk, actor=actor)
+        ENGINE.execute_replay(replay.pk)
+        assert (Replay.objects.get().state, len(model.sent)) == ("done", 3)
+        assert [text for role, text in texts(row) if role == "assistant"] == ["First.", "Looking.", "Done."]
+
     def test_it_is_written_in_the_name_of_whoever_ran_it(self, actor, model, begin):
         replay = begin()
         key, _token = KeyEngine().create_key(label="another", scopes=["write"], actor=actor)

@@ -493,6 +493,47 @@ class TestBatches:
             BATCHES.create_batch(actor=actor, max_steps=0)
         assert not ReplayBatch.objects.exists()
 
+    @pytest.fixture
+    def prices(self, settings, model):
+        """Make a request cost 0.1 by its tokens, and 0.1 by those of its answer."""
+        settings.DAY1 = {**settings.DAY1, "replay_input_price": 1000.0, "replay_output_price": 10_000.0}
+
+    def test_the_money_of_a_batch_ends_and_is_raised(self, actor, model, prices, corpus):
+        ids = [talk.uid for talk in corpus[:3]]
+        batch = BATCHES.create_batch(actor=actor, conversation_ids=ids, max_total_cost=0.3, max_tokens=10)
+        model.next.append(completion("A."))
+        self.carry_out(batch)
+        report = BATCHES.get_report(batch_id=batch.pk, actor=actor)
+        assert (report.states, report.cost, len(model.sent)) == ({"done": 1, "stopped": 2}, 0.2, 1)
+        assert report.notes == ["The next step would take the batch over 0.3."]
+        BATCHES.run_batch(batch_id=batch.pk, actor=actor, max_total_cost=10)
+        model.next += [completion("A."), completion("A.")]
+        self.carry_out(batch)
+        report = BATCHES.get_report(batch_id=batch.pk, actor=actor)
+        assert (report.states, report.cost, report.batch.max_total_cost) == ({"done": 3}, 0.6, 10.0)
+
+    def test_money_that_another_worker_is_spending_is_waited_for(self, actor, model, prices, corpus):
+        """The second worker begins while the first one's request is under way."""
+        ids = [talk.uid for talk in corpus[:2]]
+        batch = BATCHES.create_batch(actor=actor, conversation_ids=ids, max_total_cost=0.4, max_tokens=30)
+        first, second = batch.replays.order_by("pk").values_list("pk", flat=True)
+
+        def begin_other():
+            ENGINE.execute_replay(second)
+            return completion("A.")
+
+        model.next.append(begin_other)
+        ENGINE.execute_replay(first)
+        states = dict(batch.replays.values_list("pk", "state"))
+        assert (states, len(model.sent)) == ({first: "done", second: "waiting"}, 1)
+        assert Replay.objects.get(pk=second).note == "It waits for other replays of its batch."
+        assert Replay.objects.get(pk=first).reserved_cost == 0
+
+    def test_a_batch_has_no_money_without_prices(self, actor, model, corpus):
+        with pytest.raises(Invalid, match="DAY1_REPLAY_INPUT_PRICE"):
+            BATCHES.create_batch(actor=actor, max_total_cost=1)
+        assert not ReplayBatch.objects.exists()
+
     def test_without_a_model(self, actor, corpus):
         batch = BATCHES.create_batch(actor=actor)
         report = BATCHES.get_report(batch_id=batch.pk, actor=actor)

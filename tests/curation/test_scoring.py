@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
@@ -13,6 +14,7 @@ from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation
 from curation.engines.scoring.dimensions import MEANINGS
 from curation.engines.scoring.engine import ScoringEngine
+from curation.engines.scoring.replays import ReplayScores
 from curation.engines.scoring.run import GUESS, NO_JUDGE, ScoringRun
 from curation.engines.scoring.transcript import MAX_MESSAGE, MAX_TOTAL
 from curation.engines.verification import VerificationEngine
@@ -297,6 +299,25 @@ def test_people_and_outside_judges_give_scores(talk: Talk, actor: Actor) -> None
     ]
 
 
+def test_a_key_with_many_names_counts_once(talk: Talk, actor: Actor) -> None:
+    target = talk()
+    keys = [replace(actor, kind="key", id=f"k{number}", label=f"k{number}") for number in range(2)]
+    for number in range(10):
+        give(target, keys[0], 1.0 if number % 2 else 0.8, scorer=f"grader-{number}")
+    give(target, keys[1], 0.1)
+    found = engine.summarize_scores(target_type="conversation", target_id=target.uid, actor=actor)
+    assert [(one.count, one.average, one.min, one.max) for one in found.dimensions] == [(2, 0.5, 0.1, 0.9)]
+    assert ReplayScores().average_scores(actor.project_id, [target.uid]) == {"tone": 0.5}
+
+
+def test_a_conversation_that_was_rated_often_counts_once_in_an_average(talk: Talk, actor: Actor) -> None:
+    often, once = talk(), talk()
+    for value in (0.1, 0.2, 0.3, 1.0):  # the newest of a scorer counts
+        give(often, actor, value)
+    give(once, actor, 0.0)
+    assert ReplayScores().average_scores(actor.project_id, [often.uid, once.uid]) == {"tone": 0.5}
+
+
 def test_a_fact_has_the_scores_of_its_verification_too(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     VerificationEngine().verify_fact(fact_id=fact.uid, actor=actor)
     give(fact, actor, 0.3, "accuracy", target_type="fact")
@@ -448,6 +469,57 @@ def test_a_worker_that_slept_stores_no_vote(judge: FakeJudge, talk: Talk, actor:
     done = Scoring.objects.get(pk=row.pk)
     assert (done.state, done.calls, len(done.ballots), done.average) == ("done", 4, 3, 0.7)
     assert [one.value for one in Score.objects.filter(scoring=done)] == [0.7]
+
+
+def test_the_same_request_twice_is_one_rating(judge: FakeJudge, talk: Talk, actor: Actor) -> None:
+    target = talk()
+    first = engine.start_scoring(conversation_id=target.uid, actor=actor, dimensions=["tone"])
+    again = engine.start_scoring(conversation_id=target.uid, actor=actor, dimensions=["tone"])
+    other = engine.start_scoring(conversation_id=target.uid, actor=actor, dimensions=["tone", "safety"])
+    assert (again.pk, Scoring.objects.count()) == (first.pk, 2)
+    assert other.pk != first.pk
+    judge.say(rating(0.5, names=["tone"]))
+    engine.run_scoring(first.pk)
+    engine.run_scoring(again.pk)
+    assert (len(judge.prompts), Score.objects.count()) == (1, 1)
+    later_one = engine.start_scoring(conversation_id=target.uid, actor=actor, dimensions=["tone"])
+    assert (
+        later_one.pk != first.pk
+    )  # asked for again after it has ended: a new rating, of which the newest counts
+
+
+def test_what_was_said_since_is_another_request(judge: FakeJudge, talk: Talk, actor: Actor) -> None:
+    target = talk()
+    first = engine.start_scoring(conversation_id=target.uid, actor=actor)
+    messages.write_message(conversation_id=target.uid, role="user", content="And now?", actor=actor)
+    assert engine.start_scoring(conversation_id=target.uid, actor=actor).pk != first.pk
+
+
+def test_an_aborted_transaction_asks_no_judge_again(
+    judge: FakeJudge, talk: Talk, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(connections["default"]), "must_rerun", lambda self, error: True)
+    target, aborted = talk(), list[bool]()
+    judge.say(*[rating(0.5, names=["tone"])] * 8)
+    with connection.execute_wrapper(abort_scores(aborted)), pytest.raises(OperationalError):
+        score(target, actor, dimensions=["tone"])
+    row = Scoring.objects.get()
+    assert aborted
+    assert (len(judge.prompts), row.calls, len(row.ballots)) == (1, 1, 1)
+    assert later(row).state == "done"
+    assert (len(judge.prompts), Score.objects.count()) == (1, 1)
+
+
+def abort_scores(aborted: list[bool]) -> Any:
+    """Have the database abort each transaction that stores a score."""
+
+    def wrapper(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("INSERT") and '"curation_score"' in sql.replace("`", '"'):
+            aborted.append(True)
+            raise OperationalError("aborted")
+        return execute(sql, params, many, context)
+
+    return wrapper
 
 
 def test_what_is_erased_during_a_run_is_not_stored_again(judge: FakeJudge, talk: Talk, actor: Actor) -> None:

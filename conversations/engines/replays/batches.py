@@ -10,14 +10,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter, get_visible
+from conversations.engines.replays.costs import require_prices, sum_costs
 from conversations.engines.replays.endings import SCORINGS
-from conversations.engines.replays.engine import CHECKS, ReplayEngine, require_model
-from conversations.engines.replays.run import measure_cost
+from conversations.engines.replays.engine import CHECKS, LIMIT_CHECKS, ReplayEngine, require_model
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message, Replay, ReplayBatch
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.db.retry import retry_methods
+from memory.db.retry import never_rerun, retry_methods, retry_transaction
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
@@ -30,6 +30,7 @@ MAX_CONVERSATIONS, MAX_NOTES = 100, 5
 STOPPED = "The batch was stopped."
 State = Replay.State
 NAME = c.redact_stored(c.text_check(200))
+MONEY = CHECKS["max_cost"]
 SUMMED = ("steps", "calls", "input_tokens", "output_tokens", "unknown_calls")
 
 
@@ -52,6 +53,7 @@ class BatchReport:
 class ReplayBatchEngine:
     # ---- writing -------------------------------------------------------------------------------
 
+    @never_rerun  # each replay is a transaction: a second batch would pay for all of them again
     def create_batch(
         self,
         *,
@@ -62,30 +64,35 @@ class ReplayBatchEngine:
         start: str = FIRST,
         name: str = "",
         memory: Mapping[str, Any] | None = None,
+        max_total_cost: float | None = None,
         **parameters: Any,
     ) -> ReplayBatch:
         """Replay up to 100 conversations: those named, or the newest that the filters let pass.
 
         Each is forked at its ``first`` or ``last`` prompt and queued; without a model it stays ready, for
-        agents to go on with. One that cannot be replayed is named in ``skipped`` with the reason. Raises
-        Invalid, NotFound where none is visible, branch errors.
+        agents to go on with. One that cannot be replayed is named in ``skipped`` with the reason. All of them
+        together cost at most ``max_total_cost``: a step that might exceed it is not taken. Raises Invalid,
+        NotFound where none is visible, branch errors.
         """
         actor.require_scope("write", branch_name)
         start = c.one_of(STARTS)("start", start)
         c.validate(parameters, CHECKS)
+        max_total_cost = check_money(max_total_cost)
         uids = self._choose(actor, branch_name, conversation_ids, filters)
-        batch = ReplayBatch.objects.create(
+        batch = ReplayBatch(
             project_id=actor.project_id,
             branch=find_branch(actor, branch_name),
             name=NAME("name", name),
             start=start,
             parameters={**parameters, **({"memory": dict(memory)} if memory else {})},
+            max_total_cost=max_total_cost,
             created_at=timezone.now(),
             created_by=actor.label,
         )
+        store_batch(batch, force_insert=True)
         for uid in uids:
             self._add_replay(batch, uid, actor, memory, parameters)
-        batch.save(update_fields=["skipped"])
+        store_batch(batch, update_fields=["skipped"])
         return batch
 
     def _choose(
@@ -111,6 +118,7 @@ class ReplayBatchEngine:
             )
         return uids
 
+    @retry_transaction
     def _add_replay(
         self,
         batch: ReplayBatch,
@@ -146,13 +154,20 @@ class ReplayBatchEngine:
         active.update(state=State.STOPPED, note=STOPPED, resume_at=None)
         return batch
 
-    def run_batch(self, *, batch_id: UUID, actor: Actor, **limits: Any) -> ReplayBatch:
+    def run_batch(
+        self, *, batch_id: UUID, actor: Actor, max_total_cost: float | None = None, **limits: Any
+    ) -> ReplayBatch:
         """Go on with the replays of a batch that stopped or failed, with other limits if given.
 
-        Raises NotFound, Invalid, ProviderUnavailable without a model.
+        ``max_total_cost`` takes the place of the one that the batch had. Raises NotFound, Invalid,
+        ProviderUnavailable without a model.
         """
         batch = self._get_writable(batch_id, actor)
         require_model()
+        c.validate(limits, LIMIT_CHECKS)  # before any of them is queued
+        if max_total_cost is not None:
+            batch.max_total_cost = check_money(max_total_cost)
+            store_batch(batch, update_fields=["max_total_cost"])
         for pk in batch.replays.filter(state__in=(State.READY, State.STOPPED, State.FAILED)).values_list(
             "pk", flat=True
         ):
@@ -185,13 +200,12 @@ class ReplayBatchEngine:
         batch = self.get_batch(batch_id=batch_id, actor=actor)
         rows = list(batch.replays.all())
         done = [row.comparison for row in rows if row.comparison]
-        costs = [cost for row in rows if (cost := measure_cost(row)) is not None]
         project_id = actor.project_id
         return BatchReport(
             batch,
             Counter(row.state for row in rows),
             {name: sum(getattr(row, name) for row in rows) for name in SUMMED},
-            round(sum(costs), 6) if costs else None,
+            sum_costs(rows),
             Counter(one["verdict"] for one in done),
             {name: average([one[name] for one in done]) for name in ("actions", "reasoning", "result")}
             if done
@@ -205,6 +219,19 @@ class ReplayBatchEngine:
         row = self.get_batch(batch_id=batch_id, actor=actor)
         actor.require_scope("write", row.branch.name)
         return row
+
+
+@retry_transaction
+def store_batch(batch: ReplayBatch, **options: Any) -> None:
+    batch.save(**options)
+
+
+def check_money(value: Any) -> float | None:
+    """Return the money that a batch may cost; None for no limit. Raises Invalid."""
+    if value is None:
+        return None
+    require_prices("max_total_cost")
+    return MONEY("max_total_cost", value)
 
 
 def list_allowed(actor: Actor) -> Any:

@@ -14,11 +14,12 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
+from conversations.engines.replays.costs import measure_cost, price_tokens, require_prices
 from conversations.engines.replays.endings import end_replay, list_sides
 from conversations.engines.replays.memory_state import hide_lines, take_memory
 from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.rights import describe_runner, filter_readable, require_read
-from conversations.engines.replays.run import ReplayRun, claim_replay, measure_cost
+from conversations.engines.replays.run import ReplayRun, claim_replay
 from conversations.engines.replays.thread import load_own, load_parts
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine
 from conversations.engines.semantic_diff.row_diff import RowDiffPage
@@ -262,11 +263,6 @@ def check_budget(row: Replay, context: Sequence[ChatMessage]) -> None:
         )
     if row.max_cost is None:
         return
-    settings = conf()
-    if not (settings.replay_input_price or settings.replay_output_price):
-        raise Invalid(
-            "A limit of money needs prices: set DAY1_REPLAY_INPUT_PRICE and DAY1_REPLAY_OUTPUT_PRICE.",
-            field="max_cost",
-        )
-    if tokens * settings.replay_input_price / 1e6 > row.max_cost:
+    require_prices("max_cost")
+    if price_tokens(tokens, 0) > row.max_cost:
         raise Invalid("The first step alone costs more than {limit}.", limit=row.max_cost, field="max_cost")

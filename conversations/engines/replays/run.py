@@ -22,6 +22,13 @@ from django.utils import timezone
 from conversations.engines.conversations import get_visible, open_conversation, require_open
 from conversations.engines.messages import MessageEngine, build_message
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
+from conversations.engines.replays.costs import (
+    BatchReserved,
+    BatchSpent,
+    measure_cost,
+    price_tokens,
+    reserve_cost,
+)
 from conversations.engines.replays.endings import end_replay, system_actor
 from conversations.engines.replays.memory_state import hide_lines
 from conversations.engines.replays.recorded import RecordedTools
@@ -74,15 +81,6 @@ def lease_seconds() -> float:
     return LEASE_SECONDS + conf().replay_timeout
 
 
-def measure_cost(row: Replay) -> float | None:
-    """Return what a replay has cost by the prices of the settings; None without prices."""
-    settings = conf()
-    if not (settings.replay_input_price or settings.replay_output_price):
-        return None
-    paid = row.input_tokens * settings.replay_input_price + row.output_tokens * settings.replay_output_price
-    return round(paid / 1e6, 6)
-
-
 class ReplayRun:
     def __init__(self, row: Replay) -> None:
         self.row = row
@@ -101,7 +99,6 @@ class ReplayRun:
 
     def _take_steps(self) -> None:
         try:
-            require_runner(self.row)
             self._load()
             while True:
                 self._take_step()
@@ -109,6 +106,10 @@ class ReplayRun:
             self._finish(end.state, end.note)
         except ErasureUnderWay:
             self.lease.postpone(FIRST_WAIT, note="It waits for an erasure.")
+        except BatchReserved:
+            self.lease.postpone(FIRST_WAIT, note="It waits for other replays of its batch.")
+        except BatchSpent as spent:
+            self._finish(State.STOPPED, str(spent))
         except ProviderUnavailable as error:
             self._wait(error)
         except Day1Error as error:  # the branch was archived, the source reverted or hidden
@@ -134,6 +135,11 @@ class ReplayRun:
     # ---- a step --------------------------------------------------------------------------------
 
     def _take_step(self) -> None:
+        """Write the answer that is stored, or ask for the next one and write it.
+
+        Raises Unauthenticated and the like where whoever runs it has lost the right since.
+        """
+        require_runner(self.row)
         step = self.row.answers.order_by("-number").first()
         try:
             if step is None or step.applied:
@@ -152,15 +158,17 @@ class ReplayRun:
     def _ask(self, number: int) -> ReplayStep:
         """Return the model's next answer, stored with what it cost.
 
-        Raises Ended, Stale, LeaseLost, ProviderUnavailable; Conflict where the fork is closed.
+        Raises Ended, Stale, LeaseLost, ProviderUnavailable, BatchSpent, BatchReserved; Conflict where the
+        fork is closed.
         """
         context = build_context(self.row, [*self.before, *self.own], self.tools, self.left_out)
-        self._check_limits(number, context)
+        price = self._check_limits(number, context)
         server = find_server()
         require_open(get_visible(self.row.branch.lineage(), self.row.conversation_id))
         self.lease.renew(lease_seconds())
         if self._is_stale():
             raise Stale
+        reserve_cost(self.row, self.lease, price)
         options = {name: getattr(self.row, name) for name in ("temperature", "max_tokens")}
         options = {name: value for name, value in options.items() if value is not None}
         model = self.row.model or conf().replay_model
@@ -168,8 +176,9 @@ class ReplayRun:
         self._check_answer(number, answer)
         return self._store(number, answer)
 
-    def _check_limits(self, number: int, context: Sequence[ChatMessage]) -> None:
-        row, settings = self.row, conf()
+    def _check_limits(self, number: int, context: Sequence[ChatMessage]) -> float:
+        """Return what the next step may cost. Raises Ended where that exceeds a limit of the replay."""
+        row = self.row
         if number > row.max_steps:
             raise Ended(State.STOPPED, f"It has taken {row.max_steps} steps, which is its limit.")
         tokens = estimate_tokens(context) + estimate_tokens(self.tools.describe())
@@ -178,10 +187,10 @@ class ReplayRun:
             row.input_tokens + row.output_tokens + tokens + answer > row.max_total_tokens
         ):
             raise Ended(State.STOPPED, f"The next step would exceed {row.max_total_tokens} tokens.")
-        price = tokens * settings.replay_input_price + answer * settings.replay_output_price
-        cost = (measure_cost(row) or 0) + price / 1e6
-        if row.max_cost is not None and cost > row.max_cost:
+        price = price_tokens(tokens, answer)
+        if row.max_cost is not None and (measure_cost(row) or 0) + price > row.max_cost:
             raise Ended(State.STOPPED, f"The next step would cost more than {row.max_cost}.")
+        return price
 
     def _check_answer(self, number: int, answer: ModelStep) -> None:
         """Refuse what no message can hold, before it is stored. Raises ProviderNonsense with its cost."""
@@ -206,7 +215,8 @@ class ReplayRun:
         tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens}
         with transaction.atomic():
             counters: dict[str, Any] = {name: F(name) + value for name, value in tokens.items()}
-            Replay.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1, **counters)
+            counters |= {"calls": F("calls") + 1, "reserved_cost": 0}
+            Replay.objects.filter(pk=self.row.pk).update(**counters)
             # One that was cancelled meanwhile keeps the answer that was under way.
             if self._is_stale() or not self.lease.owned.update(steps=F("steps") + 1, tries=0):
                 return None
@@ -219,7 +229,12 @@ class ReplayRun:
             )
 
     def _apply(self, step: ReplayStep) -> None:
-        """Write the messages of an answer with the recorded results. Raises LeaseLost, Stale."""
+        """Write the messages of an answer with the recorded results.
+
+        Raises LeaseLost, Stale; Unauthenticated and the like where whoever runs it has lost the right: the
+        answer stays stored, and whoever runs it next writes it.
+        """
+        require_runner(self.row)
         payloads, unknown = self._build_messages(step)
         self.own += self._write(step, payloads, unknown)
 
@@ -302,7 +317,8 @@ class ReplayRun:
         counts: dict[str, Any] = {
             name: F(name) + int(error.data.get(name) or 0) for name in ("input_tokens", "output_tokens")
         }
-        Replay.objects.filter(pk=self.row.pk).update(calls=F("calls") + 1, **counts)
+        counts |= {"calls": F("calls") + 1, "reserved_cost": 0}
+        Replay.objects.filter(pk=self.row.pk).update(**counts)
 
 
 def find_server() -> ToolChatServer:

@@ -1,11 +1,13 @@
 """ScoringEngine: conversations rated by judges in dimensions; scores of people and outside judges."""
 
+import hashlib
+import json
 import time
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, get_visible
@@ -27,7 +29,7 @@ from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, find_l
 from curation.models import Score, Scoring
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.retry import retry_methods
+from memory.db.retry import never_rerun, retry_methods, retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.base import Use
@@ -50,12 +52,14 @@ Target, Method = Score.Target, Score.Method
 class ScoringEngine:
     # ---- judges --------------------------------------------------------------------------------
 
+    @never_rerun  # it asks judges: begun again, it would pay for every vote again
     def score_conversation(self, *, conversation_id: UUID, actor: Actor, **options: Any) -> Scoring:
         """Rate a conversation at once and return the result with its scores.
 
-        This may take minutes: surfaces queue it with ``start_scoring``, whose options it has.
+        This may take minutes: surfaces queue it with ``start_scoring``, whose options it has. It joins an
+        equal one that is under way.
         """
-        row = self._create_scoring(conversation_id, actor, **options)
+        row = self._find_or_create(conversation_id, actor, **options)
         if (claimed := claim_scoring(row.pk)) is not None:
             ScoringRun(claimed, patient=False).carry_out()
         else:  # a worker's sweep was first
@@ -67,16 +71,34 @@ class ScoringEngine:
 
         Options: ``branch_name``; ``dimensions``, by default the eight of Day1; ``judges``, models of the
         judge's server; ``votes`` of each of them, of which the median counts. Without a judge it is done at
-        once, with .5 in each dimension and a warning. Needs the scope curate. Raises Invalid, NotFound,
-        branch errors.
+        once, with .5 in each dimension and a warning. The same request while one is under way returns that
+        one: nothing is paid for or counted twice. Needs the scope curate. Raises Invalid, NotFound, branch
+        errors.
         """
-        row = self._create_scoring(conversation_id, actor, **options)
+        row = self._find_or_create(conversation_id, actor, **options)
         if not row.judges:
             return self._finish_without_judge(row, actor)
         enqueue(TASK, str(row.pk))
         return row
 
-    def _create_scoring(
+    @retry_transaction
+    def _find_or_create(self, conversation_id: UUID, actor: Actor, **options: Any) -> Scoring:
+        """Return the equal scoring that has not ended, else a new one."""
+        row = self._build_scoring(conversation_id, actor, **options)
+        if (known := find_open(row)) is not None:
+            return known
+        try:
+            with transaction.atomic():
+                row.save(force_insert=True)
+                detail = {"scoring": str(row.pk), "judges": row.judges}
+                record_entry(actor, "conversation.evaluate", str(conversation_id), detail)
+        except IntegrityError:  # another request was first
+            if connection.in_atomic_block or (known := find_open(row)) is None:
+                raise
+            return known
+        return row
+
+    def _build_scoring(
         self,
         conversation_id: UUID,
         actor: Actor,
@@ -89,7 +111,8 @@ class ScoringEngine:
         branch = find_live_branch(actor, branch_name)
         lineage = branch.lineage()
         thread = load_thread(lineage, get_visible(lineage, conversation_id))
-        if not any(thread.stream(Message.objects.in_lineage(lineage), 1)):
+        last = next(thread.stream(Message.objects.in_lineage(lineage), 1, down=True), None)
+        if last is None:
             raise Invalid("This conversation has no message to rate.", field="conversation_id")
         row = Scoring(
             project_id=actor.project_id,
@@ -102,10 +125,7 @@ class ScoringEngine:
             created_at=timezone.now(),
             created_by=actor.label,
         )
-        with transaction.atomic():
-            row.save(force_insert=True)
-            detail = {"scoring": str(row.pk), "judges": row.judges}
-            record_entry(actor, "conversation.evaluate", str(conversation_id), detail)
+        row.open_request = digest_request(row, last)
         return row
 
     def _finish_without_judge(self, row: Scoring, actor: Actor) -> Scoring:
@@ -177,6 +197,8 @@ class ScoringEngine:
         row = Score(project_id=actor.project_id, branch=branch, created_at=timezone.now(), **values)
         row.method = check_method(values.get("method"), actor)
         row.scorer = row.scorer or actor.label
+        if actor.id:  # however many names a key or a person gives, it counts once
+            row.giver = f"{actor.kind}:{actor.id}"
         with transaction.atomic():
             row.save(force_insert=True)
             detail = {"score": str(row.pk), "dimension": row.dimension, "value": row.value}
@@ -220,6 +242,22 @@ class ScoringEngine:
         return Score.objects.filter(
             project=actor.project_id, target_type=target_type, target_id=target_id, branch__in=branches
         )
+
+
+# ---- equal requests --------------------------------------------------------------------------------
+
+
+def digest_request(row: Scoring, last: Message) -> str:
+    """Return a digest of what is rated, as it is now, and how: equal for equal requests."""
+    parts = [row.project_id, row.branch_id, row.conversation_id, last.rid]
+    parts += [*sorted(row.dimensions), *sorted(row.judges), row.votes]
+    return hashlib.sha256(json.dumps([str(one) for one in parts]).encode()).hexdigest()
+
+
+def find_open(row: Scoring) -> Scoring | None:
+    """Return the scoring of an equal request that has not ended."""
+    rows = Scoring.objects.select_related("branch").prefetch_related("scores")
+    return rows.filter(open_request=row.open_request).first()
 
 
 # ---- checks ----------------------------------------------------------------------------------------

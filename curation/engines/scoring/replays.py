@@ -4,10 +4,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from django.db.models import Avg
-
 from conversations.models import Replay
 from curation.engines.scoring.engine import ScoringEngine
+from curation.engines.scoring.summary import average_targets
 from curation.models import Score, Scoring
 from memory.actors import Actor
 from memory.exceptions import Day1Error
@@ -34,6 +33,5 @@ class ReplayScores:
         """Return the average of judged scores, by dimension; a heuristic's are left out."""
         rows = Score.objects.filter(
             project=project_id, target_type=Score.Target.CONVERSATION, target_id__in=conversation_ids
-        ).exclude(method=Score.Method.HEURISTIC)
-        by_dimension = rows.order_by().values_list("dimension")
-        return {name: round(value, 6) for name, value in by_dimension.annotate(value=Avg("value"))}
+        )
+        return average_targets(rows)

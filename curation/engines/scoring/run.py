@@ -185,7 +185,8 @@ class ScoringRun:
     # ---- ends ----------------------------------------------------------------------------------
 
     def _fail(self, error: Day1Error) -> None:
-        values = {"state": State.FAILED, "warning": error.text[:500], "resume_at": None}
+        values: dict[str, Any] = {"state": State.FAILED, "warning": error.text[:500], "resume_at": None}
+        values["open_request"] = None
         self.lease.running.update(finished_at=timezone.now(), **values)
 
     @retry_transaction
@@ -207,6 +208,7 @@ class ScoringRun:
                 warning=self._describe_shortfall(len(votes)),
                 ballots=[without_reasons(one) for one in self.row.ballots],
                 resume_at=None,
+                open_request=None,
                 finished_at=timezone.now(),
             )
             if self._is_stale():

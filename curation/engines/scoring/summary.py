@@ -1,9 +1,10 @@
 """The summary of a target's scores."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from curation.models import Score
 
@@ -28,21 +29,47 @@ class ScoreSummary:
 
 
 def summarize_rows(rows: Any) -> ScoreSummary:
-    """Summarize the newest score of each scorer."""
-    newest = {
-        (dimension, method, scorer): value
-        for dimension, method, scorer, value in rows.order_by("pk").values_list(
-            "dimension", "method", "scorer", "value"
-        )
-    }
+    """Summarize the newest score of each scorer; one key or person counts once in each dimension."""
+    newest = find_newest(rows)
     values: dict[str, list[float]] = defaultdict(list)
-    for (dimension, method, _), value in newest.items():
+    for (_target, dimension, method, _giver), given in group_by_giver(newest).items():
         if method != Score.Method.HEURISTIC:
-            values[dimension].append(value)
-    guesses = sum(method == Score.Method.HEURISTIC for _, method, _ in newest)
+            values[dimension].append(average(given))
+    guesses = sum(key[2] == Score.Method.HEURISTIC for key in newest)
     return ScoreSummary([summarize_values(name, values[name]) for name in sorted(values)], guesses)
 
 
+def average_targets(rows: Any) -> dict[str, float]:
+    """Return the average over targets of their judged scores, by dimension."""
+    targets: dict[tuple[UUID, str], list[float]] = defaultdict(list)
+    for (target, dimension, method, _giver), given in group_by_giver(find_newest(rows)).items():
+        if method != Score.Method.HEURISTIC:
+            targets[target, dimension].append(average(given))
+    values: dict[str, list[float]] = defaultdict(list)
+    for (_target, dimension), given in targets.items():
+        values[dimension].append(average(given))
+    return {name: average(values[name]) for name in sorted(values)}
+
+
+def find_newest(rows: Any) -> dict[tuple[UUID, str, str, str, str], float]:
+    """Return the newest score by target, dimension, method, giver and scorer."""
+    names = ("target_id", "dimension", "method", "giver", "scorer", "value")
+    return {tuple(key): value for *key, value in rows.order_by("pk").values_list(*names)}
+
+
+def group_by_giver(
+    newest: Mapping[tuple[UUID, str, str, str, str], float],
+) -> dict[tuple[UUID, str, str, str], list[float]]:
+    """Return the scores of each giver; of scores that name none, of each scorer."""
+    found: dict[tuple[UUID, str, str, str], list[float]] = defaultdict(list)
+    for (target, dimension, method, giver, scorer), value in newest.items():
+        found[target, dimension, method, giver or scorer].append(value)
+    return found
+
+
+def average(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 6)
+
+
 def summarize_values(dimension: str, values: Sequence[float]) -> DimensionSummary:
-    average = round(sum(values) / len(values), 6)
-    return DimensionSummary(dimension, len(values), average, min(values), max(values))
+    return DimensionSummary(dimension, len(values), average(values), min(values), max(values))
