@@ -49,7 +49,7 @@ def never_rerun(method: Callable[..., Any]) -> Callable[..., Any]:
 
     It would be paid for twice. Its transactions are run again one by one.
     """
-    method.never_rerun = True  # type: ignore[attr-defined]
+    vars(method)["never_rerun"] = True
     return method
 
 
