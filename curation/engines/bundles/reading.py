@@ -26,6 +26,7 @@ FACT_FIELDS = (
 ).split()
 VERDICT_FIELDS = ("verification_status", "verification_method", "verified_at")
 MESSAGE_FIELDS = "role content tool_calls sequence_num token_count model said_at metadata created_at".split()
+FORK_FIELDS = ("parent_conversation_id", "fork_point_message_id")
 LINK_FIELDS = "from_id to_id to_type link_type weight valid_from valid_until".split()
 RELATION_FIELDS = (
     *"source_entity relation_type target_entity".split(),
@@ -81,11 +82,19 @@ def read_conversations(selection: Selection) -> list[Item]:
         {
             "id": str(row.uid),
             **read_fields(row, ("title", "model", "created_at")),
+            **read_fork(row),
             "messages": messages[row.uid],
         }
         for row in rows
         if row.uid in messages
     ]
+
+
+def read_fork(row: Conversation) -> Item:
+    """Return where a fork left its parent, whose messages until there are not repeated; {} for no fork."""
+    if row.parent_conversation_id is None:
+        return {}
+    return {name: str(getattr(row, name)) for name in FORK_FIELDS}
 
 
 def read_messages(selection: Selection, conversations: Sequence[UUID]) -> dict[UUID, list[Item]]:

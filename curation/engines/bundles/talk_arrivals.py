@@ -1,7 +1,6 @@
 """The arrival of conversations with their messages, and of relations."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -24,6 +23,7 @@ from curation.engines.bundles.arrivals import (
     ItemOutcome,
 )
 from curation.engines.bundles.reading import MESSAGE_FIELDS, Item
+from curation.engines.bundles.talks import Talk, link_forks
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.rules import check_interval
 from memory.engines.fields.capture import RELATION_NAMES
@@ -54,17 +54,6 @@ def parse_past(name: str, value: Any) -> datetime | None:
 # ---- conversations ---------------------------------------------------------------------------------
 
 
-@dataclass
-class Talk:
-    """A conversation that arrives, or is here, made by this store or imported, with its new messages."""
-
-    item: Item
-    row: Conversation
-    is_own: bool
-    is_new: bool
-    messages: list[Message] = field(default_factory=list)
-
-
 class ConversationArrival(Arrival):
     kind = "conversations"
 
@@ -89,6 +78,7 @@ class ConversationArrival(Arrival):
         self.load_known(view, parsed)
         for item, row in parsed.values():
             self.sort_talk(view, item, row)
+        link_forks(self.talks, self.message_ids)
 
     def build_conversation(self, item: Item) -> Conversation:
         """Return the row of an item. Raises Invalid."""

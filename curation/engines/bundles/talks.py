@@ -1,0 +1,86 @@
+"""Conversations that arrive, and the forks among them, which share messages of their parents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from conversations.engines.forks import MAX_FORK_DEPTH
+from conversations.models import Conversation, Message
+from curation.engines.bundles.reading import FORK_FIELDS, Item
+from memory.engines.support import validation as c
+from memory.exceptions import Invalid
+
+
+@dataclass
+class Talk:
+    """A conversation that arrives, or is here, made by this store or imported, with its new messages."""
+
+    item: Item
+    row: Conversation
+    is_own: bool
+    is_new: bool
+    messages: list[Message] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ArrivedThread:
+    """A conversation with the numbers of its messages by their ids in the bundle, shared ones included."""
+
+    uid: UUID
+    numbers: dict[UUID, int]
+    depth: int = 0
+
+
+def link_forks(talks: Sequence[Talk], messages: Mapping[UUID, UUID]) -> None:
+    """Set the parents of new forks; one whose parent or point does not arrive stands for itself.
+
+    ``messages`` are ids here by those of the bundle. A parent stands before its forks, so none is its own.
+    """
+    threads: dict[UUID, ArrivedThread] = {}
+    for talk in talks:
+        own = UUID(str(talk.item["id"]))
+        threads[own] = find_thread(talk, own, messages, threads)
+
+
+def find_thread(
+    talk: Talk, own: UUID, messages: Mapping[UUID, UUID], threads: Mapping[UUID, ArrivedThread]
+) -> ArrivedThread:
+    uid = own if talk.is_own else talk.row.uid
+    numbers = read_numbers(talk.item, messages)
+    parent_id, point = read_ids(talk.item)
+    parent = threads.get(parent_id) if parent_id else None
+    if parent is None or point is None or not is_sound(parent, point, numbers):
+        return ArrivedThread(uid, numbers)
+    if talk.is_new:
+        talk.row.parent_conversation_id, talk.row.fork_point_message_id = parent.uid, messages[point]
+    shared = {one: number for one, number in parent.numbers.items() if number <= parent.numbers[point]}
+    return ArrivedThread(uid, shared | numbers, parent.depth + 1)
+
+
+def is_sound(parent: ArrivedThread, point: UUID, numbers: Mapping[UUID, int]) -> bool:
+    """Return whether a fork's own messages follow its point, and it is not too deep."""
+    if point not in parent.numbers or parent.depth >= MAX_FORK_DEPTH:
+        return False
+    return all(number > parent.numbers[point] for number in numbers.values())
+
+
+def read_numbers(item: Item, messages: Mapping[UUID, UUID]) -> dict[UUID, int]:
+    """Return the numbers of the messages that are here, or come, with a number."""
+    found = {}
+    for one in item.get("messages") or []:
+        uid, number = read_id(one, "id"), one.get("sequence_num") if isinstance(one, dict) else None
+        if uid in messages and isinstance(number, int):
+            found[uid] = number
+    return found
+
+
+def read_ids(item: Item) -> tuple[UUID | None, UUID | None]:
+    parent, point = (read_id(item, name) for name in FORK_FIELDS)
+    return parent, point
+
+
+def read_id(item: Item, name: str) -> UUID | None:
+    try:
+        return c.parse_uuid(name, item.get(name)) if isinstance(item, dict) else None
+    except Invalid:
+        return None
