@@ -69,7 +69,7 @@ def read_numbers(item: Item, messages: Mapping[UUID, UUID]) -> dict[UUID, int]:
     found = {}
     for one in item.get("messages") or []:
         uid, number = read_id(one, "id"), one.get("sequence_num") if isinstance(one, dict) else None
-        if uid in messages and isinstance(number, int):
+        if uid is not None and uid in messages and isinstance(number, int):
             found[uid] = number
     return found
 
