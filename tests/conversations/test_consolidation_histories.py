@@ -14,6 +14,7 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from tests.conversations.test_consolidation_runs import ARGON, NEARLY, by_words, shown
 from tests.memory.test_branches import some_actor
+from tests.memory.test_versions import random_histories
 
 __all__ = ["by_words"]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,6 +58,7 @@ def play(history: list[tuple[str, tuple[str, str]]]) -> Actor:
 
 
 @pytest.mark.slow
+@random_histories(40)
 @given(histories, orders, orders)
 def test_twice_is_once(history: Any, first: list[str], second: list[str]) -> None:
     actor = play(history)

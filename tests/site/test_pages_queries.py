@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
-from django.db import connection
+from django.db import connection, reset_queries
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
@@ -200,10 +200,17 @@ def person(project: Project) -> Client:
     return client
 
 
-def queries_of(client: Client, name: str, path: str) -> int:
+def queries_of(client: Client, name: str, path: str, expected: int = 0) -> int:
+    """Count the queries of a page whose caches are filled; one that needs as many without them is done."""
     client = Client() if name == "login" else client
-    client.get(path)  # fills the caches, and empties the log of queries
+    if count_queries(client, path) == expected:  # this fills the caches
+        return expected
+    return count_queries(client, path)
+
+
+def count_queries(client: Client, path: str) -> int:
     buffer.flush()
+    reset_queries()  # a full log would count none
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200, path
     return len(queries)
@@ -212,13 +219,17 @@ def queries_of(client: Client, name: str, path: str) -> int:
 @pytest.mark.slow
 def test_no_page_asks_more_for_more_rows(person: Client, project: Project, actor: Actor) -> None:
     scene = Scene(project, actor)
-    asked = []
-    for count in (3, 9):
-        scene.grow(count)
-        with time_machine.travel(timezone.now(), tick=False):  # no cache ends between two requests
-            asked.append({name: queries_of(person, name, path) for name, path in scene.addresses()})
-    few, many = asked
-    assert {name: (few[name], many[name]) for name in few if few[name] != many[name]} == {}
+    scene.grow(3)
+    with time_machine.travel(timezone.now(), tick=False):  # no cache ends between two requests
+        few = {name: queries_of(person, name, path) for name, path in scene.addresses()}
+    scene.grow(9)
+    more = {}
+    with time_machine.travel(timezone.now(), tick=False):
+        for name, path in scene.addresses():
+            many = queries_of(person, name, path, few[name])
+            if many != few[name]:
+                more[name] = few[name], many
+    assert more == {}
 
 
 def test_no_page_is_forgotten() -> None:
