@@ -32,9 +32,9 @@ def summarize_rows(rows: Any) -> ScoreSummary:
     """Summarize the newest score of each scorer; one key or person counts once in each dimension."""
     newest = find_newest(rows)
     values: dict[str, list[float]] = defaultdict(list)
-    for (_target, dimension, method, _giver), given in group_by_giver(newest).items():
+    for (_target, dimension, method, _giver), voices in group_by_giver(newest).items():
         if method != Score.Method.HEURISTIC:
-            values[dimension].append(average(given))
+            values[dimension].append(average(voices))
     guesses = sum(key[2] == Score.Method.HEURISTIC for key in newest)
     return ScoreSummary([summarize_values(name, values[name]) for name in sorted(values)], guesses)
 
@@ -42,12 +42,12 @@ def summarize_rows(rows: Any) -> ScoreSummary:
 def average_targets(rows: Any) -> dict[str, float]:
     """Return the average over targets of their judged scores, by dimension."""
     targets: dict[tuple[UUID, str], list[float]] = defaultdict(list)
-    for (target, dimension, method, _giver), given in group_by_giver(find_newest(rows)).items():
+    for (target, dimension, method, _giver), voices in group_by_giver(find_newest(rows)).items():
         if method != Score.Method.HEURISTIC:
-            targets[target, dimension].append(average(given))
+            targets[target, dimension].append(average(voices))
     values: dict[str, list[float]] = defaultdict(list)
-    for (_target, dimension), given in targets.items():
-        values[dimension].append(average(given))
+    for (_target, dimension), voices in targets.items():
+        values[dimension].append(average(voices))
     return {name: average(values[name]) for name in sorted(values)}
 
 

@@ -27,7 +27,7 @@ conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 diff_engine, scoring_engine = SemanticDiffEngine(), ScoringEngine()
 MAX_FORKS = 20
 MAX_CONTENT_LENGTH = 1000  # of a message in an answer
-SAID = ("title", "model")
+FORK_FIELDS = ("title", "model")
 ConversationPart = schemas.only(
     conversation_shapes.ConversationShape,
     *("id", "title", "status", "model", "message_count"),
@@ -134,7 +134,7 @@ def conversation_fork(call: Call) -> b.Answer:
     uid, where = call.need("conversation_id", c.parse_uuid), call.where
     message_id = call.take("message_id", c.parse_uuid)
     memory_branch = call.take("memory_branch", c.text_check(200), "")
-    fields = call.inputs.take_unchecked(SAID)
+    fields = call.inputs.take_unchecked(FORK_FIELDS)
     call.end()
     row = conversation_engine.fork_conversation(
         conversation_id=uid,
