@@ -4,10 +4,22 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.views.compare import ComparePage
 from conversations.views.consolidation import ConsolidationPage, Consolidations
-from conversations.views.conversations import ConversationPage, Conversations, MessagePage
+from conversations.views.conversations import (
+    ConversationPage,
+    Conversations,
+    MessagePage,
+    add_conversation_panel,
+)
 from conversations.views.forks import ForkPage, ForkTreePage
 from conversations.views.learning import Learning, SwitchRule
+from conversations.views.replay_batches import ReplayBatches, ReplayBatchPage
 from conversations.views.replays import NewReplay, ReplayPage, Replays
+from conversations.views.transfer import (
+    CompactConversation,
+    ExportConversation,
+    ImportConversation,
+    load_compaction,
+)
 from memory.views.frames import WEB, Page, build_patterns
 from memory.views.navigation import Section, add_section
 
@@ -15,7 +27,10 @@ PAGES: list[Page] = [
     ("consolidation", Consolidations, "consolidations"),
     ("consolidation/<uuid:run_id>", ConsolidationPage, "consolidation"),
     ("conversations", Conversations, "conversations"),
+    ("conversations/import", ImportConversation, "conversation-import"),
     ("conversations/<uuid:conversation_id>", ConversationPage, "conversation"),
+    ("conversations/<uuid:conversation_id>/compact", CompactConversation, "compact"),
+    ("conversations/<uuid:conversation_id>/export", ExportConversation, "conversation-export"),
     ("conversations/<uuid:conversation_id>/fork", ForkPage, "fork"),
     ("conversations/<uuid:conversation_id>/forks", ForkTreePage, "fork-tree"),
     ("conversations/<uuid:conversation_id>/replay", NewReplay, "replay-new"),
@@ -24,8 +39,11 @@ PAGES: list[Page] = [
     ("learning/<slug:name>", SwitchRule, "switch-rule"),
     ("messages/<uuid:message_id>", MessagePage, "message"),
     ("replays", Replays, "replays"),
+    ("replays/batches", ReplayBatches, "replay-batches"),
+    ("replays/batches/<uuid:batch_id>", ReplayBatchPage, "replay-batch"),
     ("replays/<uuid:replay_id>", ReplayPage, "replay"),
 ]
+add_conversation_panel("conversation/compaction.html", load_compaction)
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("conversations", _("Conversations"), "message", "c", order=34))

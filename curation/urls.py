@@ -11,6 +11,7 @@ from curation.views.queue import ChangeView, QueuePage, SaveView
 from curation.views.review import Answer, Review
 from curation.views.review_panels import count_questions, load_questions, load_waiting
 from curation.views.scores import ScoreConversation, load_scores
+from curation.views.scorings import Scorings
 from curation.views.templates import TemplatePage, Templates
 from curation.views.verification import AskJudge, JobPage, VerificationPage, load_panel
 from memory.views.fact_panels import add_fact_panel
@@ -39,6 +40,7 @@ PAGES: list[Page] = [
     ("bundles/<uuid:bundle_id>", BundlePage, "bundle"),
     ("bundles/<uuid:bundle_id>/document", BundleDownload, "bundle-document"),
     ("conversations/<uuid:conversation_id>/score", ScoreConversation, "score-conversation"),
+    ("scorings", Scorings, "scorings"),
     ("templates", Templates, "templates"),
     ("templates/<str:name>", TemplatePage, "template"),
 ]

@@ -19,6 +19,7 @@ from conversations.models import Message, Replay
 from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
 from conversations.views.forks import ThreadForm
+from conversations.views.side_scores import load_side_scores
 from conversations.views.thread import list_entries
 from memory.conf import conf
 from memory.engines.fields import types as t
@@ -257,6 +258,7 @@ class ReplayPage(ProjectPage):
             "entries": list_entries(messages),
             "parameters": list_parameters(row),
             "memory": describe_memory(row),
+            "scores": load_side_scores(row),
         }
         if not messages:
             return shown

@@ -35,6 +35,7 @@ WORDS = {
     "conversation_id": "conversation",
     "message_id": "message",
     "replay_id": "replay",
+    "batch_id": "batch",
     "first": "conversation",
     "second": "conversation",
     "key_id": "key",

@@ -165,6 +165,7 @@ class ReplayEngine:
         *,
         actor: Actor,
         conversation_id: UUID | None = None,
+        batch_id: UUID | None = None,
         state: Sequence[str] = (),
         limit: int = 50,
         cursor: str = "",
@@ -172,6 +173,8 @@ class ReplayEngine:
         """Return a page of replays on branches that the actor may use, newest first."""
         every = Replay.objects.filter(project=actor.project_id)
         rows = self._list_rows(actor, conversation_id).select_related("branch", "source_branch")
+        if batch_id is not None:
+            rows = rows.filter(batch=batch_id)
         if state:
             rows = rows.filter(state__in=[c.one_of(State.values)("state", one) for one in state])
         page = paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)

@@ -1,0 +1,232 @@
+"""Batches of replays: their list, the form that begins one, and the report of one with its progress."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+from django_htmx.http import HttpResponseClientRefresh
+
+from conversations.engines.conversations import ConversationFilter
+from conversations.engines.fields import REPLAY
+from conversations.engines.replays.batches import (
+    FIRST,
+    LAST,
+    MAX_CONVERSATIONS,
+    BatchReport,
+    ReplayBatchEngine,
+)
+from conversations.engines.replays.engine import ReplayEngine
+from conversations.models import Replay, ReplayBatch
+from conversations.views.compare import VERDICTS
+from conversations.views.replays import (
+    HELPS,
+    MEMORY_FIELDS,
+    ORDER,
+    STATES,
+    count_steps,
+    find_model,
+    read_parameter,
+)
+from conversations.views.side_scores import list_side_scores
+from memory.exceptions import Day1Error
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.field_widgets import OptionalText, form_field
+from memory.views.flash import flash_success, flash_warning
+from memory.views.widgets import add_form_error
+
+batch_engine, replay_engine = ReplayBatchEngine(), ReplayEngine()
+State = Replay.State
+MONEY = "max_total_cost"
+MAY_GO_ON = (State.READY, State.STOPPED, State.FAILED)
+CHOSEN: dict[str, tuple[Any, Any]] = {
+    "session_id": (lazy("Conversations of the session"), lazy("Empty: of all sessions.")),
+    "agent_id": (lazy("of the agent"), lazy("Empty: of all agents.")),
+    "task_id": (lazy("of the task"), lazy("Empty: of all tasks.")),
+}
+STARTS = ((FIRST, lazy("from the first prompt")), (LAST, lazy("from the last prompt")))
+SIMILARITIES = {"actions": lazy("Actions"), "reasoning": lazy("Reasoning"), "result": lazy("Result")}
+
+
+class ReplayBatches(ProjectPage):
+    """The batches, newest first, and the form for a new one; a refused form keeps its input."""
+
+    template_name = "conversation/batches.html"
+    section, scope, title = "conversations", "read", lazy("Batches of replays")
+    extra_context = {
+        "lead": lazy(
+            "A batch replays many conversations with the same model, prompt or memory, and tells in one"
+            " report whether that does better."
+        ),
+        "drawing": "redo",
+        "none_yet": lazy("No batch was begun yet. Choose conversations above, and what is to be different."),
+    }
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        kwargs.setdefault("form", build_batch_form())
+        warning = (
+            "" if find_model() else _("No model is set: agents can go on from the contexts by themselves.")
+        )
+        return super().get_context_data(
+            page=batch_engine.list_batches(actor=self.reader.actor, **self.paging()),
+            may_create=self.reader.can["write"] and self.reader.is_now,
+            warning=warning,
+            **kwargs,
+        )
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.reader.require_now()
+        form = build_batch_form(request.POST)
+        form.is_valid()  # every field is an optional text: the engine validates
+        typed = {name: text for name in form.fields if (text := request.POST.get(name, "").strip())}
+        try:
+            batch = self._begin_batch(typed)
+        except Day1Error as error:
+            add_form_error(form, error)
+            return self.render_to_response(self.get_context_data(form=form), status=error.status)
+        return redirect(self.reader.url("replay-batch", batch.pk, branch="", at=""))
+
+    def _begin_batch(self, typed: dict[str, str]) -> ReplayBatch:
+        parameters = {name: read_parameter(REPLAY[name], typed[name]) for name in ORDER if name in typed}
+        if MONEY in typed:
+            parameters[MONEY] = read_parameter(REPLAY["max_cost"], typed[MONEY])
+        chosen = {name: [typed[name]] for name in CHOSEN if name in typed}
+        return batch_engine.create_batch(
+            **self.reader.write_args,
+            filters=ConversationFilter.from_values(chosen),
+            start=typed.get("start", FIRST),
+            name=typed.get("name", ""),
+            memory={name: typed[name] for name in MEMORY_FIELDS if name in typed},
+            **parameters,
+        )
+
+
+def build_batch_form(data: Any = None) -> forms.Form:
+    """Return the form: which conversations, from where, with what, and the limits of each and of all."""
+    form = forms.Form(data, initial={"max_steps": 20, "start": FIRST})
+    form.fields["name"] = OptionalText(
+        label=_("Name"), help_text=_("What you try, such as: a smaller model.")
+    )
+    form.fields |= {name: OptionalText(label=label, help_text=text) for name, (label, text) in CHOSEN.items()}
+    form.fields["start"] = forms.ChoiceField(
+        label=_("Each begins"), choices=STARTS, required=False, help_text=describe_size()
+    )
+    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[:7]}
+    for name in ORDER[:7]:
+        form.fields[name].widget.attrs.update({"rows": 3} if name.endswith(("prompt", "context")) else {})
+        form.fields[name].help_text = HELPS.get(name, "")
+    form.fields |= {
+        name: OptionalText(label=label, help_text=text) for name, (label, text) in MEMORY_FIELDS.items()
+    }
+    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[7:]}
+    form.fields[MONEY] = build_money_field()
+    return form
+
+
+def describe_size() -> str:
+    text = ngettext("The newest, at most {n}.", "The newest, at most {n}.", MAX_CONVERSATIONS)
+    return text.format(n=MAX_CONVERSATIONS)
+
+
+def build_money_field() -> forms.Field:
+    return OptionalText(
+        label=_("Cost of all at most"),
+        help_text=_("By the prices of the settings. A step that might exceed it is not taken."),
+        widget=forms.TextInput({"inputmode": "decimal", "autocomplete": "off"}),
+    )
+
+
+class ReplayBatchPage(ProjectPage):
+    """The report of a batch. While its replays are at work the page reads its progress again by itself."""
+
+    template_name = "conversation/batch.html"
+    fragment_name = "conversation/batch_progress.html"
+    section = "conversations"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        batch_id: UUID = self.kwargs["batch_id"]
+        found = batch_engine.get_report(batch_id=batch_id, actor=self.reader.actor)
+        return super().get_context_data(
+            title=found.batch.name or _("A batch of replays"),
+            report=found,
+            batch=found.batch,
+            **describe_progress(found.states),
+            **self._load_replays(batch_id),
+            may_write=self.reader.can["write"] and not found.batch.branch.archived_at,
+            scores=list_side_scores(found.source_scores, found.replay_scores),
+            verdicts=[(VERDICTS[name][1], count) for name, count in found.verdicts.items()],
+            similarities=[(label, found.similarity[name]) for name, label in SIMILARITIES.items()]
+            if found.similarity
+            else [],
+            parameters=list_batch_parameters(found),
+            **kwargs,
+        )
+
+    def _load_replays(self, batch_id: UUID) -> dict[str, Any]:
+        if getattr(self.request, "htmx", False):
+            return {}
+        page = replay_engine.list_replays(actor=self.reader.actor, batch_id=batch_id, **self.paging())
+        for row in page.results:
+            row.kind, row.sentence = STATES[row.state], count_steps(row)
+        return {"page": page}
+
+    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
+        """Render the page; a script that asks how far it is gets the whole page at the end."""
+        if getattr(self.request, "htmx", False) and not context["is_active"]:
+            return HttpResponseClientRefresh()
+        return super().render_to_response(context, **options)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Go on with what stopped or failed, or stop the rest."""
+        where: dict[str, Any] = {"batch_id": self.kwargs["batch_id"], "actor": self.reader.actor}
+        try:
+            match request.POST.get("do", ""):
+                case "run":
+                    batch_engine.run_batch(**where, **read_money(request))
+                    flash_success(request, _("Queued: the worker goes on with it."))
+                case "stop":
+                    batch_engine.stop_batch(**where)
+                    flash_success(request, _("Stopped: steps that are under way are the last."))
+        except Day1Error as error:
+            if error.status in (403, 404):
+                raise
+            flash_warning(request, error_sentence(error))
+        return redirect(request.path)
+
+
+def read_money(request: HttpRequest) -> dict[str, Any]:
+    """Return the higher limit that was typed, if any."""
+    text = request.POST.get(MONEY, "").strip()
+    return {MONEY: read_parameter(REPLAY["max_cost"], text)} if text else {}
+
+
+def describe_progress(states: Mapping[str, int]) -> dict[str, Any]:
+    """Return how many replays there are, how many have ended, and what may be done."""
+    total = sum(states.values())
+    active = sum(states.get(state, 0) for state in Replay.ACTIVE)
+    return {
+        "total": total,
+        "ended": total - active - states.get(State.READY, 0),
+        "is_active": bool(active),
+        "may_run": any(states.get(state) for state in MAY_GO_ON),
+        "counts": [(label, states[name]) for name, label in STATES.items() if states.get(name)],
+    }
+
+
+def list_batch_parameters(report: BatchReport) -> list[tuple[Any, Any]]:
+    """Return what was asked of the batch's replays, with labels."""
+    batch = report.batch
+    values = {name: batch.parameters.get(name) for name in ORDER}
+    memory = batch.parameters.get("memory") or {}
+    shown = [(REPLAY[name].label, value) for name, value in values.items() if value not in (None, "", [])]
+    return [
+        (_("Each begins"), dict(STARTS)[batch.start]),
+        *((label, ", ".join(value) if isinstance(value, list) else value) for label, value in shown),
+        *((MEMORY_FIELDS[name][0], value) for name, value in memory.items() if name in MEMORY_FIELDS),
+    ]

@@ -1,0 +1,130 @@
+"""A conversation as a file: its export, the form that imports one, and its compaction."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from conversations.engines.compaction import KEEP, CompactionEngine
+from conversations.engines.import_export.document import MAX_BYTES
+from conversations.engines.import_export.engine import ConversationTransfer
+from conversations.models import Conversation
+from conversations.views.conversations import Conversations
+from memory.exceptions import Day1Error, Invalid, TooLarge
+from memory.views.base import ProjectPage
+from memory.views.error_text import error_sentence
+from memory.views.flash import flash_success, flash_warning
+from memory.views.view_context import ViewContext
+from memory.views.widgets import parse_number
+
+transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
+MARKDOWN = "markdown"
+
+
+class ExportConversation(ProjectPage):
+    """The document of a conversation as a file: JSON, or with ?format=markdown a text to read."""
+
+    section = "conversations"
+    reads_past = True
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        uid: UUID = self.kwargs["conversation_id"]
+        if request.GET.get("format") == MARKDOWN:
+            text = transfer.export_markdown(conversation_id=uid, **self.reader.read_args)
+            return build_file(text, "text/markdown; charset=utf-8", f"conversation-{uid}.md")
+        document = transfer.export_conversation(conversation_id=uid, **self.reader.read_args)
+        text = json.dumps(document, ensure_ascii=False, indent=1)
+        return build_file(text, "application/json", f"conversation-{uid}.json")
+
+
+def build_file(text: str, content_type: str, name: str) -> HttpResponse:
+    answer = HttpResponse(text.encode("utf-8", "surrogatepass"), content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+class ImportConversation(ProjectPage):
+    """The form that stores the conversation of a file."""
+
+    template_name = "conversation/import.html"
+    section, scope, title = "conversations", "write", lazy("Import a conversation")
+    extra_context = {"list_title": Conversations.title, "most": MAX_BYTES // 1024}
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.reader.require_now()
+        try:
+            row, is_new = transfer.import_conversation(
+                document=read_document(request), **self.reader.write_args
+            )
+        except Day1Error as error:
+            context = self.get_context_data(refusal=error_sentence(error))
+            return self.render_to_response(context, status=error.status)
+        text = _("Imported.") if is_new else _("It was imported before: nothing was added.")
+        flash_success(request, text)
+        return redirect(self.reader.url("conversation", row.uid))
+
+
+def read_document(request: HttpRequest) -> Any:
+    """Return the JSON object of the uploaded file. Raises Invalid, TooLarge."""
+    file = request.FILES.get("file")
+    if file is None:
+        raise Invalid("Choose a file.", field="file")
+    content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise TooLarge(what="The file", limit=f"{MAX_BYTES // 1024} KiB")
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise Invalid("The file is no JSON document.", field="file")
+    return value
+
+
+class CompactConversation(ProjectPage):
+    """The button of a conversation's page that sums up what came before its last messages."""
+
+    scope = "write"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        uid: UUID = self.kwargs["conversation_id"]
+        self.reader.require_now()
+        try:
+            row = compaction_engine.compact_conversation(
+                conversation_id=uid, keep=read_keep(request), **self.reader.write_args
+            )
+        except Day1Error as error:
+            if error.status in (403, 404):
+                raise
+            flash_warning(request, error_sentence(error))
+        else:
+            text = _("{n} messages are summed up. They stay as they are.").format(n=row.messages)
+            flash_success(request, text)
+        return redirect(f"{self.reader.url('conversation', uid)}#compaction")
+
+
+def read_keep(request: HttpRequest) -> int:
+    """Return how many messages stay word for word. Raises Invalid."""
+    if (number := parse_number(request.POST.get("keep", ""), digits=6)) is None:
+        raise Invalid("{field} must be a whole number.", field="keep")
+    return number
+
+
+def load_compaction(reader: ViewContext, conversation: Conversation) -> dict[str, Any]:
+    """Return the summary that holds, and whether the reader may make one; as it is now alone."""
+    if not reader.is_now:
+        return {"compaction": None, "may_compact": False, "uid": conversation.uid}
+    found = compaction_engine.get_compact(
+        conversation_id=conversation.uid, actor=reader.actor, branch_name=reader.branch.name, limit=1
+    )
+    return {
+        "compaction": found.compaction,
+        "may_compact": reader.allowed_now["write"],
+        "keep": KEEP,
+        "uid": conversation.uid,
+    }

@@ -1,0 +1,43 @@
+"""The list of ratings by judges, with their state, result and cost."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as lazy
+
+from curation.engines.scoring.engine import ScoringEngine
+from curation.models import Score
+from memory.engines.support import validation as c
+from memory.views.base import ProjectPage
+from memory.views.filter_tokens import refuse_unknown
+
+scoring_engine = ScoringEngine()
+
+
+class Scorings(ProjectPage):
+    """The ratings, newest first; of one conversation where ?conversation= names it."""
+
+    template_name = "scorings.html"
+    section, scope, title = "conversations", "curate", lazy("Ratings of conversations")
+    extra_context = {
+        "lead": lazy("What judges were asked, what they gave, and what that cost."),
+        "drawing": "chart",
+        "none_yet": lazy(
+            "No conversation was rated yet. Open one and choose Ask the judges, or have a replay rated at its"
+            " end."
+        ),
+    }
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        refuse_unknown(self.request, (), ["conversation"])
+        page = scoring_engine.list_scorings(
+            actor=self.reader.actor, conversation_id=self.conversation_id or "", **self.paging()
+        )
+        for row in page.results:
+            row.kind = row.method == Score.Method.JUDGE
+        return super().get_context_data(page=page, **kwargs)
+
+    @property
+    def conversation_id(self) -> UUID | None:
+        text = self.request.GET.get("conversation", "")
+        return c.parse_uuid("conversation", text) if text else None

@@ -1,0 +1,158 @@
+"""The pages of batches, exports, imports and compactions of conversations, and the list of ratings."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine
+from conversations.engines.replays.batches import ReplayBatchEngine
+from conversations.models import Compaction, Conversation, ReplayBatch
+from curation.engines.scoring.engine import ScoringEngine
+from memory.actors import Actor
+from memory.models import Branch
+from tests.conversations.fake_model import FakeModel, completion
+from tests.curation.test_queue_pages import text
+from tests.memory.views.conftest import browser, curator, maintainer, person, viewer
+
+__all__ = ["browser", "curator", "maintainer", "person", "viewer"]
+pytestmark = pytest.mark.django_db(transaction=True)
+BATCHES, PATH = "/p/test/replays/batches", "/p/test/conversations"
+conversations, batches = ConversationEngine(), ReplayBatchEngine()
+
+
+@pytest.fixture
+def talk(actor: Actor, main: Branch) -> Conversation:
+    row = conversations.create_conversation(actor=actor, title="Login", session_id="s1")
+    spoken = [
+        {"role": "user", "content": "Why does the login fail?"},
+        {"role": "assistant", "content": "The clock is wrong. password=hunter2hunter2"},
+    ]
+    MessageEngine().write_messages(conversation_id=row.uid, messages=spoken, actor=actor)
+    return row
+
+
+class TestBatches:
+    def test_begun_carried_out_and_reported(
+        self, curator: Client, viewer: Client, talk: Conversation, actor: Actor, model: FakeModel
+    ) -> None:
+        typed = {"name": "Smaller", "session_id": "s1", "model": "small", "max_steps": "5"}
+        made = curator.post(BATCHES, typed)
+        batch = ReplayBatch.objects.get()
+        assert (made.status_code, made["Location"]) == (302, f"{BATCHES}/{batch.pk}")
+        assert "hx-get" in curator.get(made["Location"]).content.decode()  # while it is at work
+        model.next.append(completion("The clock is wrong."))
+        batches.execute_batch(batch.pk)
+        row = batch.replays.get()
+        for uid, value in ((talk.uid, 0.5), (row.conversation_id, 0.75)):
+            ScoringEngine().create_score(
+                target_type="conversation", target_id=uid, dimension="safety", value=value, actor=actor
+            )
+        page = text(viewer.get(made["Location"]))
+        for words in ("Smaller", "1 / 1", "Done: 1", "safety 0.50 0.75 +0.25", "small"):
+            assert words in page
+        assert "+0.25" in text(viewer.get(f"/p/test/replays/{row.pk}"))
+        assert "Smaller" in text(viewer.get(BATCHES))
+
+    def test_the_limit_of_money_is_raised(
+        self,
+        curator: Client,
+        viewer: Client,
+        talk: Conversation,
+        actor: Actor,
+        model: FakeModel,
+        settings: Any,
+    ) -> None:
+        settings.DAY1 = {**settings.DAY1, "replay_input_price": 1000.0}
+        batch = batches.create_batch(actor=actor, max_total_cost=0.0)
+        batches.execute_batch(batch.pk)
+        address = f"{BATCHES}/{batch.pk}"
+        assert "would take the batch over 0.0" in text(curator.get(address))
+        assert "Go on" not in text(viewer.get(address))
+        curator.post(address, {"do": "run", "max_total_cost": "2.5"})
+        batch.refresh_from_db()
+        assert (batch.max_total_cost, batch.replays.get().state) == (2.5, "queued")
+        curator.post(address, {"do": "stop"})
+        assert batch.replays.get().state == "stopped"
+        refused = text(curator.post(address, {"do": "run", "max_total_cost": "much"}, follow=True))
+        assert "max_total_cost" in refused
+        assert batch.replays.get().state == "stopped"
+
+    def test_what_is_refused_keeps_what_was_typed(self, curator: Client, talk: Conversation) -> None:
+        answer = curator.post(BATCHES, {"name": "Mine", "session_id": "nobody"})
+        assert answer.status_code == 400
+        assert "There is no conversation to replay." in text(answer)
+        assert 'value="Mine"' in answer.content.decode()
+        assert not ReplayBatch.objects.exists()
+
+    def test_an_empty_list_says_how_it_is_filled(self, viewer: Client, main: Branch) -> None:
+        page = text(viewer.get(BATCHES))
+        assert "No batch was begun yet." in page
+        assert "Begin the batch" not in page
+
+
+class TestFiles:
+    def test_what_was_exported_is_imported(self, curator: Client, viewer: Client, talk: Conversation) -> None:
+        answer = viewer.get(f"{PATH}/{talk.uid}/export")
+        assert f'filename="conversation-{talk.uid}.json"' in answer["Content-Disposition"]
+        assert b"hunter2hunter2" not in answer.content
+        made = curator.post(f"{PATH}/import", {"file": SimpleUploadedFile("c.json", answer.content)})
+        assert made.status_code == 302
+        assert "The clock is wrong." in text(curator.get(made["Location"]))
+        again = curator.post(
+            f"{PATH}/import", {"file": SimpleUploadedFile("c.json", answer.content)}, follow=True
+        )
+        assert "It was imported before" in text(again)
+        assert Conversation._base_manager.count() == 2
+
+    def test_as_markdown(self, viewer: Client, talk: Conversation) -> None:
+        answer = viewer.get(f"{PATH}/{talk.uid}/export?format=markdown")
+        assert answer["Content-Type"].startswith("text/markdown")
+        assert answer.content.decode().startswith("# Login\n")
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (b"{", "The file is no JSON document."),
+            (b'{"format": "other"}', "This is no conversation"),
+            (None, "Choose a file."),
+        ],
+    )
+    def test_refusals(self, curator: Client, main: Branch, content: bytes | None, words: str) -> None:
+        sent = {} if content is None else {"file": SimpleUploadedFile("c.json", content)}
+        answer = curator.post(f"{PATH}/import", sent)
+        assert (answer.status_code, words in text(answer)) == (400, True)
+        assert not Conversation._base_manager.exists()
+
+    def test_a_wrong_message_is_named(self, curator: Client, main: Branch) -> None:
+        document = {"format": "day1-conversation", "schema_version": 1, "messages": [{"role": "king"}]}
+        sent = {"file": SimpleUploadedFile("c.json", json.dumps(document).encode())}
+        assert "Message 1:" in text(curator.post(f"{PATH}/import", sent))
+
+
+class TestCompaction:
+    def test_made_and_shown(self, curator: Client, viewer: Client, talk: Conversation) -> None:
+        made = curator.post(f"{PATH}/{talk.uid}/compact", {"keep": "1"}, follow=True)
+        assert "1 messages are summed up." in text(made)
+        assert "Why does the login fail?" in Compaction.objects.get().summary
+        page = text(viewer.get(f"{PATH}/{talk.uid}"))
+        assert ("Of the first 1 messages" in page, "Sum up" in page) == (True, False)
+
+    @pytest.mark.parametrize("keep", ["50", "", "-1"])
+    def test_refusals(self, curator: Client, talk: Conversation, keep: str) -> None:
+        answer = curator.post(f"{PATH}/{talk.uid}/compact", {"keep": keep}, follow=True)
+        assert "keep" in text(answer) or "no more than 50 messages" in text(answer)
+        assert not Compaction.objects.exists()
+
+
+def test_ratings_are_listed_for_curators(
+    curator: Client, viewer: Client, talk: Conversation, actor: Actor
+) -> None:
+    assert "No conversation was rated yet." in text(curator.get("/p/test/scorings"))
+    ScoringEngine().start_scoring(conversation_id=talk.uid, actor=actor)
+    page = text(curator.get(f"/p/test/scorings?conversation={talk.uid}"))
+    assert ("no judgement" in page, "No judge is set" in page) == (True, True)
+    assert viewer.get("/p/test/scorings").status_code == 403
