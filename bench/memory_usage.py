@@ -31,7 +31,7 @@ class Peak(threading.Thread):
     def measure_once(self) -> None:
         processes = tree(self.root)
         self.rss = max(self.rss, sum(kib(pid, "status", "VmRSS") for pid in processes) * KB)
-        self.own = max(self.own, sum(kib(pid, "status", "RssAnon") for pid in processes) * KB)
+        self.own = max(self.own, sum(kib(pid, "smaps_rollup", "Pss_Anon") for pid in processes) * KB)
         self.pss = max(self.pss, sum(kib(pid, "smaps_rollup", "Pss") for pid in processes) * KB)
 
     def stop(self) -> None:
@@ -56,10 +56,9 @@ def footprint(
     highest = sum(kib(pid, "status", "VmHWM") for pid in tree(process)) * KB
     print(f"embedded {TEXTS} texts in {seconds:.0f} s, with {count} searches meanwhile")
     yield Figure("process tree at its peak, Pss", peak.pss, "MB", MAX_MEGABYTES, "≤ 700 MB")
-    yield Figure(
-        "the same, highest resident (VmHWM)", max(peak.rss, highest), "MB", MAX_MEGABYTES, "≤ 700 MB"
-    )
-    yield Figure("of it not a mapped file (RssAnon)", peak.own, "MB", MAX_MEGABYTES, "≤ 700 MB")
+    # No bound: what the processes share counts once for each of them.
+    print(f"highest resident sets of all processes (VmHWM): {max(peak.rss, highest):.0f} MB")
+    yield Figure("of it not a mapped file (Pss_Anon)", peak.own, "MB", MAX_MEGABYTES, "≤ 700 MB")
 
 
 def _search_while_pending(client: Client, queries: Sequence[Query]) -> tuple[int, float]:

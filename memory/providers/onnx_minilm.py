@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.heap import trim_heap
 from memory.providers.model_settings import ModelSettings, read_model_settings
 from memory.providers.vectors import Vectors, unit_rows
 from memory.providers.word_vectors import Codes, drop_dense, pack_signs, word_rows, worth_matching
@@ -28,6 +29,7 @@ WINDOW = 254  # pieces; with [CLS] and [SEP] 256, the length that the model was 
 WINDOWS = 8  # of one text
 BATCH_TOKENS = 512  # in one run, padding included; 2048 takes 500 MB more and is no faster
 THREADS = 2
+MIN_TRIMMED_ROWS = 8  # embedded at once, from which on freed memory goes back to the system
 
 
 class Row(NamedTuple):
@@ -135,11 +137,19 @@ class OnnxMiniLM:
         if process not in self._loaded:
             try:
                 self._loaded[process] = load_vocabulary(self._path), create_session(self._path, threads)
+                trim_heap()  # the session has read the model into a copy that it dropped
             except Exception as error:  # onnxruntime's errors share no base class
                 raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
         return self._loaded[process]
 
     def _run_all(self, session: "InferenceSession", rows: list[Row], pad: int, shape: Any) -> Any:
+        try:
+            return self._run_batches(session, rows, pad, shape)
+        finally:
+            if len(rows) >= MIN_TRIMMED_ROWS:  # not for each query
+                trim_heap()
+
+    def _run_batches(self, session: "InferenceSession", rows: list[Row], pad: int, shape: Any) -> Any:
         order = sorted(range(len(rows)), key=lambda at: len(rows[at].ids))
         means: list[Vectors] = []
         words: list[Any] = [None] * len(rows)

@@ -1,8 +1,10 @@
 """Vectors in files: a process that begins with them finds what one without them finds, and reads less."""
 
 import json
+import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,15 +19,17 @@ from hypothesis import strategies as st
 
 from memory.actors import Actor
 from memory.db.backend import get_backend
+from memory.db.process_group import Turn, end_group, start_group
 from memory.db.sqlite.stored_vectors import StoredVectors
 from memory.db.sqlite.vector_caches import forget_vector_caches
-from memory.db.sqlite.vector_files import META, name_folder
+from memory.db.sqlite.vector_files import META, VectorFiles, name_folder
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Commit, Fact, VectorClock
 from tests.contract.test_vectors_contract import ASKED, MODEL, actor, embed, near, shown
 from tests.databases import only_on_sqlite
 from tests.memory.test_branches import some_actor, write
+from tests.memory.test_process_group import end_of, in_child
 
 __all__ = ["actor"]  # a fixture
 
@@ -84,6 +88,44 @@ def test_without_files_it_reads_both(actor: Actor, files: Path, settings: Any) -
     fill(actor)
     assert list_folders(files) == []
     assert count_reads(actor, "memory_vector") == 1
+
+
+@pytest.mark.parametrize("rows", [1, 0])
+def test_a_process_that_has_read_lets_the_next_one_read(actor: Actor, settings: Any, rows: int) -> None:
+    settings.DAY1 = {**settings.DAY1, "vector_file_rows": rows}
+    group = start_group(has_worker=False)
+    try:
+        fill(actor)
+        folder = VectorFiles(
+            str(connection.settings_dict["NAME"]), Fact._meta.label, actor.project_id, MODEL
+        ).folder
+        assert end_of(in_child(lambda: Turn(group, str(folder)).acquire(0) or os._exit(3))) == 0
+    finally:
+        end_group()
+
+
+def test_a_process_waits_for_the_one_that_reads_and_maps_its_files(actor: Actor, files: Path) -> None:
+    fill(actor)
+    (folder,) = list_folders(files)
+    hidden = folder.rename(files / "not-yet")
+    group = start_group(has_worker=False)
+    read, write_end = os.pipe()
+
+    def read_rows() -> None:
+        turn = Turn(group, str(folder.parent))
+        turn.acquire(0)
+        os.write(write_end, b"!")
+        time.sleep(0.2)
+        hidden.rename(folder)
+        turn.release()
+
+    try:
+        reader = in_child(read_rows)
+        os.read(read, 1)
+        assert (count_reads(actor, "memory_fact"), count_reads(actor, "memory_vector")) == (0, 0)
+        assert end_of(reader) == 0
+    finally:
+        end_group()
 
 
 def test_what_came_since_is_found_and_what_ended_is_not(actor: Actor) -> None:

@@ -8,7 +8,9 @@ What is coded is the way from a center to the vector, v = c + w, and q = c + p. 
 the last part is coarse: where all vectors stand around one direction, p and w are short, and so is the bound.
 """
 
+import mmap
 from collections.abc import Iterator
+from math import prod
 
 import numkong
 import numpy as np
@@ -38,7 +40,7 @@ class Codes:
     def empty(cls, size: int, center: np.ndarray) -> "Codes":
         shape = (size, len(center))
         steps, offsets = np.empty((2, size), dtype="f4")
-        return cls(np.empty(shape, dtype="i1"), np.empty(shape, dtype="i2"), steps, offsets, center)
+        return cls(allocate_pages(shape, "i1"), allocate_pages(shape, "i2"), steps, offsets, center)
 
     @classmethod
     def encode(cls, vectors: np.ndarray, center: np.ndarray | None = None) -> "Codes":
@@ -208,6 +210,16 @@ class CodedVectors:
                 part = indexes[start : start + PAIRS]
                 products[part] = inner_products(block.decode(at[part] % BLOCK), vector)
         return products
+
+
+def allocate_pages(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Return an array of zeros in pages of its own, which go back to the system as soon as it is dropped.
+
+    The heap would keep them: a block is dropped for a mapped file while newer allocations lie behind it.
+    """
+    size = prod(shape) * np.dtype(dtype).itemsize
+    pages = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(pages, dtype, prod(shape)).reshape(shape)
 
 
 def choose_center(vectors: np.ndarray) -> np.ndarray:

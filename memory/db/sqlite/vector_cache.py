@@ -26,10 +26,17 @@ from memory.db.sqlite.coded_vectors import CodedVectors
 from memory.db.sqlite.growable_arrays import Columns, HashPositions
 from memory.db.sqlite.stored_vectors import StoredVectors
 from memory.db.sqlite.vector_files import CacheState, VectorFiles, find_newest_commit
-from memory.db.sqlite.vector_loader import build_matrix, find_changes, load_vectors, load_versions
-from memory.db.sqlite.vector_scan import Scan, VisibleMask, sort_hits
+from memory.db.sqlite.vector_loader import (
+    build_matrix,
+    find_changes,
+    hash_key,
+    load_vectors,
+    load_versions,
+    uid_low_bits,
+)
+from memory.db.sqlite.vector_scan import Scan, VisibleMask, concatenate_arms, sort_hits
+from memory.heap import trim_heap
 
-BATCH_SIZE = 500
 MASKS = 32
 
 _code = lru_cache(maxsize=50_000)(value_code)
@@ -140,21 +147,8 @@ class VectorCache(StoredVectors):
         return shown
 
     def _find_visible(self, lineage: Lineage, searchable: bool) -> np.ndarray:
-        at = self._concatenate_arms(lineage)
+        at = concatenate_arms(self.rows, lineage)
         return (at[self.rows["found"][at]] if searchable else at).astype("i4")
-
-    def _concatenate_arms(self, lineage: Lineage) -> np.ndarray:
-        rows, arms, spoken = self.rows, [], np.empty(0, dtype="i8")
-        for branch, limit in lineage:
-            visible = (rows["branch"] == branch) & (rows["seq_from"] <= limit) & (rows["seq_to"] > limit)
-            at = np.flatnonzero(visible)
-            uids = rows["uid"][at]
-            shown = ~rows["deleted"][at]
-            if len(spoken):
-                shown &= ~np.isin(uids, spoken)
-            arms.append(at[shown])
-            spoken = np.concatenate([spoken, uids])
-        return np.concatenate(arms)
 
     def _narrow_visible(self, shown: "VisibleMask", rows: VersionedQuerySet) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows with a vector that have the tokens, and the positions of their vectors."""
@@ -188,8 +182,25 @@ class VectorCache(StoredVectors):
             self._reset_epoch(epoch)
         if epoch > self._epoch:
             self._reset_epoch(epoch)
-        if not self._loaded:
+        return self._follow_clock(lineage, n) if self._loaded else self._load_first(lineage, n)
+
+    def _load_first(self, lineage: Lineage, n: int) -> bool:
+        """Load the first rows, from files where another process leaves some."""
+        is_filing = False
+        self.files.take_turn()
+        try:
             self._map_files(n)
+            filed = self._filed
+            done = self._follow_clock(lineage, n)
+            is_filing = self._filed > filed
+        finally:
+            if not is_filing:  # else the thread that writes them does it
+                self.files.end_turn()
+        trim_heap()
+        return done
+
+    def _follow_clock(self, lineage: Lineage, n: int) -> bool:
+        """Load what commits and the vector clock have added; return False as ``_refresh_lineage``."""
         before = self.rows.size
         if not all(self._load_branch(branch, limit) for branch, limit in lineage):
             return False
@@ -384,13 +395,3 @@ class VectorCache(StoredVectors):
             scan, complete = self._build_scan(rows, vector), self._loaded[branch][0]
         closed = rows.filter(branch_id=branch, seq_to__gt=seq, seq_to__lte=complete)
         return scan, None if complete <= seq else closed
-
-
-def hash_key(content_hash: str) -> int:
-    return int(content_hash[:15], 16)
-
-
-def uid_low_bits(uid: str) -> int:
-    """Return the random half of a UUID, given as hex digits, as a signed 64-bit number."""
-    low = int(uid[16:], 16)
-    return low - 2**64 if low >= 2**63 else low

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ import numpy as np
 from django.apps import apps
 from django.db import Error, connection
 
+from memory.db.process_group import Turn, get_group
 from memory.db.sqlite.coded_vectors import BLOCK, Codes
 from memory.db.sqlite.index_state import read_state as read_database_state
 
@@ -30,6 +32,7 @@ logger = logging.getLogger(__name__)
 FORMAT = 1  # of the files; others are not read
 META = "meta.json"  # written last
 UNFINISHED = ".new"
+TURN_SECONDS = 120.0  # for another process to read the rows and write the files
 DISK_MARGIN = 3  # free space that is needed, as a multiple of the files' size
 SCALARS = ("epoch", "n", "dead", "commit", "size", "tokens")
 CODE_ARRAYS = ("coarse", "fine", "steps", "offsets")
@@ -59,6 +62,24 @@ class VectorFiles:
         self.project_id = project_id
         self.project_folder = name_folder(database) / str(project_id)
         self.folder = self.project_folder / sha256(f"{label}|{embedder}".encode()).hexdigest()[:16]
+        self._turn: Turn | None = None
+
+    # ---- turns ---------------------------------------------------------------------------------
+
+    def take_turn(self) -> None:
+        """Wait while another process of this server reads the same rows: it leaves files, which both map.
+
+        Else each would read all rows, and have all vectors for itself.
+        """
+        if (group := get_group()) and (turn := Turn(group, str(self.folder))).acquire(
+            monotonic() + TURN_SECONDS
+        ):
+            self._turn = turn
+
+    def end_turn(self) -> None:
+        turn, self._turn = self._turn, None
+        if turn:
+            turn.release()
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -96,6 +117,7 @@ class VectorFiles:
         except (OSError, Error) as error:
             logger.warning("Vectors were not kept in files: %s", error)
         finally:
+            self.end_turn()
             if threading.current_thread() is not threading.main_thread():
                 connection.close()
 

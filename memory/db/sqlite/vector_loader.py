@@ -69,3 +69,13 @@ def build_matrix(data: Mapping[Key, bytes], dimensions: int) -> tuple[list[Key],
     matrix = np.frombuffer(b"".join(data.values()), dtype="<f4").reshape(-1, dimensions)
     finite = np.isfinite(matrix).all(axis=1)
     return [key for key, is_finite in zip(data, finite.tolist(), strict=True) if is_finite], matrix[finite]
+
+
+def hash_key(content_hash: str) -> int:
+    return int(content_hash[:15], 16)
+
+
+def uid_low_bits(uid: str) -> int:
+    """Return the random half of a UUID, given as hex digits, as a signed 64-bit number."""
+    low = int(uid[16:], 16)
+    return low - 2**64 if low >= 2**63 else low

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memory.db.querysets import Ranked, VersionedQuerySet
+from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.sqlite.coded_vectors import BLOCK, CodedVectors, Query
+from memory.db.sqlite.growable_arrays import Columns
 from memory.db.sqlite.vector_match import BestRows
 
 BATCH_SIZE = 500
@@ -101,6 +102,21 @@ class Scan(NamedTuple):
         for block, indexes in self.vectors.split_positions(self.vec):
             best.compare(block, self.vec[indexes] % BLOCK, self.rids[self.at[indexes]])
         return best.rank()
+
+
+def concatenate_arms(rows: Columns, lineage: Lineage) -> np.ndarray:
+    """Return the positions of the rows that a lineage shows; those of a branch shadow its ancestors'."""
+    arms, spoken = [], np.empty(0, dtype="i8")
+    for branch, limit in lineage:
+        visible = (rows["branch"] == branch) & (rows["seq_from"] <= limit) & (rows["seq_to"] > limit)
+        at = np.flatnonzero(visible)
+        uids = rows["uid"][at]
+        shown = ~rows["deleted"][at]
+        if len(spoken):
+            shown &= ~np.isin(uids, spoken)
+        arms.append(at[shown])
+        spoken = np.concatenate([spoken, uids])
+    return np.concatenate(arms)
 
 
 def top_rows(rids: np.ndarray, at: np.ndarray, scores: np.ndarray, k: int) -> Ranked:
