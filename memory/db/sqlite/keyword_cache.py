@@ -221,15 +221,29 @@ def find_visible(
         count *= 4
 
 
-def list_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int]) -> set[int]:
-    """Return those of the row ids that are among the rows, for a lineage that the caches cover.
+def list_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int], k: int) -> set[int]:
+    """Return those of the row ids that are among the rows, at least the first k of them, for a lineage that
+    the caches cover.
 
-    The cache of vectors knows it without reading, as long as it knows all filters.
+    The cache of vectors knows which the lineage shows; other filters are left to the database.
     """
-    is_known = rows.known_to_index and not rows.tokens
-    cache = find_vector_cache(connection, rows.model, rows.lineage or ()) if is_known else None
-    found = cache.list_visible(rids, rows) if cache else None
-    return read_visible(connection, rows, rids) if found is None else found
+    cache = None if rows.tokens else find_vector_cache(connection, rows.model, rows.lineage or ())
+    shown = cache.list_visible(rids, rows) if cache else None
+    if shown is None:
+        return read_visible(connection, rows, rids)
+    if rows.known_to_index:
+        return shown
+    return read_first_visible(connection, rows, [rid for rid in rids if rid in shown], k)
+
+
+def read_first_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int], k: int) -> set[int]:
+    """Return those of the row ids that are among the rows, until k are: most filters leave out few."""
+    visible: set[int] = set()
+    start, size = 0, k + k // 4
+    while len(visible) < k and start < len(rids):
+        visible |= read_visible(connection, rows, rids[start : start + size])
+        start, size = start + size, size * 2
+    return visible
 
 
 def read_visible(connection: Any, rows: VersionedQuerySet, rids: Sequence[int]) -> set[int]:

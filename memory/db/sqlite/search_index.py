@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,7 @@ class SearchIndex:
         assert index is not None
         narrow, text = self._narrow_tokens(index, rows), match_text(phrases)
         if not narrow and (matches := self._match_cached(index, rows, phrases)):
-            read = list_visible if is_covered else read_visible
+            read = partial(list_visible, k=k) if is_covered else read_visible
             return find_visible(self.connection, rows, matches, k, read), matches.of_rows(also)
         sql = f'SELECT rowid AS r, rank AS s FROM "{index.name}" WHERE "{index.name}" MATCH %s'
         return self._rank_matches(sql, [f"{narrow} AND {text}" if narrow else text], rows, k, also)
