@@ -38,7 +38,7 @@ SEARCHES = (
 )  # which are measured at points of the near past too
 NOT_OURS = ("docs",)  # Swagger UI comes whole: 544 kB
 # What main did not hold in the past, or what is refused there: the page says so, and is not measured there.
-OF_NOW = ("observation", "relation", "conversation", "message", "fact-edit")
+OF_NOW = ("observation", "relation", "conversation", "message", "fork", "fact-edit")
 
 
 @dataclass(frozen=True)

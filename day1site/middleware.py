@@ -1,14 +1,17 @@
-"""Middleware: language, compression, database failures."""
+"""Middleware: language, time zone, compression, database failures."""
 
 import logging
+from datetime import UTC
+from functools import lru_cache
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.locale import LocaleMiddleware
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
 
 from day1site.error_views import nothing_stored, render_failure
@@ -16,6 +19,7 @@ from day1site.failures import database_away
 from memory.db.errors import CommitLost, DatabaseAway
 
 logger = logging.getLogger(__name__)
+COOKIE = "day1_timezone"
 
 
 class PageLocale(LocaleMiddleware):
@@ -33,6 +37,27 @@ class PageLocale(LocaleMiddleware):
             response = super().process_response(request, response)
         translation.deactivate()  # the thread's next request has its own language
         return response
+
+
+class PageTimezone(MiddlewareMixin):
+    """Times of pages in the zone that the reader's browser told in a cookie; those of the API are in UTC."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        zone = None if request.path_info.startswith("/api/") else find_zone(request.COOKIES.get(COOKIE, ""))
+        timezone.activate(zone or UTC)
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        timezone.deactivate()  # the thread's next request has its own zone
+        return response
+
+
+@lru_cache(maxsize=128)
+def find_zone(name: str) -> ZoneInfo | None:
+    """Return the time zone of this name; None for one that is not known here."""
+    try:
+        return ZoneInfo(name)
+    except (ValueError, LookupError, OSError):  # a path, an unknown name, a folder of zones
+        return None
 
 
 class SmallFiles(GZipMiddleware):

@@ -1,10 +1,12 @@
 """Labels of the pages for values of programs, and word differences of texts."""
 
+from datetime import datetime
 from html import escape
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import date, truncatechars
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
@@ -187,7 +189,7 @@ def display_value(value: Any, name: str = "") -> str:
         return word(value)
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
-    return value.strftime("%Y-%m-%d %H:%M") if hasattr(value, "strftime") else str(value)
+    return timezone.localtime(value).strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
 
 
 @register.simple_tag

@@ -11,7 +11,7 @@ from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.labels import ACTION_LABELS
-from memory.views.widgets import MomentInput
+from memory.views.widgets import MomentInput, label_in_zone
 
 
 class AuditForm(forms.Form):
@@ -19,8 +19,8 @@ class AuditForm(forms.Form):
 
     action = forms.CharField(label=_("Action"), widget=forms.Select)
     by = forms.CharField(label=_("Who"))
-    after = forms.CharField(label=_("Recorded from (UTC)"), widget=MomentInput)
-    before = forms.CharField(label=_("Recorded before (UTC)"), widget=MomentInput)
+    after = forms.CharField(label=label_in_zone(_("Recorded from")), widget=MomentInput)
+    before = forms.CharField(label=label_in_zone(_("Recorded before")), widget=MomentInput)
     target = forms.CharField(
         label=_("Target"), widget=forms.TextInput(attrs={"placeholder": _("an id, a branch, a name")})
     )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 
 from memory.engines.fields import types as t
 from memory.engines.fields.base import Field
@@ -10,6 +11,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.texts import split_names
 from memory.views.labels import label_choices
+from memory.views.widgets import label_in_zone
 
 MOMENT_FORMAT = "%Y-%m-%dT%H:%M:%S"
 
@@ -23,7 +25,8 @@ class OptionalText(forms.CharField):
 
 def form_field(field: Field) -> OptionalText:
     """Return the form's field for a declared one."""
-    return OptionalText(label=field.title, help_text=field.form_help, widget=make_widget(field))
+    title = label_in_zone(field.title) if isinstance(field.type, t.Moment) else field.title
+    return OptionalText(label=title, help_text=field.form_help, widget=make_widget(field))
 
 
 def make_widget(field: Field) -> forms.Widget:
@@ -48,7 +51,7 @@ def show_value(field: Field, value: Any) -> str:
     """Return a value as its form field shows it."""
     match field.type:
         case t.Moment():
-            return value.strftime(MOMENT_FORMAT) if value else ""
+            return timezone.localtime(value).strftime(MOMENT_FORMAT) if value else ""
         case t.TagList():
             return ", ".join(value)
         case t.Flag():
@@ -64,12 +67,18 @@ def read_value(field: Field, text: str) -> Any:
         case t.Flag():
             return bool(text)
         case t.Moment():
-            return c.parse_time(field.name, text) if text else None
+            return _read_moment(field.name, text) if text else None
         case t.Number(low, high) | t.Whole(low, high):
             return _read_number(field.name, text, low, high)
         case t.LongText():
             return text
     return text.strip()
+
+
+def _read_moment(name: str, text: str) -> Any:
+    """Parse a time that is typed in the reader's zone. Raises Invalid."""
+    at = c.parse_iso(text)
+    return c.parse_time(name, timezone.make_aware(at) if at and timezone.is_naive(at) else text)
 
 
 def _read_number(name: str, text: str, low: float, high: float) -> float:

@@ -12,7 +12,7 @@ from memory.engines.fields.facts import FACT_FILTERS
 from memory.models import Fact, FactAssessment
 from memory.views.filter_tokens import list_chips, list_unknown, refuse_unknown
 from memory.views.labels import FIELDS, WORDS, label_choices
-from memory.views.widgets import MomentInput
+from memory.views.widgets import MomentInput, in_zone
 
 # Filters with a fixed set of values.
 CHOICES: dict[str, Iterable[str]] = {
@@ -47,7 +47,8 @@ class FilterForm(forms.Form):
         super().__init__(self.active_values)
         for name in dict.fromkeys((*SHOWN, *self.active_values)):
             widget = filter_widget(name, self.active_values.get(name, ""))
-            self.fields[name] = forms.CharField(label=FIELDS.get(name, name), required=False, widget=widget)
+            label = in_zone(FIELDS[name]) if name in TIMES else FIELDS.get(name, name)
+            self.fields[name] = forms.CharField(label=label, required=False, widget=widget)
 
     @property
     def active_values(self) -> dict[str, str]:

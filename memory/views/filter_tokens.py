@@ -7,9 +7,11 @@ from types import MappingProxyType
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
 from django.views.generic import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
+from memory.engines.support.validation import parse_iso
 from memory.exceptions import Invalid
 from memory.views.labels import FIELDS
 from memory.views.view_context import with_query
@@ -30,6 +32,7 @@ SHORT_NAMES = {
     "tool_name": "tool",
     "relation_type": "relation",
 }
+TIME_ENDINGS = ("after", "before", "_at")
 LIST_PARAMETERS = frozenset(
     {"q", "branch", "at", "cursor", "limit", "tour"}
 )  # what every list takes beside filters
@@ -157,9 +160,15 @@ def list_chips(
             yield {
                 "token": write_token(name, word),
                 "label": FIELDS.get(name, name),
-                "value": word,
+                "value": show_time(word) if name.endswith(TIME_ENDINGS) else word,
                 "url": with_query(request.path, {**words, name: rest}),
             }
+
+
+def show_time(text: str) -> str:
+    """Return a time of an address in the reader's zone; another text as it is."""
+    at = parse_iso(text) if "T" in text else None
+    return f"{timezone.localtime(at):%Y-%m-%d %H:%M}" if at and timezone.is_aware(at) else text
 
 
 def write_token(name: str, value: str) -> str:

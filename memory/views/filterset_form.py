@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_filters import IsoDateTimeFilter
 
 from memory.views.labels import FIELDS, WORDS, label_choices
-from memory.views.widgets import MomentInput
+from memory.views.widgets import MomentInput, in_zone
 
 
 def filter_form(
@@ -32,7 +31,7 @@ def filter_form(
         if known := list_choices(filters, words).get(name):
             field.widget = forms.Select(choices=[("", _("any")), *known.items()])
         elif isinstance(filters.base_filters[name], IsoDateTimeFilter):
-            field.label, field.widget = gettext("%(field)s (UTC)") % {"field": label}, MomentInput()
+            field.label, field.widget = in_zone(label), MomentInput()
         else:
             field.widget = forms.TextInput()
     return form

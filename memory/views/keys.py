@@ -19,7 +19,7 @@ from memory.models import ApiKey
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
-from memory.views.widgets import MomentInput, add_form_error
+from memory.views.widgets import MomentInput, add_form_error, label_in_zone
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class KeyForm(forms.Form):
     )
     days = forms.ChoiceField(label=lazy("It expires"), choices=list(DAYS.items()), required=False)
     expires_at = forms.DateTimeField(
-        label=lazy("or at a time of its own (UTC)"), required=False, widget=MomentInput()
+        label=label_in_zone(lazy("or at a time of its own")), required=False, widget=MomentInput()
     )
     rate_per_minute = forms.IntegerField(
         label=lazy("Requests a minute"), required=False, min_value=1, max_value=MAX_RATE

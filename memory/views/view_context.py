@@ -125,6 +125,13 @@ class ViewContext:
         return self.commit.at if self.commit else self.branch.created_at
 
     @property
+    def read_at(self) -> str:
+        """Return the past point as people read it: a time in the reader's zone, or what the address says."""
+        if isinstance(self.at, datetime) and "T" in self.at_text:
+            return f"{timezone.localtime(self.at):%Y-%m-%d %H:%M}"
+        return self.at_text
+
+    @property
     def is_before_fork(self) -> bool:
         return self.seq < 0
 

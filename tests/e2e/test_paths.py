@@ -141,3 +141,13 @@ def test_the_tour_has_five_steps_and_can_be_left(visit: Callable[..., Page], fil
     tour.get_by_role("link", name="Leave the tour").click()
     expect(page.locator("h1")).to_have_text("Activity")
     expect(tour).to_have_count(0)
+
+
+def test_times_stand_in_the_zone_of_the_browser(visit: Callable[..., Page], filled: Up) -> None:
+    page = visit("/p/default/facts", timezone_id="Asia/Tokyo")  # the cookie is of another zone
+    page.wait_for_function("document.documentElement.dataset.timezone === 'Asia/Tokyo'")
+    expect(page.locator("main time").first).to_have_attribute("title", re.compile(" JST$"))
+    page.locator(".location summary").last.click()
+    page.get_by_label("A time (Asia/Tokyo)").fill("2036-07-02T05:30")
+    page.get_by_role("button", name="Read at this time").click()
+    page.wait_for_url("**at=2036-07-01T20%3A30%3A00.000Z*")

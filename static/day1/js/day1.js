@@ -10,9 +10,11 @@ import { palette } from "./palette.js";
 import { row_actions } from "./rows.js";
 import { sending } from "./serial.js";
 import { time_strip } from "./time_strip.js";
+import { timezone } from "./timezone.js";
 import { toasts } from "./toasts.js";
 import { undos } from "./undo.js";
 
+timezone();
 menus();
 toasts();
 copying();
