@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from conversations.models import ConsolidationRun
@@ -144,7 +145,8 @@ def test_a_gate_that_fails_leaves_no_request_that_no_run_names(actor: Actor, set
 
 def test_a_run_that_is_cut_off_before_its_request_leaves_nothing(actor: Actor) -> None:
     write_topic(actor)
-    with failing('INSERT INTO "memory_mergerequest"'), pytest.raises(KeyboardInterrupt):
+    table = connection.ops.quote_name("memory_mergerequest")
+    with failing(f"INSERT INTO {table}"), pytest.raises(KeyboardInterrupt):
         dream(actor)
     (run,) = ConsolidationRun.objects.filter(level="dreaming")
     assert (run.commits, run.merge_request) == ([], None)

@@ -97,7 +97,7 @@ class DreamEngine:
         system = build_system_actor(actor)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            run = ConsolidationRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
+            run = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
             require_undoable(run)
             withdraw_proposal(run, actor, system)
             run.state, run.undone_at, run.undone_by = State.UNDONE, timezone.now(), actor.label[:200]
