@@ -35,19 +35,19 @@ def hide_given(quarantine: Quarantine, commit: Any) -> None:
 
 
 def load_own(quarantine: Quarantine, every: QuerySet[Confirmation]) -> list[Confirmation]:
-    """Return what a source confirmed itself: by its name, or in its commits."""
+    """Return what a source confirmed itself: by its name, or in its commits.
+
+    One branch is asked for at a time: MatrixOne finds nothing by ``branch IN`` and ``branch =`` together.
+    """
     found = list(every.filter(source__in=list_names(quarantine)))
     for branch, seqs in group_commits(quarantine).items():
         for batch in batched(sorted(seqs), BATCH_SIZE):
-            found += every.filter(branch_id=branch, seq__in=batch)
+            found += Confirmation.objects.filter(branch_id=branch, seq__in=batch)
     return found
 
 
 def group_commits(quarantine: Quarantine) -> dict[int, set[int]]:
-    """Return the numbers of a source's commits by branch.
-
-    They are read: MatrixOne finds nothing by ``seq IN`` a subquery that joins (docs/matrixone.md).
-    """
+    """Return the numbers of a source's commits by branch."""
     found: dict[int, set[int]] = {}
     for branch, seq in select_commits(quarantine).order_by().values_list("branch", "seq"):
         found.setdefault(branch, set()).add(seq)
