@@ -7,7 +7,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.engines.facts.filters import FactFilter
 from memory.engines.versions.lookup import find_branch
-from memory.models import Fact, Project, Session
+from memory.models import Commit, Fact, Project, Session
 from tests.memory.test_branches import some_actor, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,3 +112,12 @@ def test_many_rows_are_changed_at_once_to_no_time(project: Project) -> None:
         row.active_at = None
     assert Session.objects.bulk_update(rows, ["active_at", "key"]) == 2
     assert list(Session.objects.values_list("active_at", flat=True)) == [None, None]
+
+
+def test_a_list_and_one_value_of_a_column_mean_both(project: Project) -> None:
+    write(some_actor(project), "A commit.")
+    rows = Commit.objects.filter(branch__project=project, seq=1)
+    assert rows.filter(seq__in=[1]).count() == 1
+    assert rows.filter(seq__in=[1, 2]).count() == 1
+    assert rows.filter(seq__in=[2, 3]).count() == 0
+    assert rows.exclude(seq__in=[1, 2]).count() == 0

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from django.core.exceptions import EmptyResultSet
 from django.core.management.color import no_style
 from django.db import DatabaseError, IntegrityError, OperationalError, connection
 from django.db.models import Exists, FloatField, OuterRef, Q, TextField
@@ -14,7 +15,7 @@ from memory.db import retry
 from memory.db.expressions import ColumnIn, VisibleByColumn
 from memory.db.raw_select import Reading
 from memory.engines.versions.lookup import find_branch
-from memory.models import Branch, Fact, FactAssessment
+from memory.models import Branch, Commit, Fact, FactAssessment
 from tests.databases import only_on_matrixone
 from tests.memory.test_branches import some_actor, write
 
@@ -433,3 +434,15 @@ def test_a_wrong_password_is_told() -> None:
     known = own.settings_dict
     told = f"The server at {known['HOST']}:{known['PORT']} refuses the user {known['USER']} or the password."
     assert own.validation.find_problem() == told
+
+
+def test_in_and_equality_of_one_column_are_one_condition(mo: DatabaseWrapper) -> None:
+    rows = Branch.objects.filter(project__isnull=False).values("pk").order_by()
+    assert "IN" not in sql(mo, rows.filter(head__in=[1, 2], head=1))
+    assert "`head` = 1" in sql(mo, rows.filter(head=1).filter(head__in=[1]))
+    with pytest.raises(EmptyResultSet):
+        sql(mo, rows.filter(head__in=[2, 3], head=1))
+    assert "IN (1, 2)" in sql(mo, rows.filter(Q(head__in=[1, 2]) | Q(head=1)))
+    assert "IN (1, 2)" in sql(mo, rows.filter(parent_id=1, head__in=[1, 2]))
+    assert "IN" not in sql(mo, Commit.objects.filter(branch__in=[1, 2], branch=1).order_by())
+    assert "IN (1, 2)" in sql(mo, rows.exclude(head__in=[1, 2], head=1))

@@ -16,10 +16,12 @@ from django.db.models.lookups import (
     IContains,
     IEndsWith,
     IExact,
+    In,
     IStartsWith,
     PatternLookup,
     StartsWith,
 )
+from django.db.models.sql.where import AND, NothingNode, WhereNode
 
 Rendering = Callable[[Any, Any, Any], Any]  # expression, compiler, connection: SQL and its parameters
 
@@ -113,6 +115,31 @@ def _render_exact(lookup: Any, compiler: Any, connection: Any) -> Any:
         column, _ = compiler.compile(lookup.lhs)
         return (f"{column} = TRUE", ()) if sql == column else (sql, params)
     return sql, params
+
+
+@_render(WhereNode)
+def _render_where(node: Any, compiler: Any, connection: Any) -> Any:
+    """Render an IN beside an = of the same column as what both mean: together they find nothing."""
+    equal = {_name_column(one): one.rhs for one in node.children if _compares_whole(one, Exact)}
+    doubled = [one for one in node.children if _compares_whole(one, In) and _name_column(one) in equal]
+    if not doubled or node.negated or node.connector != AND:
+        return node.as_sql(compiler, connection)
+    plain = node.clone()
+    plain.children = [one for one in node.children if one not in doubled]
+    plain.children += [NothingNode() for one in doubled if equal[_name_column(one)] not in one.rhs]
+    return plain.as_sql(compiler, connection)
+
+
+def _compares_whole(lookup: Any, kind: type) -> bool:
+    """Return whether a lookup of this kind compares a column with whole numbers."""
+    if not isinstance(lookup, kind) or not isinstance(lookup.lhs, Col) or not lookup.rhs_is_direct_value():
+        return False
+    values = lookup.rhs if kind is In else [lookup.rhs]
+    return all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+
+
+def _name_column(lookup: Any) -> tuple[str, str]:
+    return lookup.lhs.alias, lookup.lhs.target.column
 
 
 # With an escaped character in its pattern, LIKE reads the others as a regular expression.
