@@ -446,3 +446,6 @@ def test_in_and_equality_of_one_column_are_one_condition(mo: DatabaseWrapper) ->
     assert "IN (1, 2)" in sql(mo, rows.filter(parent_id=1, head__in=[1, 2]))
     assert "IN" not in sql(mo, Commit.objects.filter(branch__in=[1, 2], branch=1).order_by())
     assert "IN (1, 2)" in sql(mo, rows.exclude(head__in=[1, 2], head=1))
+    assert "IN" not in sql(mo, rows.filter(head=3).exclude(head__in=[1, 2]))
+    with pytest.raises(EmptyResultSet):
+        sql(mo, rows.filter(head=1).exclude(head__in=[1, 2]))

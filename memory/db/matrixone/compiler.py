@@ -119,18 +119,27 @@ def _render_exact(lookup: Any, compiler: Any, connection: Any) -> Any:
 
 @_render(WhereNode)
 def _render_where(node: Any, compiler: Any, connection: Any) -> Any:
-    """Render an IN beside an = of the same column as what both mean: together they find nothing."""
+    """Render an = beside an IN or NOT IN of the same column as what both mean: MatrixOne mistakes them."""
     equal = {_name_column(one): one.rhs for one in node.children if _compares_whole(one, Exact)}
-    doubled = [one for one in node.children if _compares_whole(one, In) and _name_column(one) in equal]
-    if not doubled or node.negated or node.connector != AND:
+    if not equal or node.negated or node.connector != AND:
         return node.as_sql(compiler, connection)
     plain = node.clone()
-    plain.children = [one for one in node.children if one not in doubled]
-    plain.children += [NothingNode() for one in doubled if equal[_name_column(one)] not in one.rhs]
+    plain.children = [_replace_list(one, equal) for one in node.children]
+    plain.children = [one for one in plain.children if one is not None]
     return plain.as_sql(compiler, connection)
 
 
-def _compares_whole(lookup: Any, kind: type) -> bool:
+def _replace_list(condition: Any, equal: Any) -> Any:
+    """Return a condition as it is, or, for a list of a column whose value is known, None or nothing."""
+    is_not = isinstance(condition, WhereNode) and condition.negated
+    inner = condition.children[0] if is_not and len(condition.children) == 1 else condition
+    if not _compares_whole(inner, In) or _name_column(inner) not in equal:
+        return condition
+    is_within = equal[_name_column(inner)] in inner.rhs
+    return None if is_within != is_not else NothingNode()
+
+
+def _compares_whole(lookup: Any, kind: Any) -> bool:
     """Return whether a lookup of this kind compares a column with whole numbers."""
     if not isinstance(lookup, kind) or not isinstance(lookup.lhs, Col) or not lookup.rhs_is_direct_value():
         return False
