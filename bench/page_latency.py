@@ -38,7 +38,8 @@ SEARCHES = (
 )  # which are measured at points of the near past too
 NOT_OURS = ("docs",)  # Swagger UI comes whole: 544 kB
 # What main did not hold in the past, or what is refused there: the page says so, and is not measured there.
-OF_NOW = ("observation", "relation", "conversation", "message", "fork", "fact-edit")
+CONVERSATION = ("conversation", "message", "fork", "fork-tree", "replay-new", "compare", "score-conversation")
+OF_NOW = (*CONVERSATION, "observation", "relation", "fact-edit")
 
 
 @dataclass(frozen=True)

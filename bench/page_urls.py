@@ -57,7 +57,7 @@ NOT_A_PAGE = {
     **dict.fromkeys(("quarantine", "admin:quarantine"), OPENED),
     **dict.fromkeys(("consolidation", "admin:consolidation", "replay", "admin:replay"), OPENED),
     **dict.fromkeys(("replay-batch", "admin:replay-batch"), OPENED),
-    **dict.fromkeys(("conversation-export", "admin:conversation-export"), "is a file"),
+    **dict.fromkeys(("export-conversation", "admin:export-conversation"), "is a file"),
     **dict.fromkeys(("invite", "admin:invite", "revoke-invitation", "admin:revoke-invitation"), FORM),
     **dict.fromkeys(("admin:search", "admin:autocomplete", "admin:jsi18n"), SCRIPT),
     "admin:memory_project_delete": "is refused: a project holds memory",

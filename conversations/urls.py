@@ -30,7 +30,7 @@ PAGES: list[Page] = [
     ("conversations/import", ImportConversation, "conversation-import"),
     ("conversations/<uuid:conversation_id>", ConversationPage, "conversation"),
     ("conversations/<uuid:conversation_id>/compact", CompactConversation, "compact"),
-    ("conversations/<uuid:conversation_id>/export", ExportConversation, "conversation-export"),
+    ("conversations/<uuid:conversation_id>/export", ExportConversation, "export-conversation"),
     ("conversations/<uuid:conversation_id>/fork", ForkPage, "fork"),
     ("conversations/<uuid:conversation_id>/forks", ForkTreePage, "fork-tree"),
     ("conversations/<uuid:conversation_id>/replay", NewReplay, "replay-new"),

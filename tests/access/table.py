@@ -31,11 +31,16 @@ class Form(NamedTuple):
 
     scope: str
     page: str
-    fields: dict[str, str] = {}
+    fields: dict[str, Any] = {}
     query: str = ""
 
 
 STATED = {"agent_id": "ada"}
+CONVERSATION = {
+    "format": "day1-conversation",
+    "schema_version": 1,
+    "messages": [{"role": "user", "content": "Hello."}],
+}
 EVENT = {
     "session_id": "s1",
     "transcript_path": "/nowhere.jsonl",
@@ -181,11 +186,7 @@ REST = (
         "write",
         "POST",
         "/conversations/import",
-        {
-            "format": "day1-conversation",
-            "schema_version": 1,
-            "messages": [{"role": "user", "content": "Hello."}],
-        },
+        CONVERSATION,
     ),
     Rest("write", "POST", "/conversations/{conversation}/compact", {"keep": 0}),
     Rest("write", "POST", "/replay-batches", {}),
@@ -330,7 +331,7 @@ PAGES = {
     **dict.fromkeys(("branches", "branch", "topology", "expired", "questions", "eval", "ageing"), "read"),
     **dict.fromkeys(("handoffs", "handoff", "templates", "template"), "read"),
     **dict.fromkeys(("activity", "graph", "fork-tree", "compare", "replays", "replay"), "read"),
-    **dict.fromkeys(("replay-batches", "replay-batch", "conversation-export"), "read"),
+    **dict.fromkeys(("replay-batches", "replay-batch", "export-conversation"), "read"),
     **dict.fromkeys(("consolidations", "consolidation", "analytics", "agent"), "read"),
     **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document"), "read"),
     **dict.fromkeys(("fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new"), "write"),
@@ -367,7 +368,7 @@ FORMS = (
     Form("write", "replay", {"do": "complete"}),
     Form("write", "replay-batches", {"name": "of the page"}),
     Form("write", "replay-batch", {"do": "stop"}),
-    Form("write", "conversation-import"),
+    Form("write", "conversation-import", {"file": CONVERSATION}),
     Form("write", "compact", {"keep": "0"}),
     Form("write", "branch", {"purpose": "Tokens"}, "do=enrich"),
     Form("write", "questions", {"do": "run", "k": "5"}),
