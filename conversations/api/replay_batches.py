@@ -11,7 +11,7 @@ from conversations.api import requests as r
 from conversations.api.replay_route import parse_memory
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.replays.batches import FIRST, ReplayBatchEngine
-from conversations.engines.replays.engine import LIMITS, PARAMETERS
+from conversations.engines.replays.engine import CHECKS, LIMITS, PARAMETERS
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id, parse_ids
 from memory.api.routes import serve_at
@@ -21,7 +21,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
 engine = ReplayBatchEngine()
-MONEY, MAX_MONEY = "max_total_cost", 1_000_000
+MONEY = "max_total_cost"
 ROUTES = {
     "ReplayBatchViewSet": {
         "create": route(
@@ -57,7 +57,7 @@ class ReplayBatchViewSet(Resource):
             "start": payload.take_value("start", c.plain_text, FIRST),
             "name": payload.take_value("name", c.plain_text, ""),
             "memory": payload.take_value("memory", parse_memory),
-            MONEY: payload.take_value(MONEY, c.number_check(0, MAX_MONEY)),
+            MONEY: payload.take_value(MONEY, CHECKS["max_cost"]),
         }
         parameters = payload.take_fields(PARAMETERS)
         batch = engine.create_batch(actor=actor, branch_name=branch, **options, **parameters)

@@ -10,7 +10,6 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
-from django_htmx.http import HttpResponseClientRefresh
 
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.fields import REPLAY
@@ -24,6 +23,7 @@ from conversations.engines.replays.batches import (
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Replay, ReplayBatch
 from conversations.views.compare import VERDICTS
+from conversations.views.progress import ProgressPage
 from conversations.views.replays import (
     HELPS,
     MEMORY_FIELDS,
@@ -142,7 +142,7 @@ def build_money_field() -> forms.Field:
     )
 
 
-class ReplayBatchPage(ProjectPage):
+class ReplayBatchPage(ProgressPage):
     """The report of a batch. While its replays are at work the page reads its progress again by itself."""
 
     template_name = "conversation/batch.html"
@@ -169,18 +169,12 @@ class ReplayBatchPage(ProjectPage):
         )
 
     def _load_replays(self, batch_id: UUID) -> dict[str, Any]:
-        if getattr(self.request, "htmx", False):
+        if self.is_asked_by_script:
             return {}
         page = replay_engine.list_replays(actor=self.reader.actor, batch_id=batch_id, **self.paging())
         for row in page.results:
             row.kind, row.sentence = STATES[row.state], count_steps(row)
         return {"page": page}
-
-    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
-        """Render the page; a script that asks how far it is gets the whole page at the end."""
-        if getattr(self.request, "htmx", False) and not context["is_active"]:
-            return HttpResponseClientRefresh()
-        return super().render_to_response(context, **options)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Go on with what stopped or failed, or stop the rest."""

@@ -11,7 +11,6 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
-from django_htmx.http import HttpResponseClientRefresh
 
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.engine import ReplayEngine
@@ -19,6 +18,7 @@ from conversations.models import Message, Replay
 from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
 from conversations.views.forks import ThreadForm
+from conversations.views.progress import ProgressPage
 from conversations.views.side_scores import load_side_scores
 from conversations.views.thread import list_entries
 from memory.conf import conf
@@ -27,7 +27,6 @@ from memory.engines.fields.base import Field
 from memory.engines.support import validation as c
 from memory.exceptions import Conflict, Day1Error, NotFound, TooLarge
 from memory.providers.tool_chat import get_replayer
-from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success, flash_warning
@@ -220,7 +219,7 @@ def run_replay(request: HttpRequest, reader: ViewContext, replay_id: UUID) -> No
         flash_success(request, _("Queued: the worker goes on with it."))
 
 
-class ReplayPage(ProjectPage):
+class ReplayPage(ProgressPage):
     """The report of a replay: what it did, what it was told, what it cost, and how it differs."""
 
     template_name = "conversation/replay.html"
@@ -241,14 +240,8 @@ class ReplayPage(ProjectPage):
             "may_complete": row.state in MAY_COMPLETE,
             "may_cancel": row.state not in (State.DONE, State.CANCELLED),
         }
-        report = {} if getattr(self.request, "htmx", False) else self._load_report(row)
+        report = {} if self.is_asked_by_script else self._load_report(row)
         return super().get_context_data(**shown, **report, **kwargs)
-
-    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
-        """Render the page; a script that asks how far it is gets the whole page at the end."""
-        if getattr(self.request, "htmx", False) and not context["is_active"]:
-            return HttpResponseClientRefresh()
-        return super().render_to_response(context, **options)
 
     def _load_report(self, row: Replay) -> dict[str, Any]:
         """Return the steps, and how source and replay differ, as far as both can be read."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from conversations.engines.replays.endings import SCORINGS
+from conversations.engines.replays.batches import average_scores
 from conversations.models import Replay
 
 
@@ -36,8 +36,5 @@ def list_side_scores(source: Mapping[str, float], replay: Mapping[str, float]) -
 
 def load_side_scores(row: Replay) -> Sequence[SideScore]:
     """Return what judges and people give a replay and its source."""
-    sides: list[dict[str, float]] = [{}, {}]
-    for scoring in SCORINGS:
-        for found, uid in zip(sides, (row.source_id, row.conversation_id), strict=True):
-            found |= scoring.average_scores(row.project_id, [uid])
-    return list_side_scores(*sides)
+    sides = (row.source_id, row.conversation_id)
+    return list_side_scores(*(average_scores(row.project_id, [uid]) for uid in sides))

@@ -17,12 +17,13 @@ from conversations.views.conversations import Conversations
 from memory.exceptions import Day1Error, Invalid, TooLarge
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.files import build_file, read_upload
 from memory.views.flash import flash_success, flash_warning
 from memory.views.view_context import ViewContext
 from memory.views.widgets import parse_number
 
 transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
-MARKDOWN = "markdown"
+MARKDOWN, MARKDOWN_TYPE = "markdown", "text/markdown; charset=utf-8"
 
 
 class ExportConversation(ProjectPage):
@@ -35,16 +36,10 @@ class ExportConversation(ProjectPage):
         uid: UUID = self.kwargs["conversation_id"]
         if request.GET.get("format") == MARKDOWN:
             text = transfer.export_markdown(conversation_id=uid, **self.reader.read_args)
-            return build_file(text, "text/markdown; charset=utf-8", f"conversation-{uid}.md")
+            return build_file(text, f"conversation-{uid}.md", MARKDOWN_TYPE)
         document = transfer.export_conversation(conversation_id=uid, **self.reader.read_args)
         text = json.dumps(document, ensure_ascii=False, indent=1)
-        return build_file(text, "application/json", f"conversation-{uid}.json")
-
-
-def build_file(text: str, content_type: str, name: str) -> HttpResponse:
-    answer = HttpResponse(text.encode("utf-8", "surrogatepass"), content_type=content_type)
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+        return build_file(text, f"conversation-{uid}.json")
 
 
 class ImportConversation(ProjectPage):
@@ -58,7 +53,7 @@ class ImportConversation(ProjectPage):
         self.reader.require_now()
         try:
             row, is_new = transfer.import_conversation(
-                document=read_document(request), **self.reader.write_args
+                document=read_upload(request, parse_document, MAX_BYTES), **self.reader.write_args
             )
         except Day1Error as error:
             context = self.get_context_data(refusal=error_sentence(error))
@@ -68,21 +63,14 @@ class ImportConversation(ProjectPage):
         return redirect(self.reader.url("conversation", row.uid))
 
 
-def read_document(request: HttpRequest) -> Any:
-    """Return the JSON object of the uploaded file. Raises Invalid, TooLarge."""
-    file = request.FILES.get("file")
-    if file is None:
-        raise Invalid("Choose a file.", field="file")
-    content = file.read(MAX_BYTES + 1)
+def parse_document(content: bytes) -> Any:
+    """Return the JSON value of a file, None for another text. Raises TooLarge."""
     if len(content) > MAX_BYTES:
         raise TooLarge(what="The file", limit=f"{MAX_BYTES // 1024} KiB")
     try:
-        value = json.loads(content)
+        return json.loads(content)
     except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise Invalid("The file is no JSON document.", field="file")
-    return value
+        return None
 
 
 class CompactConversation(ProjectPage):

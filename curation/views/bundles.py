@@ -20,6 +20,7 @@ from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.field_widgets import OptionalText, form_field
+from memory.views.files import build_file, read_upload
 from memory.views.flash import flash_success
 from memory.views.state_list import ALL, StateListPage
 
@@ -113,7 +114,7 @@ class BundleUpload(ProjectPage):
         """Report on the chosen file; with the button of the report, import it."""
         self.reader.require_now()
         try:
-            document = read_upload(request)
+            document = read_upload(request, read_bytes, MAX_BYTES)
             if request.POST.get("action") == "import":
                 return redirect(self._import(request, document))
             _bundle, report = bundle_engine.upload_bundle(
@@ -145,17 +146,6 @@ class BundleUpload(ProjectPage):
 def describe_import(count: int) -> str:
     text = ngettext("%(n)s memory was imported.", "%(n)s memories were imported.", count)
     return text % {"n": count}
-
-
-def read_upload(request: HttpRequest) -> Any:
-    """Return the JSON object of the uploaded file. Raises Invalid, TooLarge."""
-    file = request.FILES.get("file")
-    if file is None:
-        raise Invalid("Choose a file.", field="file")
-    value = read_bytes(file.read(MAX_BYTES + 1))
-    if not isinstance(value, dict):
-        raise Invalid("The file is no JSON document.", field="file")
-    return value
 
 
 # ---- one bundle ------------------------------------------------------------------------------------
@@ -211,9 +201,7 @@ class BundleDownload(ProjectPage):
         actor = self.reader.actor
         bundle = bundle_engine.get_bundle(bundle_id=self.kwargs["bundle_id"], actor=actor)
         text = bundle_engine.export_bundle(bundle_id=bundle.pk, actor=actor)
-        answer = HttpResponse(text.encode("utf-8", "surrogatepass"), content_type="application/json")
-        answer["Content-Disposition"] = f'attachment; filename="{bundle.name}-v{bundle.version}.json"'
-        return answer
+        return build_file(text, f"{bundle.name}-v{bundle.version}.json")
 
 
 # ---- keys ------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as lazy
 
 from curation.engines.scoring.engine import ScoringEngine
-from curation.models import Score
 from memory.engines.support import validation as c
 from memory.views.base import ProjectPage
 from memory.views.filter_tokens import refuse_unknown
@@ -33,8 +32,6 @@ class Scorings(ProjectPage):
         page = scoring_engine.list_scorings(
             actor=self.reader.actor, conversation_id=self.conversation_id or "", **self.paging()
         )
-        for row in page.results:
-            row.kind = row.method == Score.Method.JUDGE
         return super().get_context_data(page=page, **kwargs)
 
     @property

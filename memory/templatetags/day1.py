@@ -19,6 +19,7 @@ from memory.views.flash import REDO, UNDO
 from memory.views.frames import ADMIN, WEB
 from memory.views.labels import SURFACES, WORDS
 from memory.views.navigation import Entry, list_entries
+from memory.views.times import format_time
 from memory.views.view_context import relocate, with_query
 
 register = template.Library()
@@ -165,7 +166,7 @@ def badge(state: str, text: str = "") -> SafeString:
 def branch_state(state: str, since: datetime | None = None) -> SafeString:
     """Render the badge of a branch's state; on pointing, since when it holds."""
     tone, drawing, text = BRANCH_STATES[state]
-    exact = timezone.localtime(since).strftime("%Y-%m-%d %H:%M") if since else ""
+    exact = format_time(since) if since else ""
     title = format_html(' title="{}"', exact) if exact else ""
     return format_html('<span class="badge {}"{}>{}{}</span>', tone, title, icon(drawing), text)
 
@@ -205,7 +206,7 @@ def format_age(at: datetime, now: datetime | None = None) -> str:
     if -60 < seconds < 60:
         return gettext("just now")
     if not 0 <= seconds < 86400:
-        return timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
+        return format_time(at)
     if seconds >= 3600:
         return gettext("%d h ago") % (seconds // 3600)
     return gettext("%d min ago") % (seconds // 60)

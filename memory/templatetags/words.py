@@ -6,7 +6,6 @@ from typing import Any
 
 from django import template
 from django.template.defaultfilters import date, truncatechars
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
@@ -18,6 +17,7 @@ from memory.engines.support.word_diff import WordBudget, compare_words
 from memory.templatetags.day1 import badge, icon, maker, word
 from memory.views.error_text import error_sentence, explain_sentence
 from memory.views.labels import ACTION_LABELS, CHANGE_KINDS, EDGES, FIELDS, RUN_WORDS, SIGNALS
+from memory.views.times import format_time
 
 register = template.Library()
 
@@ -189,7 +189,7 @@ def display_value(value: Any, name: str = "") -> str:
         return word(value)
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value)
-    return timezone.localtime(value).strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
+    return format_time(value) if isinstance(value, datetime) else str(value)
 
 
 @register.simple_tag

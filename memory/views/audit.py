@@ -11,7 +11,8 @@ from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.labels import ACTION_LABELS
-from memory.views.widgets import MomentInput, label_in_zone
+from memory.views.times import label_in_zone
+from memory.views.widgets import MomentInput
 
 
 class AuditForm(forms.Form):

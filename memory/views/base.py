@@ -1,6 +1,6 @@
 """Base of a project's pages: a view context, and pages for errors."""
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,9 +26,10 @@ from memory.views.frames import WEB, Frame
 from memory.views.live import build_stream_url
 from memory.views.navigation import LAST
 from memory.views.time_strip import build_strip
+from memory.views.times import format_end, in_zone
 from memory.views.tour import find_step
 from memory.views.view_context import ViewContext, build_view_context, with_query
-from memory.views.widgets import in_zone, parse_number
+from memory.views.widgets import parse_number
 
 PAGE = 50
 HEADINGS = {404: gettext_lazy("Not found"), 403: gettext_lazy("You don’t have access")}
@@ -121,14 +122,6 @@ def list_days() -> list[tuple[str, date, str]]:
     names = ((1, _("yesterday")), (7, _("a week ago")), (30, _("a month ago")))
     days = [(name, today - timedelta(days=ago)) for ago, name in names]
     return [(name, day, format_end(day)) for name, day in days]
-
-
-def format_end(day: date) -> str:
-    """Return the end of a day in the reader's zone as a point of the past; a day of UTC is its own name."""
-    if timezone.get_current_timezone_name() == "UTC":
-        return day.isoformat()
-    end = timezone.make_aware(datetime.combine(day, time.max))
-    return end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def render_refusal(

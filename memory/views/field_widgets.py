@@ -11,7 +11,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.texts import split_names
 from memory.views.labels import label_choices
-from memory.views.widgets import label_in_zone
+from memory.views.times import label_in_zone
 
 MOMENT_FORMAT = "%Y-%m-%dT%H:%M:%S"
 

@@ -12,7 +12,8 @@ from memory.engines.fields.facts import FACT_FILTERS
 from memory.models import Fact, FactAssessment
 from memory.views.filter_tokens import list_chips, list_unknown, refuse_unknown
 from memory.views.labels import FIELDS, WORDS, label_choices
-from memory.views.widgets import MomentInput, in_zone
+from memory.views.times import in_zone
+from memory.views.widgets import MomentInput
 
 # Filters with a fixed set of values.
 CHOICES: dict[str, Iterable[str]] = {

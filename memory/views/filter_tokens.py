@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from memory.engines.support.validation import parse_iso
 from memory.exceptions import Invalid
 from memory.views.labels import FIELDS
+from memory.views.times import format_time
 from memory.views.view_context import with_query
 
 # A token, or words in quotation marks, which are never one. An address of the web or a C++ name is no token.
@@ -168,7 +169,7 @@ def list_chips(
 def show_time(text: str) -> str:
     """Return a time of an address in the reader's zone; another text as it is."""
     at = parse_iso(text) if "T" in text else None
-    return f"{timezone.localtime(at):%Y-%m-%d %H:%M}" if at and timezone.is_aware(at) else text
+    return format_time(at) if at and timezone.is_aware(at) else text
 
 
 def write_token(name: str, value: str) -> str:

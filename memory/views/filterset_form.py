@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from django_filters import IsoDateTimeFilter
 
 from memory.views.labels import FIELDS, WORDS, label_choices
-from memory.views.widgets import MomentInput, in_zone
+from memory.views.times import in_zone
+from memory.views.widgets import MomentInput
 
 
 def filter_form(

@@ -19,7 +19,8 @@ from memory.models import ApiKey
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
-from memory.views.widgets import MomentInput, add_form_error, label_in_zone
+from memory.views.times import label_in_zone
+from memory.views.widgets import MomentInput, add_form_error
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from memory.exceptions import Conflict, Invalid, NotFound
 from memory.models import Branch, Commit, Membership, Project
 from memory.models.policies import DirectWrites
 from memory.views.frames import WEB, Frame
+from memory.views.times import format_time
 
 SEQ = re.compile(r"\d{1,18}")
 MAX_COUNTED_QUESTIONS = 100  # open questions are counted up to this number, and merge requests
@@ -128,7 +129,7 @@ class ViewContext:
     def read_at(self) -> str:
         """Return the past point as people read it: a time in the reader's zone, or what the address says."""
         if isinstance(self.at, datetime) and "T" in self.at_text:
-            return f"{timezone.localtime(self.at):%Y-%m-%d %H:%M}"
+            return format_time(self.at)
         return self.at_text
 
     @property

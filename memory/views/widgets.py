@@ -1,18 +1,15 @@
 """Shared form fields and helpers of the pages."""
 
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.utils import timezone
-from django.utils.functional import lazy
-from django.utils.translation import gettext
 
 from memory.engines.support import validation as c
 from memory.exceptions import Day1Error, Invalid
 from memory.views.error_text import error_sentence
+from memory.views.times import format_input
 
 
 class MomentInput(forms.TextInput):
@@ -25,22 +22,9 @@ class MomentInput(forms.TextInput):
         context = super().get_context(name, value, attrs)
         with suppress(Invalid):
             at = c.parse_time(name, value or None)
-            context["widget"] |= {"type": "datetime-local", "value": show_moment(at) if at else None}
+            context["widget"] |= {"type": "datetime-local", "value": format_input(at) if at else None}
             context["widget"]["attrs"]["step"] = "any"
         return context
-
-
-def show_moment(at: datetime) -> str:
-    """Return a time as the browser's own field takes it, in the reader's zone."""
-    return timezone.localtime(at).replace(tzinfo=None).isoformat(timespec="milliseconds")
-
-
-def in_zone(label: Any) -> str:
-    """Return the label of a field for a time, with the zone in which it is typed."""
-    return gettext("%(field)s (%(zone)s)") % {"field": label, "zone": timezone.get_current_timezone_name()}
-
-
-label_in_zone = lazy(in_zone, str)
 
 
 def parse_number(text: str, digits: int = 9) -> int | None:

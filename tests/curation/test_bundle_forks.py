@@ -76,6 +76,10 @@ def numbers_before_the_point(data: dict[str, Any]) -> None:
     list_forks(data)[1]["messages"][0]["sequence_num"] = 1
 
 
+def no_number(data: dict[str, Any]) -> None:
+    del list_forks(data)[1]["messages"][0]["sequence_num"]
+
+
 def no_ids(data: dict[str, Any]) -> None:
     list_forks(data)[1] |= {"parent_conversation_id": [], "fork_point_message_id": {"a": 1}}
 
@@ -94,6 +98,7 @@ def in_a_circle(data: dict[str, Any]) -> None:
         point_of_another,
         its_own_parent,
         numbers_before_the_point,
+        no_number,
         no_ids,
         in_a_circle,
     ],

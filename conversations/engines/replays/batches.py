@@ -30,7 +30,6 @@ MAX_CONVERSATIONS, MAX_NOTES = 100, 5
 STOPPED = "The batch was stopped."
 State = Replay.State
 NAME = c.redact_stored(c.text_check(200))
-MONEY = CHECKS["max_cost"]
 SUMMED = ("steps", "calls", "input_tokens", "output_tokens", "unknown_calls")
 
 
@@ -89,10 +88,10 @@ class ReplayBatchEngine:
             created_at=timezone.now(),
             created_by=actor.label,
         )
-        store_batch(batch, force_insert=True)
+        retry_transaction(batch.save)(force_insert=True)
         for uid in uids:
             self._add_replay(batch, uid, actor, memory, parameters)
-        store_batch(batch, update_fields=["skipped"])
+        retry_transaction(batch.save)(update_fields=["skipped"])
         return batch
 
     def _choose(
@@ -167,7 +166,7 @@ class ReplayBatchEngine:
         c.validate(limits, LIMIT_CHECKS)  # before any of them is queued
         if max_total_cost is not None:
             batch.max_total_cost = check_money(max_total_cost)
-            store_batch(batch, update_fields=["max_total_cost"])
+            retry_transaction(batch.save)(update_fields=["max_total_cost"])
         for pk in batch.replays.filter(state__in=(State.READY, State.STOPPED, State.FAILED)).values_list(
             "pk", flat=True
         ):
@@ -221,17 +220,13 @@ class ReplayBatchEngine:
         return row
 
 
-@retry_transaction
-def store_batch(batch: ReplayBatch, **options: Any) -> None:
-    batch.save(**options)
-
-
 def check_money(value: Any) -> float | None:
     """Return the money that a batch may cost; None for no limit. Raises Invalid."""
     if value is None:
         return None
     require_prices("max_total_cost")
-    return MONEY("max_total_cost", value)
+    checked: float = CHECKS["max_cost"]("max_total_cost", value)
+    return checked
 
 
 def list_allowed(actor: Actor) -> Any:

@@ -199,3 +199,9 @@ def read_signature(value: Any) -> Signature | None:
     return Signature(
         check("signature.public_key", value.get("public_key")), check("signature.value", value.get("value"))
     )
+
+
+def list_messages(item: Any) -> list[Any]:
+    """Return the messages of a conversation; nobody has checked those of an upload before its import."""
+    found = item.get("messages") if isinstance(item, Mapping) else None
+    return found if isinstance(found, list) else []

@@ -22,8 +22,9 @@ from curation.engines.bundles.arrivals import (
     Arriving,
     ItemOutcome,
 )
+from curation.engines.bundles.document import list_messages
 from curation.engines.bundles.reading import MESSAGE_FIELDS, Item
-from curation.engines.bundles.talks import Talk, link_forks
+from curation.engines.bundles.talks import Talk, link_forks, read_id
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.rules import check_interval
 from memory.engines.fields.capture import RELATION_NAMES
@@ -98,7 +99,7 @@ class ConversationArrival(Arrival):
             own = UUID(str(item["id"]))
             ids |= {own: own, row.uid: row.uid}
             for one in list_messages(item):
-                if uid := as_message_id(one):
+                if uid := read_id(one, "id"):
                     ids |= {uid: uid, (derived := derive_uid(self.project_id, uid)): derived}
         self.erased = erased_uids(self.project_id, ids, sources=True)
         self.existing: set[UUID] = set()
@@ -115,19 +116,19 @@ class ConversationArrival(Arrival):
             self.refuse_messages(item)
             return
         talk = Talk(item, row, own in self.existing, {own, row.uid}.isdisjoint(self.existing))
-        uid = own if talk.is_own else row.uid
-        self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, uid, row.title)
-        taken = set() if talk.is_new else load_numbers(view, uid)
+        self.add_outcome(ARRIVES if talk.is_new else DUPLICATE, item, talk.uid, row.title)
+        known = {} if talk.is_new else load_numbers(view, talk.uid)
+        taken = set(known.values())
         for one in list_messages(item):
-            self.sort_message(talk, one, taken)
+            self.sort_message(talk, one, known, taken)
         self.talks.append(talk)
 
     def refuse_messages(self, item: Item) -> None:
         for one in list_messages(item):
-            self.add_message(REFUSED, as_message_id(one) or "", reason=NO_CONVERSATION)
+            self.add_message(REFUSED, read_id(one, "id") or "", reason=NO_CONVERSATION)
 
-    def sort_message(self, talk: Talk, item: Any, taken: set[int]) -> None:
-        if (own := as_message_id(item)) is None:
+    def sort_message(self, talk: Talk, item: Any, known: Mapping[UUID, int], taken: set[int]) -> None:
+        if (own := read_id(item, "id")) is None:
             self.add_message(REFUSED, "", reason="invalid: A message needs an id.")
             return
         if reason := self.find_refusal(talk, own):
@@ -136,6 +137,7 @@ class ConversationArrival(Arrival):
         uid = self.message_ids[own] = own if talk.is_own else derive_uid(self.project_id, own)
         if uid in self.existing:
             self.add_message(DUPLICATE, own, uid)
+            talk.numbers |= {own: known[uid]} if uid in known else {}
         else:
             self.add_new_message(talk, own, item, taken)
 
@@ -149,7 +151,9 @@ class ConversationArrival(Arrival):
 
     def add_new_message(self, talk: Talk, own: UUID, item: Any, taken: set[int]) -> None:
         try:
-            talk.messages.append(self.build_message(talk.row, self.message_ids[own], item, taken))
+            row = self.build_message(talk.row, self.message_ids[own], item, taken)
+            talk.messages.append(row)
+            talk.numbers[own] = row.sequence_num
             self.add_message(ARRIVES, own)
         except Day1Error as error:
             del self.message_ids[own]
@@ -179,21 +183,10 @@ class ConversationArrival(Arrival):
         commit.targets += [str(row.uid) for row in talks]
 
 
-def list_messages(item: Item) -> list[Any]:
-    messages = item.get("messages", [])
-    return messages if isinstance(messages, list) else []
-
-
-def as_message_id(item: Any) -> UUID | None:
-    try:
-        return c.parse_uuid("id", item.get("id")) if isinstance(item, dict) else None
-    except Invalid:
-        return None
-
-
-def load_numbers(view: Any, conversation: UUID) -> set[int]:
+def load_numbers(view: Any, conversation: UUID) -> dict[UUID, int]:
+    """Return the numbers of a conversation's messages, by their ids here."""
     rows = view.visible_rows(Message).filter(conversation_id=conversation)
-    return {number for (number,) in rows.gather_values("sequence_num")}
+    return dict(rows.gather_values("uid", "sequence_num"))
 
 
 # ---- relations -------------------------------------------------------------------------------------

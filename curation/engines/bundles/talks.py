@@ -20,6 +20,17 @@ class Talk:
     is_own: bool
     is_new: bool
     messages: list[Message] = field(default_factory=list)
+    numbers: dict[UUID, int] = field(default_factory=dict)  # of all its messages, by their ids in the bundle
+
+    @property
+    def source_id(self) -> UUID:
+        """Return the id that it has in the bundle."""
+        return UUID(str(self.item["id"]))
+
+    @property
+    def uid(self) -> UUID:
+        """Return the id that it has here."""
+        return self.source_id if self.is_own else self.row.uid
 
 
 @dataclass(frozen=True)
@@ -38,23 +49,21 @@ def link_forks(talks: Sequence[Talk], messages: Mapping[UUID, UUID]) -> None:
     """
     threads: dict[UUID, ArrivedThread] = {}
     for talk in talks:
-        own = UUID(str(talk.item["id"]))
-        threads[own] = find_thread(talk, own, messages, threads)
+        threads[talk.source_id] = find_thread(talk, messages, threads)
 
 
 def find_thread(
-    talk: Talk, own: UUID, messages: Mapping[UUID, UUID], threads: Mapping[UUID, ArrivedThread]
+    talk: Talk, messages: Mapping[UUID, UUID], threads: Mapping[UUID, ArrivedThread]
 ) -> ArrivedThread:
-    uid = own if talk.is_own else talk.row.uid
-    numbers = read_numbers(talk.item, messages)
+    """Return the thread of a conversation, and set the parent of a new fork."""
     parent_id, point = read_ids(talk.item)
     parent = threads.get(parent_id) if parent_id else None
-    if parent is None or point is None or not is_sound(parent, point, numbers):
-        return ArrivedThread(uid, numbers)
+    if parent is None or point is None or not is_sound(parent, point, talk.numbers):
+        return ArrivedThread(talk.uid, talk.numbers)
     if talk.is_new:
         talk.row.parent_conversation_id, talk.row.fork_point_message_id = parent.uid, messages[point]
     shared = {one: number for one, number in parent.numbers.items() if number <= parent.numbers[point]}
-    return ArrivedThread(uid, shared | numbers, parent.depth + 1)
+    return ArrivedThread(talk.uid, shared | talk.numbers, parent.depth + 1)
 
 
 def is_sound(parent: ArrivedThread, point: UUID, numbers: Mapping[UUID, int]) -> bool:
@@ -62,16 +71,6 @@ def is_sound(parent: ArrivedThread, point: UUID, numbers: Mapping[UUID, int]) ->
     if point not in parent.numbers or parent.depth >= MAX_FORK_DEPTH:
         return False
     return all(number > parent.numbers[point] for number in numbers.values())
-
-
-def read_numbers(item: Item, messages: Mapping[UUID, UUID]) -> dict[UUID, int]:
-    """Return the numbers of the messages that are here, or come, with a number."""
-    found = {}
-    for one in item.get("messages") or []:
-        uid, number = read_id(one, "id"), one.get("sequence_num") if isinstance(one, dict) else None
-        if uid is not None and uid in messages and isinstance(number, int):
-            found[uid] = number
-    return found
 
 
 def read_ids(item: Item) -> tuple[UUID | None, UUID | None]:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from curation.engines.bundle_ids import derive_uid
+from curation.engines.bundles.document import list_messages
 from curation.engines.bundles.engine import seal_bundle
 from curation.engines.bundles.keys import sign_document
 from curation.models import Bundle
@@ -79,12 +80,6 @@ def list_ids(item: Any) -> list[UUID]:
     """Return the ids of an item and of its messages."""
     parts = [one for one in (item, *list_messages(item)) if isinstance(one, Mapping)]
     return [uid for part in parts if (uid := as_uuid(str(part.get("id"))))]
-
-
-def list_messages(item: Any) -> list[Any]:
-    """Return the messages of a conversation; nobody has checked those of an upload before its import."""
-    found = item.get("messages") if isinstance(item, Mapping) else None
-    return found if isinstance(found, list) else []
 
 
 def is_gone(item: Any, gone: set[UUID]) -> bool:

@@ -37,7 +37,7 @@ def hide_given(quarantine: Quarantine, commit: Any) -> None:
 def load_own(quarantine: Quarantine, every: QuerySet[Confirmation]) -> list[Confirmation]:
     """Return what a source confirmed itself: by its name, or in its commits.
 
-    One branch is asked for at a time: MatrixOne finds nothing by ``branch IN`` and ``branch =`` together.
+    Each branch is asked for alone: MatrixOne finds nothing by ``branch IN`` and, further in, ``branch =``.
     """
     found = list(every.filter(source__in=list_names(quarantine)))
     for branch, seqs in group_commits(quarantine).items():

@@ -1,0 +1,34 @@
+"""Times on pages: shown and typed in the reader's zone, sent in addresses as UTC."""
+
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from django.utils import timezone
+from django.utils.functional import lazy
+from django.utils.translation import gettext
+
+
+def format_time(at: datetime) -> str:
+    """Return a time to the minute."""
+    return timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
+
+
+def format_input(at: datetime) -> str:
+    """Return a time as the browser's own field takes it."""
+    return timezone.localtime(at).replace(tzinfo=None).isoformat(timespec="milliseconds")
+
+
+def format_end(day: date) -> str:
+    """Return the end of a day in the reader's zone as a point of the past; a day of UTC is its own name."""
+    if timezone.get_current_timezone_name() == "UTC":
+        return day.isoformat()
+    end = timezone.make_aware(datetime.combine(day, time.max))
+    return end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def in_zone(label: Any) -> str:
+    """Return the label of a field for a time, with the zone in which it is typed."""
+    return gettext("%(field)s (%(zone)s)") % {"field": label, "zone": timezone.get_current_timezone_name()}
+
+
+label_in_zone = lazy(in_zone, str)
