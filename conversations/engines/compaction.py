@@ -37,10 +37,15 @@ Role = Message.Role
 
 @dataclass(frozen=True)
 class CompactConversation:
-    """The newest compaction that still holds, None without one, and the messages behind it."""
+    """The newest compaction that still holds, None without one, and the messages behind it.
+
+    ``keep`` is how many last messages a new one may leave, the default where there are more; 0 means that
+    there is nothing to sum up.
+    """
 
     compaction: Compaction | None
     messages: Sequence[Message]
+    keep: int = 0
 
 
 @retry_methods
@@ -117,7 +122,12 @@ class CompactionEngine:
         uids = [row.uid for row in last]
         if found and found.last_message_id in uids:
             last = last[uids.index(found.last_message_id) + 1 :]
-        return CompactConversation(found, last)
+        return CompactConversation(found, last, choose_keep(len(thread.last_keys(rows, KEEP + 1))))
+
+
+def choose_keep(messages: int) -> int:
+    """Return how many last messages stay by default: of a short conversation the half."""
+    return KEEP if messages > KEEP else messages // 2
 
 
 # ---- what it stands for ----------------------------------------------------------------------------

@@ -24,20 +24,21 @@ from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Replay, ReplayBatch
 from conversations.views.compare import VERDICTS
 from conversations.views.progress import ProgressPage
-from conversations.views.replays import (
-    HELPS,
+from conversations.views.replay_form import (
     MEMORY_FIELDS,
-    ORDER,
-    STATES,
-    count_steps,
+    GroupedForm,
+    add_parameters,
     find_model,
+    list_parameters,
     read_parameter,
+    read_parameters,
 )
+from conversations.views.replays import STATES, count_steps
 from conversations.views.side_scores import list_side_scores
 from memory.exceptions import Day1Error
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.field_widgets import OptionalText, form_field
+from memory.views.field_widgets import OptionalText
 from memory.views.flash import flash_success, flash_warning
 from memory.views.widgets import add_form_error
 
@@ -93,7 +94,7 @@ class ReplayBatches(ProjectPage):
         return redirect(self.reader.url("replay-batch", batch.pk, branch="", at=""))
 
     def _begin_batch(self, typed: dict[str, str]) -> ReplayBatch:
-        parameters = {name: read_parameter(REPLAY[name], typed[name]) for name in ORDER if name in typed}
+        parameters = read_parameters(typed)
         if MONEY in typed:
             parameters[MONEY] = read_parameter(REPLAY["max_cost"], typed[MONEY])
         chosen = {name: [typed[name]] for name in CHOSEN if name in typed}
@@ -107,25 +108,16 @@ class ReplayBatches(ProjectPage):
         )
 
 
-def build_batch_form(data: Any = None) -> forms.Form:
+def build_batch_form(data: Any = None) -> GroupedForm:
     """Return the form: which conversations, from where, with what, and the limits of each and of all."""
-    form = forms.Form(data, initial={"max_steps": 20, "start": FIRST})
-    form.fields["name"] = OptionalText(
-        label=_("Name"), help_text=_("What you try, such as: a smaller model.")
-    )
-    form.fields |= {name: OptionalText(label=label, help_text=text) for name, (label, text) in CHOSEN.items()}
-    form.fields["start"] = forms.ChoiceField(
+    form = GroupedForm(data, initial={"max_steps": 20, "start": FIRST})
+    chosen = {name: OptionalText(label=label, help_text=text) for name, (label, text) in CHOSEN.items()}
+    name = OptionalText(label=_("Name"), help_text=_("What you try, such as: a smaller model."))
+    start = forms.ChoiceField(
         label=_("Each begins"), choices=STARTS, required=False, help_text=describe_size()
     )
-    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[:7]}
-    for name in ORDER[:7]:
-        form.fields[name].widget.attrs.update({"rows": 3} if name.endswith(("prompt", "context")) else {})
-        form.fields[name].help_text = HELPS.get(name, "")
-    form.fields |= {
-        name: OptionalText(label=label, help_text=text) for name, (label, text) in MEMORY_FIELDS.items()
-    }
-    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[7:]}
-    form.fields[MONEY] = build_money_field()
+    form.add_group(_("Which conversations"), {"name": name, **chosen, "start": start})
+    add_parameters(form, **{MONEY: build_money_field()})
     return form
 
 
@@ -216,11 +208,9 @@ def describe_progress(states: Mapping[str, int]) -> dict[str, Any]:
 def list_batch_parameters(report: BatchReport) -> list[tuple[Any, Any]]:
     """Return what was asked of the batch's replays, with labels."""
     batch = report.batch
-    values = {name: batch.parameters.get(name) for name in ORDER}
     memory = batch.parameters.get("memory") or {}
-    shown = [(REPLAY[name].label, value) for name, value in values.items() if value not in (None, "", [])]
     return [
         (_("Each begins"), dict(STARTS)[batch.start]),
-        *((label, ", ".join(value) if isinstance(value, list) else value) for label, value in shown),
+        *list_parameters(batch.parameters),
         *((MEMORY_FIELDS[name][0], value) for name, value in memory.items() if name in MEMORY_FIELDS),
     ]

@@ -5,30 +5,31 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.engines.fields import REPLAY
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Message, Replay
 from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
 from conversations.views.forks import ThreadForm
 from conversations.views.progress import ProgressPage
+from conversations.views.replay_form import (
+    MEMORY_FIELDS,
+    ORDER,
+    build_replay_form,
+    find_model,
+    list_parameters,
+    read_parameters,
+)
 from conversations.views.side_scores import load_side_scores
 from conversations.views.thread import list_entries
-from memory.conf import conf
-from memory.engines.fields import types as t
-from memory.engines.fields.base import Field
 from memory.engines.support import validation as c
 from memory.exceptions import Conflict, Day1Error, NotFound, TooLarge
-from memory.providers.tool_chat import get_replayer
 from memory.views.error_text import error_sentence
-from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success, flash_warning
 from memory.views.state_list import ALL, StateListPage
 from memory.views.view_context import ViewContext
@@ -48,24 +49,6 @@ STATES: dict[str, Any] = {
 }
 MAY_RUN = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
 MAY_COMPLETE = (State.READY, State.STOPPED, State.FAILED)
-ORDER = (
-    *("model", "temperature", "max_tokens", "system_prompt", "extra_context", "tools_allow", "tools_deny"),
-    *("max_steps", "max_total_tokens", "max_cost", "score"),
-)
-MEMORY_FIELDS: dict[str, tuple[Any, Any]] = {
-    "branch": (
-        lazy("Memory of the branch"),
-        lazy("What a search of this branch tells on the last words of a person. Empty: nothing is told."),
-    ),
-    "at": (
-        lazy("as it was at"),
-        lazy("A time such as 2026-05-01T12:00, or the number of a commit. Empty: now."),
-    ),
-    "merge_request": (
-        lazy("or as merge request number"),
-        lazy("The memory as it would be once this request is merged."),
-    ),
-}
 
 
 def count_steps(row: Replay) -> str:
@@ -147,66 +130,16 @@ class NewReplay(ThreadForm):
         return super().get_context_data(warning=warning, **kwargs)
 
     def carry_out(self, form: forms.Form, typed: dict[str, Any]) -> str:
-        parameters = {name: read_parameter(REPLAY[name], typed[name]) for name in ORDER if name in typed}
         row = replay_engine.create_replay(
             conversation_id=self.kwargs["conversation_id"],
             message_id=self.message_id,
             memory={name: typed[name] for name in MEMORY_FIELDS if name in typed},
             **self.reader.write_args,
-            **parameters,
+            **read_parameters(typed),
         )
         if "run" in typed:
             run_replay(self.request, self.reader, row.pk)
         return self.reader.url("replay", row.pk, branch="", at="")
-
-
-def build_replay_form(data: Any = None) -> forms.Form:
-    """Return the form: parameters, the state of the memory, limits, and whether it runs at once."""
-    form = forms.Form(data, initial={"max_steps": 20, "run": bool(find_model())})
-    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[:7]}
-    for name in ORDER[:7]:
-        form.fields[name].widget.attrs.update(
-            {"rows": 3} if name in ("system_prompt", "extra_context") else {}
-        )
-        form.fields[name].help_text = HELPS.get(name, "")
-    form.fields |= {
-        name: OptionalText(label=label, help_text=text) for name, (label, text) in MEMORY_FIELDS.items()
-    }
-    form.fields |= {name: form_field(REPLAY[name]) for name in ORDER[7:]}
-    if find_model():
-        form.fields["run"] = forms.BooleanField(label=_("Run it now"), required=False)
-    return form
-
-
-HELPS: dict[str, Any] = {
-    "model": lazy("Empty: the one of the server’s settings."),
-    "system_prompt": lazy("In place of that of the conversation."),
-    "extra_context": lazy("Told behind the system prompt."),
-    "tools_allow": lazy("Names with commas between them. Empty: all that were used."),
-    "tools_deny": lazy("Names with commas between them."),
-}
-
-
-def find_model() -> str:
-    """Return the model that replays run with by default; "" where none is set."""
-    try:
-        return conf().replay_model if get_replayer() else ""
-    except ImproperlyConfigured:
-        return ""
-
-
-def read_parameter(field: Field, text: str) -> Any:
-    """Return the value that a typed text stands for; the engine refuses one that is none."""
-    match field.type:
-        case t.ListOf():
-            return [name for part in text.split(",") if (name := part.strip())]
-        case t.Whole():
-            return int(text) if text.isdecimal() and len(text) < 16 else text
-        case t.Number():
-            return float(text) if text.replace(".", "", 1).isdecimal() and len(text) < 16 else text
-        case t.Flag():
-            return text == "yes"
-    return text
 
 
 def run_replay(request: HttpRequest, reader: ViewContext, replay_id: UUID) -> None:
@@ -249,7 +182,7 @@ class ReplayPage(ProgressPage):
         messages: list[Message] = replay_engine.list_messages(**where)
         shown: dict[str, Any] = {
             "entries": list_entries(messages),
-            "parameters": list_parameters(row),
+            "parameters": list_parameters({name: getattr(row, name) for name in ORDER}),
             "memory": describe_memory(row),
             "scores": load_side_scores(row),
         }
@@ -276,16 +209,6 @@ class ReplayPage(ProgressPage):
         except Conflict as error:
             flash_warning(request, error_sentence(error))
         return redirect(request.path)
-
-
-def list_parameters(row: Replay) -> list[tuple[Any, Any]]:
-    """Return what was asked of a replay, with labels; what stayed as it was is left out."""
-    values = [(REPLAY[name].label, getattr(row, name)) for name in ORDER]
-    return [
-        (label, ", ".join(value) if isinstance(value, list) else value)
-        for label, value in values
-        if value not in (None, "", [])
-    ]
 
 
 def describe_memory(row: Replay) -> str:

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from conversations.engines.compaction import KEEP, CompactionEngine
+from conversations.engines.compaction import CompactionEngine
 from conversations.engines.import_export.document import MAX_BYTES
 from conversations.engines.import_export.engine import ConversationTransfer
 from conversations.models import Conversation
@@ -113,6 +113,6 @@ def load_compaction(reader: ViewContext, conversation: Conversation) -> dict[str
     return {
         "compaction": found.compaction,
         "may_compact": reader.allowed_now["write"],
-        "keep": KEEP,
+        "keep": found.keep,
         "uid": conversation.uid,
     }

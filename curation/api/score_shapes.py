@@ -12,6 +12,7 @@ from memory.api.requests import OnBranch
 from memory.api.shapes import build_renderer
 from memory.engines.fields.base import Use
 
+AGAIN = "Have it rated anew. Else the same request gets the rating that it had, while nothing was said since."
 NO_JUDGEMENT = "Left out of them: scores of a heuristic, which are no judgement."
 
 
@@ -23,6 +24,8 @@ class ScoreInput(OnBranch):
 @d.declare_fields(SCORING.select_fields(Use.CREATE))
 class EvaluateInput(OnBranch):
     """How a conversation is rated by judges."""
+
+    again = s.BooleanField(default=False, help_text=AGAIN)
 
 
 @d.declare_fields(SCORE.select_fields(Use.ANSWER))

@@ -85,6 +85,13 @@ class Scoring(models.Model):
         editable=False,
         help_text="Digest of it; none once it has ended.",
     )
+    request = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        editable=False,
+        help_text="Digest of it and of what was said.",
+    )
     calls = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
@@ -103,8 +110,9 @@ class Scoring(models.Model):
             models.Index(fields=["state", "resume_at"], name="scoring_due"),
         ]
 
-    # Set where it is shown.
+    # Set where it is shown, and where an earlier one answers a request.
     kind: Any
+    is_earlier = False
 
     def __str__(self) -> str:
         return f"{self.conversation_id}: {self.state}"

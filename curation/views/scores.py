@@ -53,6 +53,7 @@ def load_scores(reader: ViewContext, conversation: Conversation) -> dict[str, An
         "guesses": summary.guesses,
         "scoring": scorings[0] if scorings else None,
         "is_open": bool(scorings) and scorings[0].state not in Scoring.ENDED,
+        "is_rated": bool(scorings) and scorings[0].state == Scoring.State.DONE,
         "form": build_form() if reader.allowed_now["curate"] else None,
         "uid": conversation.uid,
     }
@@ -104,16 +105,18 @@ class ScoreConversation(ProjectPage):
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         uid = self.kwargs["conversation_id"]
         try:
-            self._ask_judges(uid) if request.POST.get("do") == "judge" else self._give_score(uid)
+            self._give_score(uid) if (do := request.POST.get("do", "")) == "" else self._ask_judges(uid, do)
         except Day1Error as error:
             if error.status == 404:
                 raise
             flash_warning(request, error_sentence(error))
         return redirect(f"{self.reader.url('conversation', uid)}#scores")
 
-    def _ask_judges(self, uid: Any) -> None:
-        row = scoring_engine.start_scoring(conversation_id=uid, **self.reader.write_args)
-        if row.method == Score.Method.HEURISTIC:
+    def _ask_judges(self, uid: Any, do: str) -> None:
+        row = scoring_engine.start_scoring(conversation_id=uid, again=do == "again", **self.reader.write_args)
+        if row.is_earlier:
+            flash_warning(self.request, _("They rated it already, and nothing was said since."))
+        elif row.method == Score.Method.HEURISTIC:
             flash_warning(self.request, _("No judge is set: 0.5 in each dimension, which is no judgement."))
         else:
             flash_success(self.request, _("Queued: the judges rate it."))

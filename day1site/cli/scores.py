@@ -17,6 +17,7 @@ from day1site.cli.parameters import (
     drop_empty,
     option,
     paging_options,
+    switch,
 )
 from day1site.cli.rest import Answer, quote_id
 from day1site.cli.waiting import wait_for
@@ -39,6 +40,7 @@ target_arguments = combine(
 @option("--dimension", "dimensions", metavar="NAME", multiple=True, help="name, or name: what it means")
 @option("--judge", "judges", metavar="MODEL", multiple=True, help="of the judge's server")
 @option("--votes", type=WHOLE, metavar="N", help="answers of each judge, 1 to 9")
+@switch("--again", default=None, help="also where it was rated so, and nothing was said since")
 @branch_option
 def judge(run: Invocation, conversation_id: str, branch: str, **options: Any) -> None:
     client = run.open_client()

@@ -51,8 +51,12 @@ class ToolChatServer(OpenAIServer):
     ) -> ModelStep:
         """Return the model's answer to a chat. ``options`` are temperature and max_tokens, if given.
 
+        OpenAI itself has another name for the second, and some of its models refuse the old one.
+
         Raises ProviderUnavailable, and ProviderNonsense for an answer that is none.
         """
+        if "max_tokens" in options and not self._base_url:
+            options["max_completion_tokens"] = options.pop("max_tokens")
         sent: Any = {"model": model, "messages": [_sendable(one) for one in messages], **options}
         if tools:
             sent["tools"] = clean_value(tools)

@@ -1,6 +1,7 @@
 """The pages of batches, exports, imports and compactions of conversations, and the list of ratings."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -140,6 +141,24 @@ class TestCompaction:
         assert "Why does the login fail?" in Compaction.objects.get().summary
         page = text(viewer.get(f"{PATH}/{talk.uid}"))
         assert ("Of the first 1 messages" in page, "Sum up" in page) == (True, False)
+
+    @pytest.mark.parametrize(("messages", "keep"), [(2, "1"), (5, "2"), (51, "50")])
+    def test_what_is_suggested_works(
+        self, curator: Client, actor: Actor, main: Branch, messages: int, keep: str
+    ) -> None:
+        row = conversations.create_conversation(actor=actor)
+        spoken = [{"role": "user", "content": f"Word {number}"} for number in range(messages)]
+        MessageEngine().write_messages(conversation_id=row.uid, messages=spoken, actor=actor)
+        page = curator.get(f"{PATH}/{row.uid}").content.decode()
+        assert re.search(r'name="keep"[^>]*value="(\d+)"', page)[1] == keep
+        made = curator.post(f"{PATH}/{row.uid}/compact", {"keep": keep}, follow=True)
+        assert f"{messages - int(keep)} messages are summed up." in text(made)
+
+    def test_one_message_is_not_summed_up(self, curator: Client, actor: Actor, main: Branch) -> None:
+        row = conversations.create_conversation(actor=actor)
+        MessageEngine().write_message(conversation_id=row.uid, role="user", content="Hi", actor=actor)
+        page = text(curator.get(f"{PATH}/{row.uid}"))
+        assert ("that takes two messages" in page, "Sum up" in page) == (True, False)
 
     @pytest.mark.parametrize("keep", ["50", "", "-1"])
     def test_refusals(self, curator: Client, talk: Conversation, keep: str) -> None:

@@ -232,7 +232,7 @@ class TestMoney:
     def test_nonsense_counts_against_the_limit(self, settings, model, begin, run):
         settings.DAY1 = {**settings.DAY1, "replay_input_price": 10.0, "replay_output_price": 100.0}
         model.next += [answer(call("Read", "{bad"), (100_000, 10_000))]
-        replay = run(begin(max_cost=0.01))
+        replay = run(begin(max_cost=0.01, max_tokens=50))
         assert (replay.state, replay.cost) == ("waiting", 2.0)
         assert (go_on(replay).state, len(model.sent)) == ("stopped", 1)
         assert (run(replay).state, len(model.sent)) == ("stopped", 1)

@@ -254,8 +254,19 @@ class TestLimits:
     def test_money(self, settings, model, begin, run):
         settings.DAY1 = {**settings.DAY1, "replay_input_price": 10.0, "replay_output_price": 100.0}
         model.next.append(completion(None, ("Read", {"path": "auth.py"})))
-        replay = run(begin(max_cost=0.0021))
+        replay = run(begin(max_cost=0.0025, max_tokens=10))
         assert (replay.state, replay.steps, replay.cost) == ("stopped", 1, 0.002)
+
+    def test_money_bounds_an_answer_that_names_no_bound(self, settings, model, begin, run):
+        settings.DAY1 = {**settings.DAY1, "replay_input_price": 10.0, "replay_output_price": 100.0}
+        model.next.append(completion("Yes."))
+        run(begin(max_cost=0.1))
+        assert 900 < model.sent[0]["max_tokens"] < 1000
+        model.next.append(completion("Yes."))
+        run(begin(max_cost=50))
+        assert model.sent[1]["max_tokens"] == 8192
+        with pytest.raises(Invalid, match="let max_tokens bound"):
+            begin(max_cost=0.02)
 
     def test_a_budget_below_the_first_step(self, settings, begin):
         with pytest.raises(Invalid, match="first step alone"):
@@ -264,7 +275,7 @@ class TestLimits:
             begin(max_cost=1)
         settings.DAY1 = {**settings.DAY1, "replay_input_price": 1000.0}
         with pytest.raises(Invalid, match="costs more"):
-            begin(max_cost=0.0001)
+            begin(max_cost=0.0001, max_tokens=1)
         assert Conversation._base_manager.count() == 1
 
 
@@ -528,6 +539,20 @@ class TestBatches:
         assert (states, len(model.sent)) == ({first: "done", second: "waiting"}, 1)
         assert Replay.objects.get(pk=second).note == "It waits for other replays of its batch."
         assert Replay.objects.get(pk=first).reserved_cost == 0
+
+    def test_answers_without_a_bound_of_their_own_keep_to_the_money(self, actor, model, prices, corpus):
+        ids = [talk.uid for talk in corpus[:2]]
+        batch = BATCHES.create_batch(actor=actor, conversation_ids=ids, max_total_cost=6)
+        first, second = batch.replays.order_by("pk").values_list("pk", flat=True)
+
+        def begin_other():
+            ENGINE.execute_replay(second)  # all that is left is reserved for the first
+            return completion("A.")
+
+        model.next.append(begin_other)
+        ENGINE.execute_replay(first)
+        assert dict(batch.replays.values_list("pk", "state")) == {first: "done", second: "waiting"}
+        assert 550 < model.sent[0]["max_tokens"] < 600
 
     def test_a_batch_has_no_money_without_prices(self, actor, model, corpus):
         with pytest.raises(Invalid, match="DAY1_REPLAY_INPUT_PRICE"):

@@ -14,7 +14,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
 from conversations.models import Conversation, Message, Replay
-from conversations.views.replays import ORDER
+from conversations.views.replay_form import ORDER
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
@@ -340,7 +340,10 @@ class TestReplays:
     def test_judges_may_be_asked_for(self, curator: Client, talk: Any) -> None:
         self.begin(curator, talk, model="one", score="yes")
         self.begin(curator, talk, model="two")
-        assert dict(Replay.objects.values_list("model", "score")) == {"one": True, "two": False}
+        rows = {row.model: row for row in Replay.objects.all()}
+        assert {name: row.score for name, row in rows.items()} == {"one": True, "two": False}
+        shown = [text(curator.get(f"/p/test/replays/{rows[name].pk}")) for name in ("one", "two")]
+        assert ["Judges rate both sides yes" in page for page in shown] == [True, False]
 
 
 def test_the_form_offers_only_what_a_replay_takes() -> None:

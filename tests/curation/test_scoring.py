@@ -482,10 +482,37 @@ def test_the_same_request_twice_is_one_rating(judge: FakeJudge, talk: Talk, acto
     engine.run_scoring(first.pk)
     engine.run_scoring(again.pk)
     assert (len(judge.prompts), Score.objects.count()) == (1, 1)
-    later_one = engine.start_scoring(conversation_id=target.uid, actor=actor, dimensions=["tone"])
-    assert (
-        later_one.pk != first.pk
-    )  # asked for again after it has ended: a new rating, of which the newest counts
+
+
+def test_what_was_rated_is_not_paid_for_again_unless_asked(
+    judge: FakeJudge, talk: Talk, actor: Actor, api: Any
+) -> None:
+    target, asked = talk(), {"dimensions": ["tone"]}
+    path = f"/conversations/{target.uid}/evaluate"
+    first = api.post(path, asked)
+    judge.say(rating(0.5, names=["tone"]))
+    engine.run_scoring(first.json()["id"])
+    known = api.post(path, asked)
+    assert (known.status_code, known.json()["id"], known.json()["state"]) == (200, first.json()["id"], "done")
+    assert [one["value"] for one in known.json()["scores"]] == [0.5]
+    anew = api.post(path, {**asked, "again": True})
+    assert (anew.status_code, anew.json()["id"] != first.json()["id"]) == (202, True)
+    judge.say(rating(0.9, names=["tone"]))
+    assert engine.score_conversation(conversation_id=target.uid, actor=actor, **asked).average == 0.9
+    assert engine.score_conversation(conversation_id=target.uid, actor=actor, **asked).average == 0.9
+    assert len(judge.prompts) == 2
+    messages.write_message(conversation_id=target.uid, role="user", content="And now?", actor=actor)
+    assert api.post(path, asked).status_code == 202
+    refused(api.post(path, {**asked, "again": "perhaps"}), 400, "invalid", "again")
+
+
+def test_a_rating_without_a_vote_is_no_result(judge: FakeJudge, talk: Talk, actor: Actor) -> None:
+    target = talk()
+    judge.say("nonsense")
+    first = engine.score_conversation(conversation_id=target.uid, actor=actor)
+    assert first.method == Score.Method.HEURISTIC
+    second = engine.start_scoring(conversation_id=target.uid, actor=actor)
+    assert (second.pk != first.pk, second.state) == (True, "queued")
 
 
 def test_what_was_said_since_is_another_request(judge: FakeJudge, talk: Talk, actor: Actor) -> None:

@@ -12,6 +12,13 @@ from memory.db.retry import retry_transaction
 from memory.engines.support.leases import Lease
 from memory.exceptions import Invalid
 
+DEFAULT_ANSWER_TOKENS = 8192  # at most, where money is limited and the replay names no other number
+LEAST_ANSWER_TOKENS = 256  # what no money is left for when fewer could be paid
+
+
+class ReplaySpent(Exception):
+    """The next step would cost more than the replay has left."""
+
 
 class BatchSpent(Exception):
     """The next step would cost more than the batch has left."""
@@ -53,25 +60,47 @@ def sum_costs(rows: Iterable[Replay]) -> float | None:
     return round(sum(costs), 6) if costs else None
 
 
-@retry_transaction
-def reserve_cost(row: Replay, lease: Lease, price: float) -> None:
-    """Set aside what the next step of a replay may cost, of what its batch has left.
+def fit_answer(row: Replay, input_tokens: int, money: float) -> int:
+    """Return how many tokens of an answer money pays for behind an input; 0 where that is no answer."""
+    most, least = row.max_tokens or DEFAULT_ANSWER_TOKENS, row.max_tokens or LEAST_ANSWER_TOKENS
+    left, price = money - price_tokens(input_tokens, 0), conf().replay_output_price
+    if left < 0:
+        return 0
+    fitting = min(most, int(round(left * 1e6 / price, 6))) if price else most
+    return fitting if fitting >= least else 0
 
-    The row of the batch is locked, so that two workers never spend the same money. Raises BatchSpent,
-    BatchReserved, LeaseLost.
+
+def bound_answer(row: Replay, input_tokens: int) -> int | None:
+    """Return how many tokens the next answer may have, None for any number. Raises ReplaySpent."""
+    if row.max_cost is None:
+        return row.max_tokens
+    if found := fit_answer(row, input_tokens, row.max_cost - (measure_cost(row) or 0)):
+        return found
+    raise ReplaySpent(f"The next step would cost more than {row.max_cost}.")
+
+
+@retry_transaction
+def reserve_answer(row: Replay, lease: Lease, input_tokens: int) -> int | None:
+    """Return how many tokens the next answer may have, and set aside what it may cost of its batch's money.
+
+    None is any number. The row of the batch is locked, so that two workers never spend the same money. Raises
+    ReplaySpent, BatchSpent, BatchReserved, LeaseLost.
     """
+    answer = bound_answer(row, input_tokens)
     if row.batch_id is None:
-        return
+        return answer
     with transaction.atomic():
         batch = ReplayBatch.objects.select_for_update().get(pk=row.batch_id)
         if batch.max_total_cost is None:
-            return
+            return answer
         spent, reserved = measure_batch(batch, row)
-        if spent + price > batch.max_total_cost:
+        if not fit_answer(row, input_tokens, batch.max_total_cost - spent):
             raise BatchSpent(f"The next step would take the batch over {batch.max_total_cost}.")
-        if spent + reserved + price > batch.max_total_cost:
+        if not (fitting := fit_answer(row, input_tokens, batch.max_total_cost - spent - reserved)):
             raise BatchReserved
-        lease.update(reserved_cost=price)
+        answer = min(answer or fitting, fitting)
+        lease.update(reserved_cost=price_tokens(input_tokens, answer))
+    return answer
 
 
 def measure_batch(batch: ReplayBatch, row: Replay) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
-from conversations.engines.replays.costs import measure_cost, price_tokens, require_prices
+from conversations.engines.replays.costs import fit_answer, measure_cost, require_prices
 from conversations.engines.replays.endings import end_replay, list_sides
 from conversations.engines.replays.memory_state import hide_lines, take_memory
 from conversations.engines.replays.recorded import RecordedTools
@@ -267,5 +267,9 @@ def check_budget(row: Replay, context: Sequence[ChatMessage]) -> None:
     if row.max_cost is None:
         return
     require_prices("max_cost")
-    if price_tokens(tokens, 0) > row.max_cost:
-        raise Invalid("The first step alone costs more than {limit}.", limit=row.max_cost, field="max_cost")
+    if not fit_answer(row, tokens, row.max_cost):
+        raise Invalid(
+            "The first step alone costs more than {limit}. Raise it, or let max_tokens bound an answer.",
+            limit=row.max_cost,
+            field="max_cost",
+        )

@@ -25,9 +25,9 @@ from conversations.engines.replays.context import ChatMessage, build_context, es
 from conversations.engines.replays.costs import (
     BatchReserved,
     BatchSpent,
-    measure_cost,
-    price_tokens,
-    reserve_cost,
+    ReplaySpent,
+    bound_answer,
+    reserve_answer,
 )
 from conversations.engines.replays.endings import end_replay, system_actor
 from conversations.engines.replays.memory_state import hide_lines
@@ -108,7 +108,7 @@ class ReplayRun:
             self.lease.postpone(FIRST_WAIT, note="It waits for an erasure.")
         except BatchReserved:
             self.lease.postpone(FIRST_WAIT, note="It waits for other replays of its batch.")
-        except BatchSpent as spent:
+        except (ReplaySpent, BatchSpent) as spent:
             self._finish(State.STOPPED, str(spent))
         except ProviderUnavailable as error:
             self._wait(error)
@@ -158,39 +158,39 @@ class ReplayRun:
     def _ask(self, number: int) -> ReplayStep:
         """Return the model's next answer, stored with what it cost.
 
-        Raises Ended, Stale, LeaseLost, ProviderUnavailable, BatchSpent, BatchReserved; Conflict where the
-        fork is closed.
+        Raises Ended, Stale, LeaseLost, ProviderUnavailable, ReplaySpent, BatchSpent, BatchReserved; Conflict
+        where the fork is closed.
         """
         context = build_context(self.row, [*self.before, *self.own], self.tools, self.left_out)
-        price = self._check_limits(number, context)
+        tokens = self._check_limits(number, context)
         server = find_server()
         require_open(get_visible(self.row.branch.lineage(), self.row.conversation_id))
         self.lease.renew(lease_seconds())
         if self._is_stale():
             raise Stale
-        reserve_cost(self.row, self.lease, price)
-        options = {name: getattr(self.row, name) for name in ("temperature", "max_tokens")}
+        most = reserve_answer(self.row, self.lease, tokens)
+        options = {"temperature": self.row.temperature, "max_tokens": most}
         options = {name: value for name, value in options.items() if value is not None}
         model = self.row.model or conf().replay_model
         answer = server.take_step(model, context, self.tools.describe(), **options)
         self._check_answer(number, answer)
         return self._store(number, answer)
 
-    def _check_limits(self, number: int, context: Sequence[ChatMessage]) -> float:
-        """Return what the next step may cost. Raises Ended where that exceeds a limit of the replay."""
+    def _check_limits(self, number: int, context: Sequence[ChatMessage]) -> int:
+        """Return about how many tokens the next request has.
+
+        Raises Ended, ReplaySpent where the next step exceeds a limit of the replay.
+        """
         row = self.row
         if number > row.max_steps:
             raise Ended(State.STOPPED, f"It has taken {row.max_steps} steps, which is its limit.")
         tokens = estimate_tokens(context) + estimate_tokens(self.tools.describe())
-        answer = row.max_tokens or 0
         if row.max_total_tokens is not None and (
-            row.input_tokens + row.output_tokens + tokens + answer > row.max_total_tokens
+            row.input_tokens + row.output_tokens + tokens + (row.max_tokens or 0) > row.max_total_tokens
         ):
             raise Ended(State.STOPPED, f"The next step would exceed {row.max_total_tokens} tokens.")
-        price = price_tokens(tokens, answer)
-        if row.max_cost is not None and (measure_cost(row) or 0) + price > row.max_cost:
-            raise Ended(State.STOPPED, f"The next step would cost more than {row.max_cost}.")
-        return price
+        bound_answer(row, tokens)
+        return tokens
 
     def _check_answer(self, number: int, answer: ModelStep) -> None:
         """Refuse what no message can hold, before it is stored. Raises ProviderNonsense with its cost."""

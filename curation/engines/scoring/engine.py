@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from conversations.engines.compaction import compute_digest, list_keys
 from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.threads import load_thread
 from conversations.models import Message
@@ -57,9 +58,11 @@ class ScoringEngine:
         """Rate a conversation at once and return the result with its scores.
 
         This may take minutes: surfaces queue it with ``start_scoring``, whose options it has. It joins an
-        equal one that is under way.
+        equal one.
         """
         row = self._find_or_create(conversation_id, actor, **options)
+        if row.state in Scoring.ENDED:
+            return row
         if (claimed := claim_scoring(row.pk)) is not None:
             ScoringRun(claimed, patient=False).carry_out()
         else:  # a worker's sweep was first
@@ -71,21 +74,27 @@ class ScoringEngine:
 
         Options: ``branch_name``; ``dimensions``, by default the eight of Day1; ``judges``, models of the
         judge's server; ``votes`` of each of them, of which the median counts. Without a judge it is done at
-        once, with .5 in each dimension and a warning. The same request while one is under way returns that
-        one: nothing is paid for or counted twice. Needs the scope curate. Raises Invalid, NotFound, branch
+        once, with .5 in each dimension and a warning. The same request returns the one that is under way, and
+        as long as nothing else was said the one that ended (``is_earlier``): nothing is paid for or counted
+        twice. ``again`` has an ended one made anew. Needs the scope curate. Raises Invalid, NotFound, branch
         errors.
         """
         row = self._find_or_create(conversation_id, actor, **options)
+        if row.is_earlier:
+            return row
         if not row.judges:
             return self._finish_without_judge(row, actor)
         enqueue(TASK, str(row.pk))
         return row
 
     @retry_transaction
-    def _find_or_create(self, conversation_id: UUID, actor: Actor, **options: Any) -> Scoring:
-        """Return the equal scoring that has not ended, else a new one."""
+    def _find_or_create(
+        self, conversation_id: UUID, actor: Actor, again: bool = False, **options: Any
+    ) -> Scoring:
+        """Return the equal scoring, else a new one; of those that ended, none if it is made ``again``."""
         row = self._build_scoring(conversation_id, actor, **options)
-        if (known := find_open(row)) is not None:
+        known = find_open(row) or (None if c.check_boolean("again", again) else find_ended(row))
+        if known is not None:
             return known
         try:
             with transaction.atomic():
@@ -111,8 +120,7 @@ class ScoringEngine:
         branch = find_live_branch(actor, branch_name)
         lineage = branch.lineage()
         thread = load_thread(lineage, get_visible(lineage, conversation_id))
-        last = next(thread.stream(Message.objects.in_lineage(lineage), 1, down=True), None)
-        if last is None:
+        if not (said := list_keys(thread, Message.objects.in_lineage(lineage))):
             raise Invalid("This conversation has no message to rate.", field="conversation_id")
         row = Scoring(
             project_id=actor.project_id,
@@ -125,7 +133,7 @@ class ScoringEngine:
             created_at=timezone.now(),
             created_by=actor.label,
         )
-        row.open_request = digest_request(row, last)
+        row.request = row.open_request = digest_request(row, said)
         return row
 
     def _finish_without_judge(self, row: Scoring, actor: Actor) -> Scoring:
@@ -247,17 +255,30 @@ class ScoringEngine:
 # ---- equal requests --------------------------------------------------------------------------------
 
 
-def digest_request(row: Scoring, last: Message) -> str:
+def digest_request(row: Scoring, said: Sequence[tuple[UUID, str]]) -> str:
     """Return a digest of what is rated, as it is now, and how: equal for equal requests."""
-    parts = [row.project_id, row.branch_id, row.conversation_id, last.rid]
+    parts = [row.project_id, row.branch_id, row.conversation_id, compute_digest(said)]
     parts += [*sorted(row.dimensions), *sorted(row.judges), row.votes]
     return hashlib.sha256(json.dumps([str(one) for one in parts]).encode()).hexdigest()
 
 
 def find_open(row: Scoring) -> Scoring | None:
     """Return the scoring of an equal request that has not ended."""
-    rows = Scoring.objects.select_related("branch").prefetch_related("scores")
-    return rows.filter(open_request=row.open_request).first()
+    return list_whole().filter(open_request=row.open_request).first()
+
+
+def find_ended(row: Scoring) -> Scoring | None:
+    """Return the newest result of an equal request; one in which no judge gave a vote is none."""
+    rated = list_whole().filter(conversation_id=row.conversation_id, request=row.request)
+    rated = rated.filter(project=row.project_id, state=Scoring.State.DONE)
+    found = (rated.filter(method=Method.JUDGE) if row.judges else rated).first()
+    if found is not None:
+        found.is_earlier = True
+    return found
+
+
+def list_whole() -> Any:
+    return Scoring.objects.select_related("branch").prefetch_related("scores")
 
 
 # ---- checks ----------------------------------------------------------------------------------------

@@ -203,7 +203,11 @@ def conversation_compare(call: Call) -> b.Answer:
         "which joins that rating and asks nobody twice. Without a judge each dimension has 0.5, the method "
         "is heuristic, and `warning` says so: that is no judgement."
     ),
-    takes={"conversation_id": CONVERSATION_ID, **input_properties(SCORING.select_fields(Use.CREATE))},
+    takes={
+        "conversation_id": CONVERSATION_ID,
+        **input_properties(SCORING.select_fields(Use.CREATE)),
+        "again": b.flag(score_shapes.AGAIN),
+    },
     needs=("conversation_id",),
     gives={
         "scoring": schemas.schema(ScoringPart),
@@ -216,6 +220,7 @@ def conversation_compare(call: Call) -> b.Answer:
 def conversation_score(call: Call) -> b.Answer:
     uid, where = call.need("conversation_id", c.parse_uuid), call.reading
     options = call.inputs.take_unchecked(SCORING.field_names(Use.CREATE))
+    options["again"] = call.take("again", c.check_boolean, False)
     call.end()
     row = scoring_engine.start_scoring(conversation_id=uid, **where, **options)
     ended = row.state in Scoring.ENDED
