@@ -110,10 +110,16 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
         many_rows.gather(facts // 10)
         local_engine.optimize()
         local_engine.freeze_gc()
-        rows = [measure(page) for page in places() if is_chosen(page, options.only)]
+        rows = [tell(measure(page)) for page in places() if is_chosen(page, options.only)]
     if not options.keep and not options.json:
         shutil.rmtree(made)
     return rows
+
+
+def tell(row: Result) -> Result:
+    """Write a row to stderr at once: a whole run takes a quarter of an hour."""
+    print(f"{row.name}: {row.p95:.0f} ms, CPU {row.cpu:.0f} ms, {row.queries} queries", file=sys.stderr)
+    return row
 
 
 def is_chosen(page: Page, only: str) -> bool:

@@ -18,9 +18,10 @@ from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
-from memory.models import Commit, Fact, Project
+from memory.models import Branch, Commit, Fact, Project
 from tests.memory.api.client import Api, api_for, refused
 from tests.memory.test_topology import make, merge
 
@@ -145,6 +146,31 @@ def test_a_commit_that_only_added_is_counted_in_an_index(
     (counted,) = [one["sql"] for one in asked if re.search(r"FROM .memory_fact.\s", one["sql"])]
     assert "version" not in counted
     assert "deleted" not in counted
+
+
+def test_a_large_commit_of_one_kind_states_how_many_it_added(
+    actor: Actor, django_assert_num_queries: Any
+) -> None:
+    FACTS.write_facts(facts=[{"fact_text": f"fact {n}"} for n in range(120)], actor=actor)
+    uids = [fact.uid for fact in Fact.objects.on(Branch.objects.get(name="main")).fetch_all()]
+    ActionEngine().apply_action(action="verify", fact_ids=uids, actor=actor)
+    commits = list(Commit.objects.order_by("seq"))
+    with django_assert_num_queries(5) as asked:
+        load_titles(commits[:1])
+    assert not [one for one in asked if re.search(r"COUNT.*FROM .memory_fact.\s", one["sql"])]
+    load_titles(commits)
+    assert [one.title for one in commits] == ["Added 120 facts", "Verified 120 facts"]
+
+
+def test_a_large_commit_of_several_kinds_is_counted(actor: Actor) -> None:
+    make(actor, "task/x")
+    FACTS.write_facts(
+        facts=[{"fact_text": f"fact {n}"} for n in range(110)], branch_name="task/x", actor=actor
+    )
+    names = {"source_entity": "api", "relation_type": "uses", "target_entity": "redis"}
+    RelationEngine().write_relation(**names, branch_name="task/x", actor=actor)
+    MergeEngine().merge_branch(source="task/x", actor=actor, force=True)
+    assert titles(actor) == ["Merged task/x: 110 facts, 1 relation"]
 
 
 def test_a_memory_that_was_removed_before_is_added_again(actor: Actor) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext_lazy
 
@@ -17,6 +18,7 @@ from memory.models import Branch, Commit, Confirmation, FactAssessment
 
 MAX_TITLE_LENGTH = 120
 MAX_PARTS = 3
+MIN_STATED = 100  # rows that a commit added, from which its own count is taken
 CONFIRMATION, ANSWER = "confirmation", "answer"
 FIRST_KINDS = ("fact", "verdict", CONFIRMATION, ANSWER, "link", "relation")
 TITLE_ORDER = (*FIRST_KINDS, "message", "observation", "conversation")
@@ -177,7 +179,11 @@ def tally_commits(commits: Iterable[Commit]) -> Tallies:
 
 def _count_rows(commits: Sequence[Commit]) -> Iterator[tuple[int, int, str, str, int]]:
     every = _seqs_by_branch(commits)
-    only_added = _seqs_by_branch(one for one in commits if one.added and not one.changed + one.removed)
+    adding = [one for one in commits if one.added and not one.changed + one.removed]
+    known = _find_counted(adding)
+    for commit in (one for one in adding if one.pk in known):
+        yield commit.branch_id, commit.seq, known[commit.pk], ADDED, commit.added
+    only_added = _seqs_by_branch(one for one in adding if one.pk not in known)
     others = _seqs_by_branch(one for one in commits if not one.added or one.changed + one.removed)
     for kind, model in models_by_kind().items():
         rows = model._base_manager
@@ -192,6 +198,25 @@ def _count_rows(commits: Sequence[Commit]) -> Iterator[tuple[int, int, str, str,
     for kind, change, column, rows in _side_rows(every):
         for branch, seq, count in _group(rows, "branch_id", column):
             yield branch, seq, kind, change, count
+
+
+def _find_counted(commits: Sequence[Commit]) -> dict[UUID, str]:
+    """Return the kind of the large commits that added one kind alone: each states how many it added.
+
+    Rows of imports are not walked through, of which a page of commits may have hundreds of thousands.
+    """
+    large = [commit.pk for commit in commits if commit.added >= MIN_STATED]
+    if not large:
+        return {}
+    kinds = models_by_kind()
+    own = {"branch_id": OuterRef("branch_id"), "seq_from": OuterRef("seq")}
+    held = [Exists(model._base_manager.filter(**own)) for model in kinds.values()]
+    found = {}
+    for pk, *flags in Commit.objects.filter(pk__in=large).order_by().values_list("pk", *held):
+        only = [kind for kind, has_rows in zip(kinds, flags, strict=True) if has_rows]
+        if len(only) == 1 and kinds[only[0]] is not FactAssessment:  # verdicts are told by what they say
+            found[pk] = only[0]
+    return found
 
 
 def _seqs_by_branch(commits: Iterable[Commit]) -> dict[int, set[int]]:

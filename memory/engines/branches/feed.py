@@ -118,7 +118,7 @@ class FeedEngine:
         commits = commits.filter(at__lte=until) if until else commits
         if position := read_cursor(cursor, mark):
             commits = commits.filter(pk__lt=parse_cursor_id(position["key"]))
-        rows = list(commits.select_related("branch").order_by("-pk")[: MAX_COMMITS + 1])
+        rows = list(commits.prefetch_related("branch").order_by("-pk")[: MAX_COMMITS + 1])
         bursts, last = gather_bursts(rows[:MAX_COMMITS], limit)
         load_titles([commit for burst in bursts for commit in burst.commits])
         load_learned(bursts)

@@ -178,8 +178,11 @@ def _find_by_entities(
 
 
 def _facts_naming(key: str, rows: VersionedQuerySet[Fact]) -> list[UUID]:
-    ranked = rows.match_words(extract_keywords(key), MAX_FACTS_PER_ENTITY)[0] if is_spaced(key) else []
-    ranked = ranked or substring_search(rows, [key], MAX_FACTS_PER_ENTITY)
+    words = extract_keywords(key) if is_spaced(key) else []
+    if words:  # what the index of words does not find names it nowhere: to read every text takes seconds
+        ranked = rows.match_words(words, MAX_FACTS_PER_ENTITY)[0]
+    else:  # signs alone, such as "->", and scripts without spaces
+        ranked = substring_search(rows, [key], MAX_FACTS_PER_ENTITY)
     facts = rows.select_by_key(("uid", "fact_text"), "rid", [rid for rid, _ in ranked])
     named = mentions(key, [text for _, text in facts])
     return [uid for (uid, _), yes in zip(facts, named, strict=True) if yes]
