@@ -1,8 +1,8 @@
 """Drawing of a graph: the entity at the left, its neighbours beside it, theirs at the right; no line of text
-covers another, and the same graph is always drawn the same.
+covers another, and the same graph is always drawn the same. A script lays the same drawing out by forces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ MAX_WIDTH = 6  # pixels of a line
 @dataclass(frozen=True)
 class DrawnNode:
     entity: str
+    key: str
     x: float
     y: float
     is_start: bool
@@ -25,10 +26,13 @@ class DrawnNode:
 
 @dataclass(frozen=True)
 class DrawnEdge:
+    """Line of a relation; ``is_backwards``: its path begins at the target."""
+
     relation: Relation
     path: str
     width: float
     is_ended: bool
+    is_backwards: bool
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,11 @@ def draw_graph(graph: Graph, when: Any) -> Drawing:
         key: (MARGIN + depth * COLUMN, MARGIN + (place + 0.5) * height / len(columns[depth]))
         for key, (depth, place) in places.items()
     }
-    nodes = [DrawnNode(one.entity, *spots[name_key(one.entity)], not one.distance) for one in shown]
+    keys = [name_key(one.entity) for one in shown]
+    nodes = [
+        DrawnNode(one.entity, key, *spots[key], not one.distance)
+        for one, key in zip(shown, keys, strict=True)
+    ]
     edges = [edge for one in graph.edges if (edge := draw_edge(one, spots, when))]
     width = 2 * MARGIN + (len(columns) - 1) * COLUMN + BOX
     return Drawing(width, height + 2 * MARGIN, nodes, edges, len(graph.nodes) - len(shown))
@@ -66,23 +74,27 @@ def order_columns(nodes: Sequence[GraphNode], edges: Sequence[Relation]) -> list
     """Return the nodes by distance; those of one entity stand together, in the order of their entities."""
     columns: list[list[GraphNode]] = []
     order: dict[str, float] = {}
+    neighbours = map_neighbours(edges)
     for distance in range(max(node.distance for node in nodes) + 1):
         column = [node for node in nodes if node.distance == distance]
-        column.sort(key=lambda node: find_parent(node, edges, order))
+        column.sort(key=lambda node: find_parent(neighbours.get(name_key(node.entity), ()), order))
         order |= {name_key(node.entity): place for place, node in enumerate(column)}
         columns.append(column)
     return columns
 
 
-def find_parent(node: GraphNode, edges: Sequence[Relation], order: Mapping[str, float]) -> float:
-    """Return the place of the first entity, already placed, that a node is connected to."""
-    key = name_key(node.entity)
-    ends = [
-        edge.target_key if edge.source_key == key else edge.source_key
-        for edge in edges
-        if key in (edge.source_key, edge.target_key)
-    ]
-    return min((order[end] for end in ends if end in order), default=0)
+def map_neighbours(edges: Sequence[Relation]) -> dict[str, set[str]]:
+    """Return the entities that each one is connected to, by their keys."""
+    found: dict[str, set[str]] = {}
+    for edge in edges:
+        found.setdefault(edge.source_key, set()).add(edge.target_key)
+        found.setdefault(edge.target_key, set()).add(edge.source_key)
+    return found
+
+
+def find_parent(neighbours: Iterable[str], order: Mapping[str, float]) -> float:
+    """Return the place of the first neighbour that is placed already."""
+    return min((order[key] for key in neighbours if key in order), default=0)
 
 
 def draw_edge(edge: Relation, spots: Mapping[str, tuple[float, float]], when: Any) -> DrawnEdge | None:
@@ -99,4 +111,5 @@ def draw_edge(edge: Relation, spots: Mapping[str, tuple[float, float]], when: An
         middle = (start + x2) / 2
         path = f"M{start:.0f} {y1:.1f}C{middle:.0f} {y1:.1f} {middle:.0f} {y2:.1f} {x2:.0f} {y2:.1f}"
     is_ended = edge.valid_until is not None and edge.valid_until <= when
-    return DrawnEdge(edge, path, min(1 + edge.strength / 2, MAX_WIDTH), is_ended)
+    is_backwards = spots[edge.source_key] > spots[edge.target_key]
+    return DrawnEdge(edge, path, min(1 + edge.strength / 2, MAX_WIDTH), is_ended, is_backwards)

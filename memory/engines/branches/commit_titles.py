@@ -210,10 +210,10 @@ def _find_counted(commits: Sequence[Commit]) -> dict[UUID, str]:
         return {}
     kinds = models_by_kind()
     own = {"branch_id": OuterRef("branch_id"), "seq_from": OuterRef("seq")}
-    held = [Exists(model._base_manager.filter(**own)) for model in kinds.values()]
+    has_rows = [Exists(model._base_manager.filter(**own)) for model in kinds.values()]
     found = {}
-    for pk, *flags in Commit.objects.filter(pk__in=large).order_by().values_list("pk", *held):
-        only = [kind for kind, has_rows in zip(kinds, flags, strict=True) if has_rows]
+    for pk, *flags in Commit.objects.filter(pk__in=large).order_by().values_list("pk", *has_rows):
+        only = [kind for kind, is_there in zip(kinds, flags, strict=True) if is_there]
         if len(only) == 1 and kinds[only[0]] is not FactAssessment:  # verdicts are told by what they say
             found[pk] = only[0]
     return found

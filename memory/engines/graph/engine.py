@@ -18,8 +18,15 @@ from memory.engines.facts.rules import check_interval
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import NAME_LENGTH, RELATION, RELATION_NAMES, RelationFields
 from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.graph.entities import find_names
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import PAGE_BYTES, Page, paginate_versions, point_in_list
+from memory.engines.support.pagination import (
+    PAGE_BYTES,
+    Page,
+    check_limit,
+    paginate_versions,
+    point_in_list,
+)
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
@@ -144,6 +151,19 @@ class RelationEngine:
         if open_only:
             rows = rows.filter(valid_until=None)
         return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+
+    def list_entities(
+        self, *, part: str, actor: Actor, branch_name: str = MAIN, at: Any = None, limit: int = 10
+    ) -> list[str]:
+        """Return names of entities that begin with a part of a name, else those that hold it, in order.
+
+        Raises Invalid, BranchNotFound.
+        """
+        actor.require_scope("read", branch_name)
+        key = name_key(clean_name("entity", part))
+        branch = find_branch(actor, branch_name)
+        rows = Relation.objects.in_lineage(branch.lineage(resolve_point(branch, at)))
+        return find_names(rows, key, check_limit(limit))
 
     def graph_query(
         self,

@@ -1,7 +1,7 @@
 """Recognition of known entities in a text."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from memory.db.querysets import VersionedQuerySet
@@ -11,6 +11,7 @@ from memory.models.hashes import normalise_text
 MAX_READ_LENGTH = 8000  # characters of a text that are read
 WORDS = 400  # words of a text that are read
 MAX_NAME_WORDS = 6  # words in a name
+LAST_SIGN = "\U0010ffff"  # behind every other one in the order of names
 SIGNS = 8  # characters of a name in a script without spaces
 BATCH_SIZE = 500
 WORD = re.compile(r"\w+")
@@ -56,6 +57,26 @@ def tokens_in(text: str) -> Iterator[tuple[int, int]]:
             last = max(first + 1, piece.start() + len(piece[0].rstrip(CLOSING)))
             yield first, last
             yield from ((at, at + 1) for at in range(last, piece.end()) if text[at] not in OPENING)
+
+
+def find_names(edges: VersionedQuerySet[Relation], part: str, limit: int) -> list[str]:
+    """Return names in the order of their keys: those that begin with a part, else those that hold it."""
+    begun = ({f"{column}__gte": part, f"{column}__lt": f"{part}{LAST_SIGN}"} for column, _ in COLUMNS)
+    return list_names(edges, list(begun), limit) or list_names(
+        edges, [{f"{column}__contains": part} for column, _ in COLUMNS], limit
+    )
+
+
+def list_names(
+    edges: VersionedQuerySet[Relation], conditions: Sequence[Mapping[str, str]], limit: int
+) -> list[str]:
+    """Return the first names of both ends that meet the conditions, the sources' and the targets'."""
+    found: dict[str, str] = {}
+    for (column, spelling), condition in zip(COLUMNS, conditions, strict=True):
+        # Sorted by the key and not by the rows, of which a hub has thousands.
+        names = edges.filter(**condition).order_by(column).values_list(column, spelling).distinct()
+        found |= dict(names[:limit])
+    return [found[key] for key in sorted(found)][:limit]
 
 
 def mentions(key: str, texts: Iterable[str]) -> list[bool]:

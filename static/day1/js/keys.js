@@ -12,6 +12,9 @@ let since = 0;
 export function keys() {
     document.addEventListener("keydown", pressed);
     document.addEventListener("focusin", follow);
+    const button = document.querySelector("[data-show-keys]");
+    if (button) button.hidden = false;
+    button?.addEventListener("click", show_own);
     document.addEventListener("change", (event) => {
         if (event.target.matches("[data-keys]")) localStorage.setItem(OFF, event.target.checked ? "" : "1");
     });
@@ -126,7 +129,15 @@ export function is_changed(field) {
     return field.matches("input, textarea") && field.value !== field.defaultValue;
 }
 
+// The keys of this page alone, where it has its own.
+function show_own() {
+    const dialog = document.getElementById("page-keys");
+    dialog?.showModal();
+    return Boolean(dialog);
+}
+
 function overlay() {
+    if (show_own()) return true;
     const dialog = document.getElementById("overlay");
     if (!dialog) return click("[data-help]");
     dialog.showModal();

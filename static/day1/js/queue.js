@@ -9,7 +9,7 @@ import { expect_action, on_undone, undo } from "./undo.js";
 const FETCH_BELOW = 6; // questions that wait on the page: the next ones are fetched before they run out
 
 const queue = document.querySelector("[data-queue]");
-const keys = document.getElementById("queue-keys");
+const keys = document.getElementById("page-keys");
 
 const questions = () => [...queue.querySelectorAll(".question:not([data-answered], [data-sent])")];
 const drawn = new WeakSet(); // questions that the reader can have seen
@@ -220,9 +220,6 @@ if (queue) {
         if (question && question !== current) mark(question);
     });
     on_undone(ask_again);
-    const button = document.querySelector("[data-show-keys]");
-    if (button) button.hidden = false;
-    button?.addEventListener("click", () => keys.showModal());
     mark(questions()[0]);
     fetch_more();
 }

@@ -21,7 +21,7 @@ def relate(actor: Actor, source: str, target: str, kind: str = "uses") -> Relati
 
 
 def drawn(html: str) -> list[str]:
-    return re.findall(r'class="node(?: start)?">\s*<title>([^<]*)</title>', html)
+    return re.findall(r'class="node(?: start)?"[^>]*>\s*<title>([^<]*)</title>', html)
 
 
 def test_search_comes_first(viewer: Client, actor: Actor, main: Branch) -> None:
@@ -70,6 +70,41 @@ def test_a_large_graph_is_a_readable_part_with_a_note(viewer: Client, actor: Act
     assert len(drawn(page.content.decode())) == 60
     assert "The nearest 60 entities are drawn; 11 more are left out." in text(page)
     assert "These are the first 50." in text(page)
+
+
+def side(html: str) -> str:
+    return html.partition('id="entity-name"')[2].partition("</section>")[0]
+
+
+def test_the_side_has_relations_facts_and_who_stated_them(viewer: Client, actor: Actor, main: Branch) -> None:
+    relate(actor.with_origin(agent_id="ledger", session_id="s-1"), "billing", "Redis")
+    relate(actor, "Redis", "disk", "writes to")
+    fact = FactEngine().write_fact(fact_text="Redis is full.", actor=actor).fact
+    first = side(viewer.get(f"{PATH}?q=billing").content.decode())
+    assert "key=ledger" in first
+    assert "key=s-1" in first
+    assert "writes to" not in first
+    html = viewer.get(f"{PATH}?q=billing&node=REDIS").content.decode()
+    assert drawn(html) == ["billing", "Redis", "disk"]
+    assert html.count('aria-current="true"><title>Redis') == 1
+    assert "writes to" in side(html)
+    assert f"/facts/{fact.uid}" in side(html)
+    assert "q=Redis" in side(html)
+    unknown = side(viewer.get(f"{PATH}?q=billing&node=moon").content.decode())
+    assert unknown.partition("</h2>")[0].endswith(">billing")
+
+
+def test_a_part_of_a_name_offers_names(viewer: Client, actor: Actor, main: Branch) -> None:
+    relate(actor, "billing service", "Postgres")
+    relate(actor, "the Billing", "Redis")
+    begun = viewer.get(f"{PATH}?q=BILL").content.decode()
+    assert "q=billing+service" in begun
+    assert "q=the+Billing" not in begun
+    held = viewer.get(f"{PATH}?q=gres").content.decode()
+    assert "q=Postgres" in held
+    names = ["billing service", "Postgres", "Redis", "the Billing"]
+    assert RelationEngine().list_entities(part="e", actor=actor) == names
+    assert RelationEngine().list_entities(part="e", actor=actor, limit=2) == names[:2]
 
 
 def test_what_is_not_there(viewer: Client, actor: Actor, main: Branch) -> None:
