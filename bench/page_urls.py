@@ -31,6 +31,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "observations": ("", "session_id={session}", "q={words}"),
     "relations": ("", "source={entity}", "q={entity}"),
     "conversations": ("", "session_id={session}"),
+    "forks": ("", "agent_id={agent}"),
     "activity": ("", "agent_id={agent}"),
     "graph": ("", "q={entity}"),
     "conversation": ("", "end=1"),

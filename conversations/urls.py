@@ -10,6 +10,7 @@ from conversations.views.conversations import (
     MessagePage,
     add_conversation_panel,
 )
+from conversations.views.fork_list import Forks
 from conversations.views.forks import ForkPage, ForkTreePage
 from conversations.views.learning import Learning, SwitchRule
 from conversations.views.replay_batches import ReplayBatches, ReplayBatchPage
@@ -27,6 +28,7 @@ PAGES: list[Page] = [
     ("consolidation", Consolidations, "consolidations"),
     ("consolidation/<uuid:run_id>", ConsolidationPage, "consolidation"),
     ("conversations", Conversations, "conversations"),
+    ("conversations/forks", Forks, "forks"),
     ("conversations/import", ImportConversation, "conversation-import"),
     ("conversations/<uuid:conversation_id>", ConversationPage, "conversation"),
     ("conversations/<uuid:conversation_id>/compact", CompactConversation, "compact"),

@@ -19,6 +19,15 @@ class ConversationFilterSet(df.FilterSet):
         fields: list[str] = []
 
 
+@declare_filters([one for one in CONVERSATION_FILTERS if one.name != "fork"])
+class ForkFilterSet(df.FilterSet):
+    """The filters of a list that has forks alone."""
+
+    class Meta:
+        model = Conversation
+        fields: list[str] = []
+
+
 @declare_filters([ROLE_FILTER])
 class RoleFilterSet(df.FilterSet):
     class Meta:

@@ -37,6 +37,8 @@ class ConversationFilter(Filter):
         values = self.as_dict()
         if repository := values.pop("repository", ""):
             rows = filter_sessions(rows, repository)
+        if (fork := values.pop("fork", None)) is not None:
+            rows = rows.filter(parent_conversation_id__isnull=not fork)
         return rows.filter(**{f"{name}__in": value for name, value in values.items()})
 
 

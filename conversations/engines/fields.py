@@ -89,6 +89,7 @@ CONVERSATION_FILTERS = CONVERSATION.filtered_by(
         Identifier(),
         option=Option("forks of this conversation", "--parent", "ID"),
     ),
+    one_of("fork", Flag(), "true lists forks alone, false none.", option=Option("forks alone", "--forks")),
     learned_in("Conversations"),
 )
 

@@ -2,17 +2,23 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count
 
-from conversations.engines.conversations import attach_counts, get_visible
+from conversations.engines.conversations import (
+    ConversationEngine,
+    ConversationFilter,
+    attach_counts,
+    get_visible,
+)
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage
+from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 
 MAX_NODES = 200
@@ -56,6 +62,29 @@ def load_fork_tree(
     attach_counts(rows, lineage)
     points = number_points(lineage, rows)
     return ForkTree(list(_walk(root, forks, points)), is_cut)
+
+
+def list_forks(
+    *,
+    actor: Actor,
+    branch_name: str = MAIN,
+    filters: ConversationFilter | None = None,
+    at: Any = None,
+    **paging: Any,
+) -> Page[Conversation]:
+    """Return a page of the forks on a branch, newest first, each with its source and its point."""
+    forks = replace(filters or ConversationFilter(), fork=True)
+    where: dict[str, Any] = {"actor": actor, "branch_name": branch_name, "at": at}
+    page = ConversationEngine().list_conversations(**where, filters=forks, **paging)
+    branch = find_branch(actor, branch_name)
+    lineage = branch.lineage(resolve_point(branch, at))
+    rows = Conversation.objects.in_lineage(lineage)
+    sources = {row.uid: row for row in rows.fetch_by_key("uid", {one.parent_conversation_id for one in page})}
+    points = number_points(lineage, page)
+    for fork in page:
+        fork.source = sources.get(fork.parent_conversation_id)
+        fork.point = points.get(fork.fork_point_message_id)
+    return page
 
 
 def find_root(lineage: Lineage, conversation: Conversation) -> Conversation:

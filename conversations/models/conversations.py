@@ -28,6 +28,10 @@ class Conversation(BranchedModel):
     # Set by conversations.engines.conversations.
     message_count: int
     total_tokens: int
+    # Set of a fork in a list of forks: its source, if that can be seen, and the last number that they share.
+    source: "Conversation | None"
+    point: int | None
+    replay: Any  # that made it, on pages
 
     title = models.CharField(max_length=300, blank=True, default="")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)

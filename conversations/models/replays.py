@@ -92,6 +92,7 @@ class Replay(models.Model):
         indexes = [
             models.Index(fields=["project", "source_id"], name="replay_source"),
             models.Index(fields=["state", "resume_at"], name="replay_state"),
+            models.Index(fields=["project", "conversation_id"], name="replay_fork"),
         ]
 
     # Set where it is shown.

@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
-from conversations.models import Conversation
+from conversations.engines.replays.engine import ReplayEngine
+from conversations.models import Conversation, Replay
 from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.support import validation as c
@@ -37,6 +38,7 @@ LABELS = {
     "agent_id": _("Agent"),
     "task_id": _("Task"),
     "status": _("Status"),
+    "fork": _("Forks"),
 }
 
 
@@ -122,7 +124,14 @@ def load_forks(reader: ViewContext, conversation: Conversation) -> dict[str, Any
     engine = ConversationEngine()
     filters = ConversationFilter.from_values({"parent_conversation_id": [conversation.uid]})
     forks = engine.list_conversations(filters=filters, limit=MAX_FORKS, **reader.read_args)
-    return {"forks": forks, "source": find_source(reader, conversation)}
+    source = find_source(reader, conversation)
+    replay = find_replay(reader, conversation) if source else None
+    return {"forks": forks, "source": source, "replay": replay}
+
+
+def find_replay(reader: ViewContext, fork: Conversation) -> Replay | None:
+    """Return the replay that made a fork, if one did and it can be read."""
+    return ReplayEngine().find_replays(conversation_ids=[fork.uid], actor=reader.actor).get(fork.uid)
 
 
 def find_source(reader: ViewContext, conversation: Conversation) -> Conversation | None:

@@ -17,8 +17,8 @@ from memory.texts import split_names
 from memory.views.field_widgets import OptionalText, form_field
 
 CHANGES = (
-    *("model", "temperature", "max_tokens", "tools_allow", "tools_deny"),
-    *("system_prompt", "extra_context"),
+    *("model", "temperature", "system_prompt", "extra_context"),
+    *("tools_allow", "tools_deny", "max_tokens"),
 )
 LIMITS = ("max_steps", "max_total_tokens", "max_cost", "score")
 ORDER = (*CHANGES, *LIMITS)
@@ -63,15 +63,16 @@ class GroupedForm(forms.Form):
         return [(title, [self[name] for name in names]) for title, names in self.titles.items()]
 
 
-def add_parameters(form: GroupedForm, **limits: forms.Field) -> None:
-    """Add what a replay changes, the state of the memory, and its limits with further ones."""
+def add_parameters(form: GroupedForm, **further: forms.Field) -> None:
+    """Add what a replay changes, the state of the memory, and its limits with further fields."""
     form.add_group(_("What is different"), {name: build_field(name) for name in CHANGES})
     memory = {
         name: OptionalText(label=label, help_text=text) for name, (label, text) in MEMORY_FIELDS.items()
     }
     form.add_group(_("Memory"), memory)
-    own = {name: form_field(REPLAY[name]) for name in LIMITS}
-    form.add_group(_("Limits and ratings"), {**own, **limits})
+    *numbers, flag = LIMITS
+    fields = {name: form_field(REPLAY[name]) for name in numbers} | further
+    form.add_group(_("Limits and ratings"), fields | {flag: form_field(REPLAY[flag])})
 
 
 def build_field(name: str) -> forms.Field:

@@ -330,7 +330,7 @@ PAGES = {
     **dict.fromkeys(("conversations", "conversation", "sessions", "session", "tasks", "task"), "read"),
     **dict.fromkeys(("branches", "branch", "topology", "expired", "questions", "eval", "ageing"), "read"),
     **dict.fromkeys(("handoffs", "handoff", "templates", "template"), "read"),
-    **dict.fromkeys(("activity", "graph", "fork-tree", "compare", "replays", "replay"), "read"),
+    **dict.fromkeys(("activity", "graph", "forks", "fork-tree", "compare", "replays", "replay"), "read"),
     **dict.fromkeys(("replay-batches", "replay-batch", "export-conversation"), "read"),
     **dict.fromkeys(("consolidations", "consolidation", "analytics", "agent"), "read"),
     **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document"), "read"),

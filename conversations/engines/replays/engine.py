@@ -183,6 +183,11 @@ class ReplayEngine:
             row.cost = measure_cost(row)
         return page
 
+    def find_replays(self, *, conversation_ids: Sequence[UUID], actor: Actor) -> dict[UUID, Replay]:
+        """Return the replays that have made these forks, those that the actor may read."""
+        rows = self._list_rows(actor, None).filter(conversation_id__in=conversation_ids)
+        return {row.conversation_id: row for row in rows}
+
     def count_replays(self, *, actor: Actor, conversation_id: UUID | None = None) -> Counter[str]:
         """Return how many replays there are in each state, on branches that the actor may use."""
         counted = self._list_rows(actor, conversation_id).order_by().values_list("state")

@@ -118,7 +118,7 @@ LISTS = {
     "facts": "There are: after, agent, before, belief, category,",
     "search": "There are: after, agent, before, belief, category,",
     "sessions": "There are: agent, repository, status, task.",
-    "conversations": "There are: agent, parent, repository, session, status, task.",
+    "conversations": "There are: agent, fork, parent, repository, session, status, task.",
     "observations": "There are: after, agent, before, outcome,",
     "relations": "There are: open_only, relation, source, target.",
     "audit": "There are: action, after, before, by, target.",

@@ -1,0 +1,56 @@
+"""The list of all forks: where each goes on from, and the replay that made it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext_lazy as lazy
+
+from conversations.api.filters import ForkFilterSet
+from conversations.engines.conversations import ConversationFilter
+from conversations.engines.fork_tree import list_forks
+from conversations.engines.replays.engine import ReplayEngine
+from conversations.models import Conversation
+from conversations.views.conversations import LABELS, Conversations
+from memory.views.labels import RUN_WORDS
+from memory.views.list_base import Listing
+from memory.views.view_context import ViewContext
+
+replay_engine = ReplayEngine()
+
+
+class Forks(Listing):
+    """The forks of all conversations of a branch, newest first."""
+
+    reads_past = True
+    template_name = "conversation/fork_list.html"
+    section, title, list_page = "conversations", lazy("Forks of conversations"), "forks"
+    filters, words = ForkFilterSet, RUN_WORDS
+    labels = {
+        **{name: label for name, label in LABELS.items() if name != "fork"},
+        "parent_conversation_id": lazy("Forks of"),
+    }
+    extra_context = {
+        "list_title": Conversations.title,
+        "lead": lazy("Each goes on from a message of another conversation in another way, the newest first."),
+        "drawing": "branch",
+        "none_fits": lazy("No fork on this branch until this time fits."),
+        "none_yet": lazy(
+            "Nothing was forked on this branch yet. Open a conversation and choose Fork or Replay at the"
+            " message to go on from."
+        ),
+        "show_all": lazy("Show all forks"),
+    }
+
+    def list_rows(self, payload: dict[str, Any]) -> Any:
+        filters = ConversationFilter.from_values(payload)
+        page = list_forks(**self.reader.read_args, filters=filters, **self.paging())
+        mark_replays(self.reader, page.results)
+        return page
+
+
+def mark_replays(reader: ViewContext, forks: Sequence[Conversation]) -> None:
+    """Set the replay that made each fork, None for a fork by hand."""
+    uids = [fork.uid for fork in forks]
+    found = replay_engine.find_replays(conversation_ids=uids, actor=reader.actor)
+    for fork in forks:
+        fork.replay = found.get(fork.uid)
