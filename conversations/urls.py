@@ -13,6 +13,7 @@ from conversations.views.conversations import (
 from conversations.views.fork_list import Forks
 from conversations.views.forks import ForkPage, ForkTreePage
 from conversations.views.learning import Learning, SwitchRule
+from conversations.views.pick import PickPage
 from conversations.views.replay_batches import ReplayBatches, ReplayBatchPage
 from conversations.views.replays import NewReplay, ReplayPage, Replays
 from conversations.views.transfer import (
@@ -35,6 +36,7 @@ PAGES: list[Page] = [
     ("conversations/<uuid:conversation_id>/export", ExportConversation, "export-conversation"),
     ("conversations/<uuid:conversation_id>/fork", ForkPage, "fork"),
     ("conversations/<uuid:conversation_id>/forks", ForkTreePage, "fork-tree"),
+    ("conversations/<uuid:conversation_id>/pick", PickPage, "pick"),
     ("conversations/<uuid:conversation_id>/replay", NewReplay, "replay-new"),
     ("conversations/<uuid:first>/compare/<uuid:second>", ComparePage, "compare"),
     ("learning", Learning, "learning"),

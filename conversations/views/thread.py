@@ -100,6 +100,11 @@ def describe_call(step: ToolStep, call: Mapping[str, Any], caller: Message) -> C
     return CallLine(step, shorten_input(step.arguments), duration, step.result, call)
 
 
+def list_calls(message: Message) -> list[CallLine]:
+    """Return the lines of a message's calls, where it stands alone."""
+    return describe_calls(message, list_tool_steps([message]))
+
+
 def measure_call(caller: Message, result: Message | None) -> float | None:
     """Return how long a call took: as the program said, else between the two messages."""
     if result is None:

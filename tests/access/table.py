@@ -334,7 +334,9 @@ PAGES = {
     **dict.fromkeys(("replay-batches", "replay-batch", "export-conversation"), "read"),
     **dict.fromkeys(("consolidations", "consolidation", "analytics", "agent"), "read"),
     **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document"), "read"),
-    **dict.fromkeys(("fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new"), "write"),
+    **dict.fromkeys(
+        ("fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
+    ),
     "conversation-import": "write",
     **dict.fromkeys(("review", "review-answer", "verification", "calibration", "verification-job"), "curate"),
     **dict.fromkeys(("quarantines", "quarantine", "scorings"), "curate"),
@@ -365,6 +367,7 @@ FORMS = (
     Form("write", "branches", {"name": "task/page", "parent": "main"}),
     Form("write", "fork", {"title": "Another way"}),
     Form("write", "replay-new", {"model": "other"}),
+    Form("write", "pick", {"message": "{message}", "title": "Picked"}),
     Form("write", "replay", {"do": "complete"}),
     Form("write", "replay-batches", {"name": "of the page"}),
     Form("write", "replay-batch", {"do": "stop"}),
