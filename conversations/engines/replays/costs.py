@@ -12,8 +12,8 @@ from memory.db.retry import retry_transaction
 from memory.engines.support.leases import Lease
 from memory.exceptions import Invalid
 
-DEFAULT_ANSWER_TOKENS = 8192  # at most, where money is limited and the replay names no other number
-LEAST_ANSWER_TOKENS = 256  # what no money is left for when fewer could be paid
+MAX_ANSWER_TOKENS = 8192  # at most, where money is limited and the replay names no other number
+MIN_ANSWER_TOKENS = 256  # what no money is left for when fewer could be paid
 
 
 class ReplaySpent(Exception):
@@ -62,7 +62,7 @@ def sum_costs(rows: Iterable[Replay]) -> float | None:
 
 def fit_answer(row: Replay, input_tokens: int, money: float) -> int:
     """Return how many tokens of an answer money pays for behind an input; 0 where that is no answer."""
-    most, least = row.max_tokens or DEFAULT_ANSWER_TOKENS, row.max_tokens or LEAST_ANSWER_TOKENS
+    most, least = row.max_tokens or MAX_ANSWER_TOKENS, row.max_tokens or MIN_ANSWER_TOKENS
     left, price = money - price_tokens(input_tokens, 0), conf().replay_output_price
     if left < 0:
         return 0

@@ -120,7 +120,7 @@ class ScoringEngine:
         branch = find_live_branch(actor, branch_name)
         lineage = branch.lineage()
         thread = load_thread(lineage, get_visible(lineage, conversation_id))
-        if not (said := list_keys(thread, Message.objects.in_lineage(lineage))):
+        if not (keys := list_keys(thread, Message.objects.in_lineage(lineage))):
             raise Invalid("This conversation has no message to rate.", field="conversation_id")
         row = Scoring(
             project_id=actor.project_id,
@@ -133,7 +133,7 @@ class ScoringEngine:
             created_at=timezone.now(),
             created_by=actor.label,
         )
-        row.request = row.open_request = digest_request(row, said)
+        row.request = row.open_request = digest_request(row, keys)
         return row
 
     def _finish_without_judge(self, row: Scoring, actor: Actor) -> Scoring:
@@ -255,9 +255,9 @@ class ScoringEngine:
 # ---- equal requests --------------------------------------------------------------------------------
 
 
-def digest_request(row: Scoring, said: Sequence[tuple[UUID, str]]) -> str:
+def digest_request(row: Scoring, keys: Sequence[tuple[UUID, str]]) -> str:
     """Return a digest of what is rated, as it is now, and how: equal for equal requests."""
-    parts = [row.project_id, row.branch_id, row.conversation_id, compute_digest(said)]
+    parts = [row.project_id, row.branch_id, row.conversation_id, compute_digest(keys)]
     parts += [*sorted(row.dimensions), *sorted(row.judges), row.votes]
     return hashlib.sha256(json.dumps([str(one) for one in parts]).encode()).hexdigest()
 
