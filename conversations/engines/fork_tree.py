@@ -79,7 +79,8 @@ def list_forks(
     branch = find_branch(actor, branch_name)
     lineage = branch.lineage(resolve_point(branch, at))
     rows = Conversation.objects.in_lineage(lineage)
-    sources = {row.uid: row for row in rows.fetch_by_key("uid", {one.parent_conversation_id for one in page})}
+    found = rows.fetch_by_key("uid", {one.parent_conversation_id for one in page})
+    sources: dict[Any, Conversation] = {row.uid: row for row in found}
     points = number_points(lineage, page)
     for fork in page:
         fork.source = sources.get(fork.parent_conversation_id)
