@@ -1,1 +1,1 @@
-"""Conversations as documents: exported as JSON and Markdown, imported from JSON."""
+"""Conversations as documents: exported as JSON and Markdown, imported from both."""

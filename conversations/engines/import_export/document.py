@@ -1,8 +1,8 @@
-"""The document of a conversation: its form, its checks, and the same as Markdown."""
+"""The document of a conversation: its form and its checks."""
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conversations.engines.fields import CONVERSATION
@@ -105,29 +105,3 @@ def check_item(name: str, item: Any, last: int) -> int:
     if isinstance(number, int) and not isinstance(number, bool) and number <= last:
         raise Invalid("{field} must be greater than the one before.", field=f"{name}.sequence_num")
     return number if isinstance(number, int) else last
-
-
-# ---- Markdown --------------------------------------------------------------------------------------
-
-
-def write_markdown(document: Mapping[str, Any]) -> str:
-    """Return a document as Markdown: each message is quoted, so that none can pass for another."""
-    return "\n".join(_list_lines(document)) + "\n"
-
-
-def _list_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    yield f"# {' '.join(document['title'].split()) or 'Conversation'}"
-    about = {"model": document["model"], "status": document["status"], **document["origin"]}
-    yield ""
-    yield from (f"- {name}: {value}" for name, value in about.items() if value)
-    for item in document["messages"]:
-        yield ""
-        yield f"## {item['sequence_num']}. {item['role']}, {item['said_at'][:19].replace('T', ' ')}"
-        yield ""
-        yield from _quote(item["content"])
-        for call in item["tool_calls"]:
-            yield from _quote(f"call: {json.dumps(call, ensure_ascii=False)}")
-
-
-def _quote(text: str) -> Iterator[str]:
-    yield from (f"> {line}".rstrip() for line in text.splitlines())

@@ -12,8 +12,8 @@ from conversations.engines.import_export.document import (
     check_document,
     check_size,
     compute_digest,
-    write_markdown,
 )
+from conversations.engines.import_export.markdown import MARKDOWN, name_line, take_markdown, write_markdown
 from conversations.engines.messages import MessageEngine, build_message, may_read_thinking
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message
@@ -67,10 +67,22 @@ class ConversationTransfer:
     ) -> tuple[Conversation, bool]:
         """Store the conversation of a document, in one commit; return it, and whether it is new.
 
-        The same document again adds nothing. Raises Invalid, UnknownField and TooLarge with the place in
-        the document, scope and branch errors.
+        ``{"format": "markdown", "text": …}`` is one, too. The same document again adds nothing. Raises
+        Invalid, UnknownField and TooLarge with the place in the document or the line of the text, scope and
+        branch errors.
         """
         actor.require_scope("write", branch_name)
+        if not isinstance(document, Mapping) or document.get("format") != MARKDOWN:
+            return self._store_document(document, actor, branch_name)
+        found, lines = take_markdown(document)
+        try:
+            return self._store_document(found, actor, branch_name)
+        except Day1Error as error:
+            raise name_line(error, lines) from error
+
+    def _store_document(
+        self, document: Mapping[str, Any], actor: Actor, branch_name: str
+    ) -> tuple[Conversation, bool]:
         fields = check_document(document)
         messages = [build_item(place, item, actor) for place, item in enumerate(fields.pop("messages"))]
         uid = uuid5(NAMESPACE, f"{actor.project_id}:{branch_name}:{compute_digest(document)}")
