@@ -6,6 +6,7 @@ from conversations.engines.compaction import KEEP, MAX_KEEP, MAX_SUMMARY
 from conversations.engines.fields import CONVERSATION, MESSAGE, REPLAY
 from conversations.engines.import_export.document import FORMAT, MESSAGE_FIELDS, SCHEMA_VERSION, STATES
 from conversations.engines.import_export.document import MAX_MESSAGES as MAX_DOCUMENT_MESSAGES
+from conversations.engines.import_export.markdown import MARKDOWN
 from conversations.engines.messages import MAX_MESSAGES
 from conversations.engines.replays.batches import MAX_CONVERSATIONS, STARTS
 from conversations.engines.replays.engine import LIMITS
@@ -106,17 +107,20 @@ class DocumentMessageInput(s.Serializer):
 
 
 class ConversationDocumentInput(s.Serializer):
-    """What an export gave."""
+    """What an export gave: a document, or with the format ``markdown`` a text."""
 
-    format = s.ChoiceField(choices=[FORMAT])
-    schema_version = s.ChoiceField(choices=[SCHEMA_VERSION])
+    format = s.ChoiceField(choices=[FORMAT, MARKDOWN])
+    text = s.CharField(required=False, help_text="Of the format markdown alone, and then all there is.")
+    schema_version = s.ChoiceField(choices=[SCHEMA_VERSION], required=False)
     id = s.UUIDField(required=False)
     branch = s.CharField(required=False, allow_blank=True)
     title = request_field(CONVERSATION["title"])
     model = request_field(CONVERSATION["model"])
     status = s.ChoiceField(choices=STATES, required=False)
     origin = s.DictField(required=False)
-    messages = s.ListField(child=DocumentMessageInput(), min_length=1, max_length=MAX_DOCUMENT_MESSAGES)
+    messages = s.ListField(
+        child=DocumentMessageInput(), min_length=1, max_length=MAX_DOCUMENT_MESSAGES, required=False
+    )
     redacted = s.IntegerField(required=False)
 
 

@@ -11,11 +11,13 @@ from conversations.api import shapes
 from conversations.api.replay_route import ReplayRoute
 from conversations.engines.compaction import KEEP, CompactionEngine
 from conversations.engines.import_export.engine import ConversationTransfer
+from conversations.engines.import_export.markdown import MARKDOWN
 from memory.api.base import build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.engines.support import validation as c
 
-FORMATS = JSON, MARKDOWN = "json", "markdown"
+JSON = "json"
+FORMATS = JSON, MARKDOWN
 transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
 
 

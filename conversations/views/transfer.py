@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as lazy
 from conversations.engines.compaction import CompactionEngine
 from conversations.engines.import_export.document import MAX_BYTES
 from conversations.engines.import_export.engine import ConversationTransfer
+from conversations.engines.import_export.markdown import MARKDOWN
 from conversations.models import Conversation
 from conversations.views.conversations import Conversations
 from memory.exceptions import Day1Error, Invalid, TooLarge
@@ -23,7 +24,7 @@ from memory.views.view_context import ViewContext
 from memory.views.widgets import parse_number
 
 transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
-MARKDOWN, MARKDOWN_TYPE = "markdown", "text/markdown; charset=utf-8"
+MARKDOWN_TYPE = "text/markdown; charset=utf-8"
 
 
 class ExportConversation(ProjectPage):
@@ -64,11 +65,17 @@ class ImportConversation(ProjectPage):
 
 
 def parse_document(content: bytes) -> Any:
-    """Return the JSON value of a file, None for another text. Raises TooLarge."""
+    """Return the JSON value of a file, or its Markdown; None for broken JSON. Raises Invalid, TooLarge."""
     if len(content) > MAX_BYTES:
         raise TooLarge(what="The file", limit=f"{MAX_BYTES // 1024} KiB")
     try:
-        return json.loads(content)
+        text = content.decode("utf-8-sig", "surrogatepass")
+    except UnicodeDecodeError:
+        raise Invalid("The file is no text in UTF-8.", field="file") from None
+    if not text.lstrip().startswith(("{", "[")):
+        return {"format": MARKDOWN, "text": text}
+    try:
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 

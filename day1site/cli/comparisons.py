@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
+
 from day1site.cli.bundles import read_document
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note
@@ -21,6 +23,7 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer, quote_id
 
 MAX_TEXT = 80  # characters of a message in a table
+MARKDOWN_SUFFIXES = (".md", ".markdown")
 FORMATS = JSON, MARKDOWN = "json", "markdown"
 sides = combine(
     argument("first", "CONVERSATION_ID"),
@@ -100,7 +103,7 @@ def compact(run: Invocation, conversation_id: str, branch: str, **options: Any) 
 )
 @argument("conversation_id", "CONVERSATION_ID")
 @argument("file", "FILE", required=False, default="-")
-@option("--as", "form", type=OneOf(FORMATS), default=JSON, help="json, which can be imported, or markdown")
+@option("--as", "form", type=OneOf(FORMATS), default=JSON, help="json, which keeps all, or markdown")
 @branch_option
 @at_option
 def export(run: Invocation, conversation_id: str, file: str, form: str, branch: str, at: str | None) -> None:
@@ -109,13 +112,13 @@ def export(run: Invocation, conversation_id: str, file: str, form: str, branch: 
     document = api.get(path, branch=branch, at=at)
     text = json.dumps(document, ensure_ascii=False) + "\n"
     if form == MARKDOWN:
-        from conversations.engines.import_export.document import write_markdown
+        from conversations.engines.import_export.markdown import write_markdown
 
         text = write_markdown(document)
     if file == "-":
         sys.stdout.write(text)
         return
-    Path(file).write_text(text, encoding="utf-8")
+    Path(file).write_bytes(text.encode("utf-8", "surrogatepass"))
     note(f"{file}: {len(document['messages'])} messages, {document['redacted']} secrets taken out")
 
 
@@ -123,12 +126,25 @@ def export(run: Invocation, conversation_id: str, file: str, form: str, branch: 
     "import",
     "Store the conversation of a file; again, it adds nothing.",
     "day1 conversations import login.json --branch task/login",
+    "day1 conversations import login.md",
 )
 @argument("file", "FILE")
 @branch_option
 def import_file(run: Invocation, file: str, branch: str) -> None:
     client = run.open_client(makes_store=True)
     query = {"branch": branch}
-    row = client.transport.request("POST", "/conversations/import", query, read_document(file))
+    row = client.transport.request("POST", "/conversations/import", query, read_conversation(file))
     state = f"{row['message_count']} messages on {row['branch']}" if row["created"] else "was here already"
     run.show_line(row, f"{row['id']}\t{state}")
+
+
+def read_conversation(file: str) -> Any:
+    """Return the document of a file, by its name JSON or Markdown. Raises UsageError."""
+    if Path(file).suffix.lower() not in MARKDOWN_SUFFIXES:
+        return read_document(file)
+    try:
+        return {"format": MARKDOWN, "text": Path(file).read_bytes().decode("utf-8", "surrogatepass")}
+    except OSError as error:
+        raise click.UsageError(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{file} is no text in UTF-8.") from None

@@ -114,10 +114,22 @@ class TestFiles:
         assert answer["Content-Type"].startswith("text/markdown")
         assert answer.content.decode().startswith("# Login\n")
 
+    def test_markdown_is_imported_too(self, curator: Client, viewer: Client, talk: Conversation) -> None:
+        text_file = viewer.get(f"{PATH}/{talk.uid}/export?format=markdown").content
+        made = curator.post(f"{PATH}/import", {"file": SimpleUploadedFile("c.md", text_file)})
+        assert made.status_code == 302
+        assert "The clock is wrong." in text(curator.get(made["Location"]))
+        wrong = SimpleUploadedFile("c.md", text_file + b"\nLoose words.\n")
+        refused = curator.post(f"{PATH}/import", {"file": wrong})
+        lines = text_file.count(b"\n") + 2
+        assert (refused.status_code, f"Line {lines}: this is no heading" in text(refused)) == (400, True)
+
     @pytest.mark.parametrize(
         ("content", "words"),
         [
             (b"{", "The file is no JSON document."),
+            (b"\xff\xfe", "The file is no text in UTF-8."),
+            (b"Hello", "Line 1: a conversation begins with"),
             (b'{"format": "other"}', "This is no conversation"),
             (None, "Choose a file."),
         ],

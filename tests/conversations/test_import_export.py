@@ -101,7 +101,8 @@ def test_markdown_quotes_each_message(talk: Conversation, actor: Actor) -> None:
     ]
     assert len([line for line in text.splitlines() if line.startswith("## ")]) == 5
     assert "\n> line 1\n> ## 9. user\n> > quoted\n" in text
-    assert '\n> call: {"id": "c1", "input": {"command": "date"}, "name": "Bash"}\n' in text
+    assert '\n- call: {"id": "c1", "input": {"command": "date"}, "name": "Bash"}\n' in text
+    assert '\n- metadata: {"a": [1, null]}\n' in text
 
 
 GOOD: dict[str, Any] = {

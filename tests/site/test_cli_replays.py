@@ -84,5 +84,12 @@ def test_exported_and_imported(day1: Day1, talk: Conversation, tmp_path: Path) -
     assert day1("conversations", "import", str(file))[1] == f"{made.uid}\twas here already\n"
     text = day1("conversations", "export", str(talk.uid), "--as", "markdown")[1]
     assert text.startswith("# Login\n")
+    (tmp_path / "talk.md").write_text(text)
+    status, out, _ = day1("conversations", "import", str(tmp_path / "talk.md"))
+    assert (status, out.endswith("\t2 messages on main\n")) == (0, True)
+    (tmp_path / "talk.md").write_text(f"{text}Loose words.")
+    status, _, err = day1("conversations", "import", str(tmp_path / "talk.md"))
+    assert (status, f"Line {text.count(chr(10)) + 1}:" in err) == (1, True)
+    assert day1("conversations", "import", str(tmp_path / "none.md"))[0] == 2
     (tmp_path / "bad.json").write_text('{"format": "x"}')
     assert day1("conversations", "import", str(tmp_path / "bad.json"))[0] == 1

@@ -203,7 +203,7 @@ def read_markdown(text: Any) -> tuple[dict[str, Any], list[int]]:
     Raises Invalid with the number of the line, TooLarge.
     """
     if not isinstance(text, str):
-        raise Invalid("{field} must be text.", field="text")
+        raise Invalid("{field} must be a text.", field="text")
     if len(text) > MAX_BYTES:
         raise TooLarge(what="The conversation", limit=f"{MAX_BYTES // 1024} KiB", field="text")
     reader = MarkdownReader()
