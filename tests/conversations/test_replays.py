@@ -268,6 +268,11 @@ class TestLimits:
         with pytest.raises(Invalid, match="let max_tokens bound"):
             begin(max_cost=0.02)
 
+    def test_tools_are_part_of_the_first_step(self, actor, begin):
+        context = ENGINE.get_replay_context(replay_id=begin().pk, actor=actor)
+        with pytest.raises(Invalid, match="first step alone"):
+            begin(max_total_tokens=context["tokens"])
+
     def test_a_budget_below_the_first_step(self, settings, begin):
         with pytest.raises(Invalid, match="first step alone"):
             begin(max_total_tokens=5)

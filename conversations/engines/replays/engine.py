@@ -74,7 +74,7 @@ class ReplayEngine:
         before, after, left_out = load_parts(row)
         take_memory(row, before, actor)
         tools = RecordedTools(before, after, row)
-        check_budget(row, build_context(row, before, tools, left_out))
+        check_budget(row, build_context(row, before, tools, left_out), tools)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):  # no fork without its replay
             fork = ConversationEngine().fork_conversation(
@@ -259,9 +259,9 @@ def require_model() -> None:
         raise ProviderUnavailable(reason=NO_MODEL)
 
 
-def check_budget(row: Replay, context: Sequence[ChatMessage]) -> None:
+def check_budget(row: Replay, context: Sequence[ChatMessage], tools: RecordedTools) -> None:
     """Refuse a budget that is less than the first step. Raises Invalid."""
-    tokens = estimate_tokens(context)
+    tokens = estimate_tokens(context) + estimate_tokens(tools.describe())
     if row.max_total_tokens is not None and tokens > row.max_total_tokens:
         raise Invalid(
             "The first step alone has about {tokens} tokens, more than {limit}.",
