@@ -180,6 +180,14 @@ class TestLayers:
         assert near.method == VECTORS
         assert near.similarity > distant.similarity
 
+    @pytest.mark.slow
+    def test_a_side_that_says_nothing_beside_one_with_vectors(self, actor, settings, talk, compare):
+        settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+        one, silent = talk(ask("a"), answer("The clock is wrong.")), talk(ask("a"))
+        EmbeddingEngine().embed_pending(actor.project_id)
+        for found in (compare(one, silent), compare(silent, one)):
+            assert (found.reasoning.similarity, found.outcome.result_similarity) == (0, 0)
+
     def test_outcome(self, talk, compare):
         one = talk(ask("a"), call("Bash", {}, "Exit code: 2"), answer("It failed."))
         other = talk(ask("a"), call("Bash", {}, "fine"), call("Bash", {}, "fine"), answer("It works."))

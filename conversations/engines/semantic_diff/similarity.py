@@ -29,7 +29,7 @@ class Similarity:
 
 def compare_texts(project_id: UUID, first: Sequence[Message], second: Sequence[Message]) -> Similarity:
     """Compare messages by the vectors of the embedder in force; by words unless all have one."""
-    vectors = _load_vectors(project_id, [*first, *second])
+    vectors = _load_vectors(project_id, [*first, *second]) if first and second else None
     if vectors is None:
         return Similarity(_compare_words(first, second), WORDS)
     left = np.array([vectors[row.content_hash] for row in first])
@@ -41,7 +41,7 @@ def compare_texts(project_id: UUID, first: Sequence[Message], second: Sequence[M
 
 def _load_vectors(project_id: UUID, rows: Sequence[Message]) -> dict[str, np.ndarray] | None:
     model = model_in_force()
-    if model is None or not rows:
+    if model is None:
         return None
     hashes = sorted({row.content_hash for row in rows})
     found, _missing = load_vectors(project_id, model, hashes)
