@@ -106,10 +106,12 @@ def django_db_keepdb() -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None, django_db_keepdb: bool) -> None:
+    store = connection.settings_dict["TEST"]["NAME"]
     if django_db_keepdb:
-        store = connection.settings_dict["TEST"]["NAME"]
         shutil.copy2(up_process.migrated_store(), store)
         databases.forget_permissions(store)
+    if databases.ON_SQLITE:
+        databases.guard_files(store)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,6 +1,8 @@
 """The database of a test run: backend-specific marks, and the settings of other processes."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -45,6 +47,26 @@ def rows(folder: Path, statement: str) -> list[tuple[Any, ...]]:
     with closing(store), closing(store.cursor()) as cursor:
         cursor.execute(statement)
         return list(cursor.fetchall())
+
+
+def read_file(path: Path) -> bytes:
+    """Read a file beside an open database in another process.
+
+    A process that closes a file ends all its locks on it, those of SQLite too: another process then takes
+    the database for unused, and removes the log that this one goes on writing.
+    """
+    return subprocess.run(["cat", str(path)], capture_output=True, check=True).stdout
+
+
+def guard_files(store: str) -> None:
+    """Refuse, until this process ends, that anything but SQLite opens a database's files, see ``read_file``."""
+    files = {store, f"{store}-wal", f"{store}-shm"}
+
+    def refuse_to_open(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and str(arguments[0]) in files:
+            raise PermissionError(f"{arguments[0]} was opened: closed again, it loses SQLite's locks.")
+
+    sys.addaudithook(refuse_to_open)
 
 
 def forget_permissions(store: str) -> None:

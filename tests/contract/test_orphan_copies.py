@@ -1,7 +1,6 @@
 """Orphaned copies of a killed process are deleted after a day; known ones stay."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -131,7 +130,7 @@ def test_copies_of_another_store_in_the_folder_stay(actor):
     """Share the two folders among stores: DATABASE_URL may name any file."""
     here = get_store_copies()
     kept = STORES.create_store_snapshot(name="kept", actor=actor).copy
-    shutil.copy(here.online.path, beside := here.folder / "other.sqlite3")
+    (beside := here.folder / "other.sqlite3").write_bytes(databases.read_file(here.online.path))
     with temporary_alias({"NAME": str(beside)}) as alias:
         other = get_store_copies(alias)
         taken, fork = other.make_name(UUID(f"{LONG_AGO}3")), other.make_name(UUID(f"{LONG_AGO}4"), "ws")

@@ -17,6 +17,7 @@ from conversations.engines.replays.engine import ReplayEngine
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.quarantine.engine import QuarantineEngine
+from curation.engines.scoring.engine import ScoringEngine
 from curation.models import Quarantine
 from memory.actors import Actor, local_actor
 from memory.engines.access.keys import KeyEngine, get_actor
@@ -529,6 +530,33 @@ def test_what_the_source_confirmed_counts_no_more(
     QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
     assert list(count(actor, good)) == [2, 2]
     assert is_hidden_first or dump()["Confirmation"] == before
+
+
+@pytest.mark.parametrize("source", ["key", "agent"])
+def test_what_a_key_rated_counts_no_more(project: Project, actor: Actor, ada: Actor, source: str) -> None:
+    key, _secret = KeyEngine().create_key(label="leaked", scopes=["curate"], agent_id="eve", actor=actor)
+    good, mallory = say(ada, "Good."), get_actor(key, "rest")
+    rate(actor, good, 1.0)
+    rate(mallory, good, 0.0)
+    assert list_rated(actor, good) == (0.5, [0.0, 1.0])
+    quarantine = hide(actor, source, {"key": str(key.pk), "agent": "eve"}[source])
+    rate(mallory, good, 0.2)
+    assert list_rated(actor, good) == (1.0, [1.0])
+    QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)
+    assert list_rated(actor, good) == (0.6, [0.2, 0.0, 1.0])
+
+
+def rate(who: Actor, fact: Fact, value: float) -> None:
+    ScoringEngine().create_score(
+        target_type="fact", target_id=fact.uid, dimension="tone", value=value, actor=who
+    )
+
+
+def list_rated(actor: Actor, fact: Fact) -> tuple[float, list[float]]:
+    """Return a fact's average and its scores, newest first."""
+    of: Any = {"target_type": "fact", "target_id": fact.uid, "actor": actor}
+    (tone,) = ScoringEngine().summarize_scores(**of).dimensions
+    return tone.average, [one.value for one in ScoringEngine().list_scores(**of).results]
 
 
 def count(actor: Actor, fact: Fact) -> Any:

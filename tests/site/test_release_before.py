@@ -1,11 +1,10 @@
 """A store of the release before is migrated, with a copy first, and loses nothing."""
 
 import json
-import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ from tests.up_process import ROOT, Up, environment, provisioned
 
 pytestmark = pytest.mark.slow
 BEFORE = "0010_closed_versions"  # the newest migration of that release
+DUMP = Path(__file__).with_name("store_0010.sql")  # of a store of that release
+TEXT = "Kept over releases: Grüße, 雪."
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -42,46 +43,51 @@ def texts(folder: Path) -> list[str]:
     return [fact["fact_text"] for fact in listed(folder, "facts", "list")]
 
 
-@pytest.fixture(scope="module")
-def made_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data directory with one fact and a verdict, at the schema of the release before."""
-    folder = provisioned(tmp_path_factory.mktemp("before") / "data")
-    fact = make(folder, "write-fact", "Kept over releases: Grüße, 雪.")
+@pytest.fixture
+def old_store(tmp_path: Path) -> Path:
+    """Return a data directory with a fact, a verdict and an observation, at the schema of that release."""
+    folder = provisioned(tmp_path / "data")
+    if ON_SQLITE:
+        fill_file(folder / "day1.sqlite3")
+    else:
+        fill_database(folder)
+    return folder
+
+
+def fill_file(path: Path) -> None:
+    """Put the dump of a store of that release in the place of a new one."""
+    path.unlink()
+    with closing(sqlite3.connect(path)) as store:
+        store.executescript(DUMP.read_text())
+
+
+def fill_database(folder: Path) -> None:
+    fact = make(folder, "write-fact", TEXT)
     assert run(folder, "day1", "verify", fact, "verified").returncode == 0
     make(folder, "write-observation", "Tests pass.", "--tool", "Bash", "--input", "make test")
     back = run(folder, "migrate", "memory", BEFORE)
     assert back.returncode == 0, back.stderr
-    return folder
-
-
-@pytest.fixture
-def old_store(made_store: Path, tmp_path: Path) -> Path:
-    if not ON_SQLITE:
-        return made_store  # its database cannot be copied; one test alone uses it
-    return shutil.copytree(made_store, tmp_path / "data")
-
-
-@pytest.fixture
-def new_server(old_store: Path) -> Iterator[Up]:
-    server = Up(old_store, "--no-worker")
-    yield server
-    server.end()
 
 
 @only_on_sqlite
-def test_a_store_of_the_release_before_is_copied_and_migrated(old_store: Path, new_server: Up) -> None:
-    output = new_server.ready().output()
+def test_a_store_of_the_release_before_is_copied_and_migrated(old_store: Path) -> None:
+    """Kill the migrations once before, when the tables of one are made and not yet on record."""
+    assert kill_at(old_store, "memory.0012_one_open_version") == 9
+    with Up(old_store, "--no-worker") as server:
+        check_copy(old_store, server.output())
+        assert server.stop() == 0
+    check_kept(old_store)
+
+
+def check_copy(old_store: Path, output: str) -> None:
+    """Check that the copy that the server told of is private and as the store was."""
     (copy,) = old_store.glob("day1.sqlite3.before-*")
     assert f"a copy of it is {copy}." in output
     assert copy.stat().st_mode & 0o077 == 0
-    assert new_server.stop() == 0
-    check_kept(old_store)
-    with sqlite3.connect(copy) as store:
+    with closing(sqlite3.connect(copy)) as store:
         (newest,) = store.execute("SELECT max(name) FROM django_migrations WHERE app = 'memory'").fetchone()
         assert newest == BEFORE
-        assert store.execute("SELECT fact_text FROM memory_fact").fetchall() == [
-            ("Kept over releases: Grüße, 雪.",)
-        ]
+        assert store.execute("SELECT fact_text FROM memory_fact").fetchall() == [(TEXT,)]
 
 
 @only_on_matrixone  # elsewhere the server that starts makes them
@@ -93,7 +99,7 @@ def test_the_migrations_since_keep_what_is_there(old_store: Path) -> None:
 def check_kept(old_store: Path) -> None:
     """Check that what was written before is read, found and added to."""
     (fact,) = listed(old_store, "facts", "list")
-    assert (fact["fact_text"], fact["verification_status"]) == ("Kept over releases: Grüße, 雪.", "verified")
+    assert (fact["fact_text"], fact["verification_status"]) == (TEXT, "verified")
     (found,) = listed(old_store, "search", "releases")
     assert found["fact"]["id"] == fact["id"]
     (call,) = listed(old_store, "observations", "list")
@@ -131,14 +137,6 @@ def kill_at(folder: Path, migration: str) -> int:
     words = [sys.executable, "-c", KILLED, migration]
     env = environment(DAY1_DATA_DIR=str(folder), DJANGO_SETTINGS_MODULE="day1site.settings.dev")
     return subprocess.run(words, cwd=ROOT, env=env, capture_output=True).returncode
-
-
-@only_on_sqlite
-def test_migrations_that_were_killed_are_made_again(old_store: Path) -> None:
-    for migration in ("memory.0012_one_open_version", "memory.0015_fact_proposed_open"):
-        assert kill_at(old_store, migration) == 9
-    assert run(old_store, "migrate").returncode == 0
-    assert texts(old_store) == ["Kept over releases: Grüße, 雪."]
 
 
 @only_on_sqlite

@@ -55,7 +55,7 @@ def test_the_file_has_every_migration() -> None:
 def test_an_empty_store_is_made_at_once_and_no_other(tmp_path: Path) -> None:
     assert AT_ONCE in migrate(tmp_path)
     assert AT_ONCE not in migrate(tmp_path)
-    migrate(tmp_path, "memory", "0010")
+    migrate(tmp_path, "sessions", "zero")
     assert AT_ONCE not in migrate(tmp_path)
     assert read_store(tmp_path / "day1.sqlite3")["migrations"] == read_store(migrated_store())["migrations"]
 

@@ -24,6 +24,7 @@ from curation.engines.fields.scores import (
 )
 from curation.engines.scoring.dimensions import check_dimension, check_dimensions
 from curation.engines.scoring.run import ScoringRun, claim_scoring, list_judges
+from curation.engines.quarantine.hidden_scores import select_shown_scores
 from curation.engines.scoring.summary import ScoreSummary, summarize_rows
 from curation.engines.selection import check_number
 from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, find_live_branch
@@ -247,9 +248,8 @@ class ScoringEngine:
         branch = find_branch(actor, branch_name)
         check_target(target_type, target_id, branch.name, actor)
         branches = [pk for pk, _seq in branch.lineage()]
-        return Score.objects.filter(
-            project=actor.project_id, target_type=target_type, target_id=target_id, branch__in=branches
-        )
+        shown = select_shown_scores(actor.project_id)
+        return shown.filter(target_type=target_type, target_id=target_id, branch__in=branches)
 
 
 # ---- equal requests --------------------------------------------------------------------------------

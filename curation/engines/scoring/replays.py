@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from conversations.models import Replay
+from curation.engines.quarantine.hidden_scores import select_shown_scores
 from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.scoring.summary import average_targets
 from curation.models import Score, Scoring
@@ -30,8 +31,7 @@ class ReplayScores:
                 logger.warning("Replay %s: conversation %s is not rated: %s", row.pk, uid, error.text)
 
     def average_scores(self, project_id: UUID, conversation_ids: Sequence[UUID]) -> Mapping[str, float]:
-        """Return the average of judged scores, by dimension; a heuristic's are left out."""
-        rows = Score.objects.filter(
-            project=project_id, target_type=Score.Target.CONVERSATION, target_id__in=conversation_ids
-        )
-        return average_targets(rows)
+        """Return the average of judged scores, by dimension; those of a heuristic or in quarantine are left out."""
+        shown = select_shown_scores(project_id)
+        kind = Score.Target.CONVERSATION
+        return average_targets(shown.filter(target_type=kind, target_id__in=conversation_ids))

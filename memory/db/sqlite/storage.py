@@ -74,7 +74,7 @@ class ErrorWrapper(DatabaseErrorWrapper):
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if isinstance(error, sqlite3.OperationalError) and (state := self._disk_state(error)):
-            refusal = StorageRefused(*error.args)
+            refusal = StorageRefused(f"{error} ({error.sqlite_errorname})")
             refusal.state = state
             note_refusal(self._database_path(), state)
             self.wrapper.errors_occurred = True

@@ -20,6 +20,7 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Fact, IdempotencyRecord, RecallLog, Session, Vector
 from memory.models.vectors import vector_slot
+from tests import databases
 
 ERASURES, BRANCHES = ErasureEngine(), BranchManager()
 WORD = "quokkaberylwort"  # nothing else in a store contains it
@@ -83,7 +84,7 @@ def files_with(word: str) -> dict[str, int]:
     needles = [word.lower().encode(), word.lower().encode("utf-16-le")]
     found = {}
     for path in folder.rglob("*"):
-        if path.is_file() and (count := sum(path.read_bytes().lower().count(needle) for needle in needles)):
+        if path.is_file() and (count := sum(databases.read_file(path).lower().count(needle) for needle in needles)):
             found[path.name] = count
     return found
 
