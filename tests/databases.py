@@ -59,7 +59,7 @@ def read_file(path: Path) -> bytes:
 
 
 def guard_files(store: str) -> None:
-    """Refuse, until this process ends, that anything but SQLite opens a database's files, see ``read_file``."""
+    """Refuse, until this process ends, to open a database's files but by SQLite, see ``read_file``."""
     files = {store, f"{store}-wal", f"{store}-shm"}
 
     def refuse_to_open(event: str, arguments: tuple[Any, ...]) -> None:

@@ -96,6 +96,7 @@ def look(page: Page, name: str) -> None:
     for scheme, width in product(SCHEMES, (390, 1280)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_load_state()  # without its styles it would be wider
         take_picture(page, f"{name}-{scheme}-{width}")
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(overflow) == 0

@@ -12,7 +12,7 @@ TIMEOUT_SECONDS = 300  # an expression of quadratic time may take longer
 
 @pytest.mark.slow
 def test_every_expression_over_stored_text_takes_linear_time():
-    """Compare the longest text, or 256 KiB, of each hostile kind with a quarter of that, where that took any time."""
+    """Compare 256 KiB, or a fact's longest text, with a quarter of it, where that took any time."""
     command = [sys.executable, "-m", "tests.memory.hostile_texts"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
     assert (result.stdout, result.returncode) == ("done\n", 0), result.stdout + result.stderr

@@ -22,9 +22,9 @@ from curation.engines.fields.scores import (
     SCORE_FILTERS,
     SCORING_FILTERS,
 )
+from curation.engines.quarantine.hidden_scores import select_shown_scores
 from curation.engines.scoring.dimensions import check_dimension, check_dimensions
 from curation.engines.scoring.run import ScoringRun, claim_scoring, list_judges
-from curation.engines.quarantine.hidden_scores import select_shown_scores
 from curation.engines.scoring.summary import ScoreSummary, summarize_rows
 from curation.engines.selection import check_number
 from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, find_live_branch

@@ -31,7 +31,7 @@ class ReplayScores:
                 logger.warning("Replay %s: conversation %s is not rated: %s", row.pk, uid, error.text)
 
     def average_scores(self, project_id: UUID, conversation_ids: Sequence[UUID]) -> Mapping[str, float]:
-        """Return the average of judged scores, by dimension; those of a heuristic or in quarantine are left out."""
+        """Return the average of judged scores, by dimension; a heuristic's and hidden ones are left out."""
         shown = select_shown_scores(project_id)
         kind = Score.Target.CONVERSATION
         return average_targets(shown.filter(target_type=kind, target_id__in=conversation_ids))

@@ -84,7 +84,8 @@ def files_with(word: str) -> dict[str, int]:
     needles = [word.lower().encode(), word.lower().encode("utf-16-le")]
     found = {}
     for path in folder.rglob("*"):
-        if path.is_file() and (count := sum(databases.read_file(path).lower().count(needle) for needle in needles)):
+        content = databases.read_file(path).lower() if path.is_file() else b""
+        if count := sum(content.count(needle) for needle in needles):
             found[path.name] = count
     return found
 
