@@ -19,6 +19,7 @@ from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 from memory.db.sqlite.search_index import SearchIndex
 from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit
+from memory.db.sqlite.vocabulary import create_vocabularies
 from memory.db.sqlite.write_lock import FairLock, get_file_lock
 
 
@@ -54,12 +55,14 @@ class DatabaseWrapper(SQLiteWrapper):
         super().__init__(*args, **kwargs)
         self._turn: FairLock | None = None
         self._in_snapshot = False
+        self.has_vocabularies = False  # whether this connection has tables of the indexes' words
         # Values read once inside the running snapshot, where they cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
 
     def get_new_connection(self, conn_params: Any) -> Any:
         made = super().get_new_connection(conn_params)
+        self.has_vocabularies = False
         # Weak: the garbage collector does not see SQLite's reference to a function, and the connection of
         # a thread that has ended would stay open.
         index = weakref.proxy(self.index)
@@ -102,6 +105,9 @@ class DatabaseWrapper(SQLiteWrapper):
             yield
             return
         self.ensure_connection()
+        if not self.has_vocabularies and not self.is_read_only():
+            create_vocabularies(self.connection)
+            self.has_vocabularies = True
         self.connection.execute("BEGIN DEFERRED")
         self._reading_only(True)
         self.notes = {}

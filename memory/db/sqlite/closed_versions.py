@@ -14,9 +14,9 @@ from memory.db.index_tokens import point_tokens, row_tokens, span_tokens, value_
 from memory.db.indexes import FullTextIndex
 from memory.db.querysets import VersionedQuerySet
 from memory.db.segmentation import space_characters
+from memory.db.sqlite.vocabulary import term_rarity
 
 STEPS = 10  # weights between one and its double: those of a step share a query
-MIN_RARITY = 1e-6  # the rarity that bm25() gives a word that most texts have
 
 
 class ClosedVersions:
@@ -118,8 +118,3 @@ def narrowing_tokens(index: FullTextIndex, rows: VersionedQuerySet) -> list[str]
 
 def version_tokens(index: FullTextIndex, row: Any, seq_to: int) -> str:
     return row_tokens(index, row, span_tokens(row.branch_id, row.seq_from, seq_to, row.searchable))
-
-
-def term_rarity(every: int, having: int) -> float:
-    """Return the rarity of a word, as bm25() computes it."""
-    return max(math.log((every - having + 0.5) / (having + 0.5)), MIN_RARITY)

@@ -1,8 +1,9 @@
 """Scores of single words in memory: FTS5's BM25 of several words is the sum of theirs.
 
-FTS5 scores every text that has one of the words, and sorts them all. A word's scores are read once, and later
-commits add theirs; see decision 0036. The index stays the only truth: a cache is dropped whenever rows of the
-index were replaced or removed for good, which the database file itself says (``user_version``).
+FTS5 scores every text that has one of the words, and sorts them all. A word's scores are computed once, and
+later commits add theirs; see decisions 0036 and 0060. The index stays the only truth: a cache is dropped
+whenever rows of the index were replaced or removed for good, which the database file itself says
+(``user_version``).
 """
 
 import json
@@ -18,6 +19,15 @@ from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.sqlite.closed_versions import match_text
 from memory.db.sqlite.index_state import NO_COMMIT, Commit, read_state
 from memory.db.sqlite.vector_caches import find_vector_cache
+from memory.db.sqlite.vocabulary import (
+    NO_LENGTHS,
+    Lengths,
+    complete_lengths,
+    find_stem,
+    read_places,
+    score_rows,
+    select_lengths,
+)
 
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
 MAX_CACHES = 16  # of indexes: a store has three
@@ -92,6 +102,7 @@ class KeywordCache:
         self._log: list[int] = []  # the rows that commits added since
         self._words: OrderedDict[str, WordScores] = OrderedDict()
         self._postings = 0
+        self._lengths = NO_LENGTHS
 
     def match(self, connection: Any, phrases: Sequence[str]) -> Matches | None:
         """Return the matches of any of the phrases in the snapshot that the connection reads.
@@ -101,7 +112,8 @@ class KeywordCache:
         with connection.cursor() as cursor:
             if (point := self._follow_commits(cursor)) is None:
                 return None
-            return Matches.of([self._load_word(cursor, phrase, point) for phrase in phrases])
+            listed = connection.has_vocabularies
+            return Matches.of([self._load_word(cursor, phrase, point, listed) for phrase in phrases])
 
     # ---- what changed --------------------------------------------------------------------------
 
@@ -138,7 +150,7 @@ class KeywordCache:
 
     # ---- words ---------------------------------------------------------------------------------
 
-    def _load_word(self, cursor: Any, phrase: str, point: Point) -> WordScores:
+    def _load_word(self, cursor: Any, phrase: str, point: Point, listed: bool) -> WordScores:
         epoch, known = point
         with self._lock:
             word = self._words.get(phrase) if epoch == self._epoch else None
@@ -146,7 +158,7 @@ class KeywordCache:
         if word and word.read_at <= known and not new:
             return word
         found = self._add_new_rows(cursor, word, phrase, new) if word and word.read_at <= known else None
-        found = found or self._read_word(cursor, phrase, known)
+        found = found or self._read_word(cursor, phrase, point, listed)
         self._keep_word(phrase, found, epoch)
         return found
 
@@ -162,9 +174,28 @@ class KeywordCache:
         order = np.argsort(rows, kind="stable")
         return WordScores(rows[order], scores[order], word.read_at, known)
 
-    def _read_word(self, cursor: Any, phrase: str, known: int) -> WordScores:
-        rows, scores = self._fetch(cursor, phrase, "")
-        return WordScores(rows, scores, known, known)
+    def _read_word(self, cursor: Any, phrase: str, point: Point, listed: bool) -> WordScores:
+        stem = find_stem(phrase) if listed else None
+        if stem is None:  # several words
+            rows, scores = self._fetch(cursor, phrase, "")
+        else:
+            rows, counts = read_places(cursor, self.index, stem)
+            scores = score_rows(cursor, self.index, counts, self._load_lengths(cursor, rows, point[0]))
+        return WordScores(rows, scores.astype("f4"), point[1], point[1])
+
+    def _load_lengths(self, cursor: Any, rows: np.ndarray, epoch: int) -> np.ndarray:
+        """Return the length of each of the rows."""
+        with self._lock:
+            known = self._lengths if epoch == self._epoch else NO_LENGTHS
+        found = complete_lengths(cursor, self.index, known, rows)
+        if found is not known:
+            self._keep_lengths(found, epoch)
+        return select_lengths(found, rows)
+
+    def _keep_lengths(self, lengths: Lengths, epoch: int) -> None:
+        with self._lock:
+            if epoch == self._epoch:
+                self._lengths = lengths
 
     def _fetch(self, cursor: Any, phrase: str, condition: str, *values: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that have a phrase, and their scores."""

@@ -7,8 +7,7 @@ from django.db import models
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.sqlite.django_internals import SQLiteSchemaEditor
 from memory.db.sqlite.search_index import SearchIndex
-
-TOKENIZER = "porter unicode61"
+from memory.db.sqlite.vocabulary import TOKENIZER
 
 
 class DatabaseSchemaEditor(SQLiteSchemaEditor):

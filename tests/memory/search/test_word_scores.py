@@ -1,0 +1,88 @@
+"""Scores of words in memory: they are those that FTS5 gives, whatever was written before."""
+
+import pytest
+from django.db import connection
+
+from memory.actors import Actor
+from memory.engines.search.engine import SearchEngine
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.lookup import find_branch
+from memory.models import Fact
+from tests.databases import only_on_sqlite
+from tests.memory.test_branches import content_of, some_actor, write
+
+pytestmark = [pytest.mark.django_db(transaction=True), only_on_sqlite]
+
+TEXTS = [
+    *(f"amber number {n} of {'many ' * (n % 7)}stones" for n in range(40)),
+    "amber amber amber",
+    f"amber {'and more words ' * 100}",  # its length takes two bytes
+    f"amber {'amber ' * 300}",
+    "Ambers, running and RUNS",
+    "a well-known café",
+    "琥珀是一种化石",
+    "t0 s1 o2 open amber",  # like the tokens of branches
+]
+WORDS = "amber ambers stones running well-known café cafe 琥珀 石 t0 s1 many".split()
+
+
+def read_ranks(word: str) -> dict[int, float]:
+    """Return the scores that FTS5 gives the rows that have a word."""
+    spaced = " ".join(word) if not word.isascii() and word.isalpha() and "é" not in word else word
+    sql = "SELECT rowid, -rank FROM memory_fact_fts WHERE memory_fact_fts MATCH %s"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [f'text:("{spaced}")'])
+        return dict(cursor.fetchall())
+
+
+def find_scores(actor: Actor, word: str) -> dict[int, float]:
+    ranked, _ = Fact.objects.on(find_branch(actor, "main")).match_words([word], 1000)
+    return dict(ranked)
+
+
+def check_words(actor: Actor) -> None:
+    for word in WORDS:
+        ranks = read_ranks(word)
+        assert find_scores(actor, word) == pytest.approx(ranks, rel=1e-6), word
+    assert len(read_ranks("amber")) > 40
+
+
+def test_scores_are_those_of_the_index() -> None:
+    actor = some_actor()
+    write(actor, *TEXTS)
+    check_words(actor)
+
+
+def test_scores_after_edits_and_deletions() -> None:
+    """Ask for each word first after the changes, so that it is read from an index with deleted rows."""
+    actor = some_actor()
+    rows = write(actor, *TEXTS, *[f"amber before {n}" for n in range(20)])
+    with open_commit(actor, "main", "change") as commit:
+        for row in rows[:10]:
+            commit.change_row(row, **content_of(f"stones of amber, {row.fact_text}"))
+        for row in rows[10:15]:
+            commit.remove_row(row)
+    check_words(actor)
+
+
+def test_texts_that_came_after_the_lengths_were_read() -> None:
+    actor = some_actor()
+    write(actor, *TEXTS)
+    find_scores(actor, "amber")
+    write(actor, "many stones, many many running stones", f"stones {'of amber ' * 90}")
+    assert find_scores(actor, "running") == pytest.approx(read_ranks("running"), rel=1e-6)
+    assert find_scores(actor, "many") == pytest.approx(read_ranks("many"), rel=1e-6)
+
+
+def test_a_word_that_no_text_has() -> None:
+    actor = some_actor()
+    write(actor, "amber")
+    assert find_scores(actor, "birch") == {} == find_scores(actor, "…")
+
+
+def test_an_index_without_lengths_leaves_a_search_to_its_vectors() -> None:
+    actor = some_actor()
+    write(actor, *TEXTS)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM memory_fact_fts_docsize")
+    assert "index_error" in SearchEngine().search(query="amber", actor=actor).signals_used
