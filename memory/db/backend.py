@@ -31,6 +31,7 @@ class Features(Protocol):
     sorts_whole_rows: bool
     must_be_told_to_walk: bool
     limits_correlated_subqueries: bool
+    keeps_statements: bool
 
 
 class SearchIndex(Protocol):

@@ -138,6 +138,9 @@ class VisibleByColumn(Visible):
         return f"{column} + 0"
 
 
+MAX_PADDED = 1024  # values of a list
+
+
 class ColumnIn(Condition):
     """A condition: a column has one of several values."""
 
@@ -152,6 +155,8 @@ class ColumnIn(Condition):
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
         stored = [self.of.get_db_prep_value(value, connection) for value in self.values]
+        if connection.features.keeps_statements:
+            stored = pad_values(stored)
         return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IN ({placeholders(stored)})", stored
 
 
@@ -326,6 +331,16 @@ class CompiledWhere(Condition):
 def quote(value: int | str) -> str:
     """Return a constant of the code as SQL."""
     return str(value) if isinstance(value, int) else f"'{value}'"
+
+
+def pad_values(values: list[Any]) -> list[Any]:
+    """Repeat the last value up to a power of two.
+
+    A statement is prepared anew for each other length of a list, which takes longer than to look up its rows.
+    """
+    if not values or len(values) > MAX_PADDED:
+        return values
+    return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))
 
 
 def placeholders(values: Sequence[Any]) -> str:

@@ -74,9 +74,8 @@ class VersionedQuerySet(QuerySet[Row]):
             raise BranchNotNamed("A branch was named already.")
         clone = self._with_branch("branch")
         clone.lineage = tuple(lineage)
-        shown: Any = Visible(self.model, lineage, known=False)
-        if len(lineage) == 1:
-            shown = Q(branch_id=lineage[0][0], deleted=False) & _open_at(lineage[0][1])
+        # A union of one arm would be read row by row.
+        shown = Visible(self.model, lineage, known=len(lineage) == 1)
         return clone._add_where(shown).mask_hidden(lineage)
 
     def mask_hidden(self, lineage: Lineage) -> Self:
@@ -380,10 +379,6 @@ class VersionedQuerySet(QuerySet[Row]):
             self.query.check()
             raise BranchNotNamed(f"{self.model.__name__}: all versions are no branch; say .on(branch).")
         return self.lineage
-
-
-def _open_at(limit: int) -> Q:
-    return Q(seq_from__lte=limit, seq_to__gt=limit)
 
 
 for _name in "update delete _update _raw_delete".split():

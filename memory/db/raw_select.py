@@ -131,7 +131,7 @@ def select_by_key(
     if not values:
         return []
     try:
-        where = CompiledWhere.from_queryset(rows)
+        where = CompiledWhere.from_queryset(rows) if rows.query.where else CompiledWhere()
         return by_key(rows.db, rows.model, columns, (by, values), [where] if where.sql else [])
     except EmptyResultSet:
         return []
@@ -212,11 +212,12 @@ def next_in_group(
     key, equal = (connection.ops.quote_name(field.column) for field in fields)
     table = connection.ops.quote_name(model._meta.db_table)
     shown, values = join_conditions(render_conditions(conditions, using))
+    known, requested = ColumnIn(model, str(fields[0].name), pks, "q").render(connection)
     after = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid > q.uid ORDER BY {ROW}.uid LIMIT 1"
     following = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {after}"
-    sql = f"SELECT q.{key}, ({following}) FROM {table} q WHERE q.{key} IN ({placeholders(pks)})"
+    sql = f"SELECT q.{key}, ({following}) FROM {table} q WHERE {known}"
     with connection.cursor() as cursor:
-        cursor.execute(sql, [*values, *pks])
+        cursor.execute(sql, [*values, *requested])
         return [pair for pair in cursor.fetchall() if pair[1] is not None]
 
 

@@ -71,22 +71,23 @@ def match_words(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
         return best
     width = query.shape[1] // 8
     bits = np.frombuffer(b"".join(texts[at] for at in have), dtype=np.uint8).reshape(-1, width)
-    signs = np.take(_SIGNS, bits, axis=0).reshape(len(bits), -1)
-    cosines = inner_products(signs, query) / np.float32(np.sqrt(query.shape[1]))
+    cosines = inner_products(bits, query) / np.float32(np.sqrt(query.shape[1]))
     starts = np.cumsum([0, *(len(texts[at]) // width for at in have[:-1])])
     best[have] = np.maximum.reduceat(cosines, starts, axis=0)
     return best
 
 
-def inner_products(signs: Vectors, query: Vectors) -> Vectors:
-    """Return the inner product of each row with each of the query's. Shape (rows, words).
+def inner_products(codes: np.ndarray, query: Vectors) -> Vectors:
+    """Return the inner product of the signs of each row with each of the query's. Shape (rows, words).
 
-    The pieces are small enough that a BLAS library does not wake its other threads, which would cost more.
+    The pieces are small enough that a BLAS library does not wake its other threads, which would cost more,
+    and that the signs of each are still in the processor's cache when they are multiplied.
     """
-    found, columns = np.empty((len(signs), len(query)), dtype=np.float32), np.ascontiguousarray(query.T)
+    found, columns = np.empty((len(codes), len(query)), dtype=np.float32), np.ascontiguousarray(query.T)
     step = max(1, ONE_THREAD // query.size)
-    for start in range(0, len(signs), step):
-        np.dot(signs[start : start + step], columns, out=found[start : start + step])
+    for start in range(0, len(codes), step):
+        signs = np.take(_SIGNS, codes[start : start + step], axis=0).reshape(-1, query.shape[1])
+        np.dot(signs, columns, out=found[start : start + step])
     return found
 
 

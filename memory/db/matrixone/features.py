@@ -25,6 +25,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     reads_open_rows_first = True
     # ORDER BY … LIMIT in a correlated subquery returns NULL, without an error.
     limits_correlated_subqueries = False
+    keeps_statements = False
 
     # ---- transactions and locks ----
     supports_transactions = True

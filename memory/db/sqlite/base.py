@@ -34,6 +34,7 @@ class DatabaseFeatures(features.DatabaseFeatures):
     sorts_whole_rows = False
     must_be_told_to_walk = True  # for few rows in index order, which the planner would sort whole
     limits_correlated_subqueries = True
+    keeps_statements = True  # that were prepared, by their text
 
 
 class DatabaseOperations(operations.DatabaseOperations):
