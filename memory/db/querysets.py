@@ -257,6 +257,10 @@ class VersionedQuerySet(QuerySet[Row]):
         """Return the best k rows by BM25 over any of the words, and the scores of the rows ``also``."""
         return get_index(self.db).match_words(self, words, k, also)
 
+    def knows_words(self) -> bool:
+        """Return whether ``match_words`` finds these rows without a look at each in the database."""
+        return get_index(self.db).knows_words(self)
+
     def search_vectors(self, vector: np.ndarray, k: int, model: str, project_id: Any) -> Ranked:
         """Return the best k rows by cosine with ``vector`` (unit length), embedded by ``model``."""
         return list(self.nearest_deferred(vector, k, model, project_id))

@@ -80,6 +80,10 @@ class SearchIndex:
 
     # ---- keyword -------------------------------------------------------------------------------
 
+    def knows_words(self, rows: VersionedQuerySet) -> bool:
+        """Return False: the server looks at each row."""
+        return False
+
     def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:

@@ -242,7 +242,7 @@ def find_visible(
     read: Callable[[Any, VersionedQuerySet, Sequence[int]], set[int]],
 ) -> Ranked:
     """Return the best k matches that are among the rows, best first; ``read`` says which are."""
-    count = k * (FILTERED if rows.recorded_filters else UNFILTERED)
+    count = k * (UNFILTERED if rows.known_to_index else FILTERED)
     while True:
         best = matches.best(count)
         visible = read(connection, rows, [rid for rid, _ in best])

@@ -24,27 +24,13 @@ from memory.db.sqlite.keyword_cache import (
     list_visible,
     read_visible,
 )
-from memory.db.sqlite.vector_caches import get_vector_cache
+from memory.db.sqlite.planner_statistics import STATISTICS
+from memory.db.sqlite.vector_caches import find_vector_cache, get_vector_cache
 
 MAX_PHRASES = 200
 FEW = 3000  # versions written by a past point, up to which reading them is faster than the index
 
 _shares: dict[tuple, tuple[float, float]] = {}  # an index's share of some branches, with its expiry
-
-# Rows of a table, then rows with equal first, first two, … columns of an index, by its name's suffix.
-STATISTICS = {
-    "buid": "400000 40000 4 1",
-    "bseq": "400000 40000 4 1",
-    "bopen": "400000 40000 20000",
-    "uid": "400000 4",
-    "bnorm": "400000 40000 4",
-    "bsession": "400000 40000 400 4",
-    "bcall": "400000 40000 400 2 1",
-    "bstatus": "400000 40000 10000",
-    "bconversation": "400000 40000 40 1",
-    "bsource": "400000 40000 4",
-    "btarget": "400000 40000 4",
-}
 
 
 class SearchIndex:
@@ -175,6 +161,11 @@ class SearchIndex:
             return cursor.fetchall()
 
     # ---- keyword -------------------------------------------------------------------------------
+
+    def knows_words(self, rows: VersionedQuerySet) -> bool:
+        """Return whether memory alone says which rows a keyword search finds; see ``list_visible``."""
+        is_known = rows.known_to_index and not rows.tokens and self.covers_lineage(rows)
+        return is_known and find_vector_cache(self.connection, rows.model, rows.lineage or ()) is not None
 
     def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]

@@ -42,6 +42,8 @@ class Candidates:
     used: set[str] = field(default_factory=set)
     vector_hits: list[int] = field(default_factory=list)  # hits of the vector arm
     vector_limit: int = 0  # the vector arm's limit
+    word_hits: list[int] = field(default_factory=list)  # hits of the keyword arm that nobody has checked
+    word_limit: int = 0
 
     def add(self, more: "Candidates") -> None:
         self.keyword |= more.keyword
@@ -49,11 +51,18 @@ class Candidates:
         self.used |= more.used
 
     def needs_refill(self, pool: int, valid: set[int]) -> bool:
-        """Return whether too few of the vector arm's hits are valid, though it has more."""
-        return (
-            len(self.vector_hits) == self.vector_limit > 0
-            and len(valid.intersection(self.vector_hits)) < pool
-        )
+        """Return whether too few of an arm's hits are valid, though it has more."""
+        arms = [(self.vector_hits, self.vector_limit), (self.word_hits, self.word_limit)]
+        return any(
+            len(hits) == limit > 0 and len(valid.intersection(hits)) < pool for hits, limit in arms
+        ) or (bool(self.word_hits) and valid.isdisjoint(self.word_hits))
+
+    def trim_words(self, pool: int, valid: set[int], also: Sequence[int] = ()) -> None:
+        """Keep the best ``pool`` valid hits of the keyword arm, as if only valid ones had been looked at."""
+        best = [rid for rid in self.word_hits if rid in valid][:pool]
+        for rid in set(self.word_hits).difference(best, self.vector_hits, also):
+            self.keyword.pop(rid, None)
+            self.vector.pop(rid, None)
 
     @property
     def rids(self) -> list[int]:
@@ -72,19 +81,25 @@ def find_candidates(
 ) -> Candidates:
     """Return the best ``pool`` rows of each arm of the search type, and the rows ``also``.
 
-    ``near`` are the rows for the vector arm, where the caller checks the hits itself. Where no row has a word
-    of the query, rows that contain one as a part are read, unless ``substrings`` is false: that reads all.
+    ``near`` are rows that are quicker to look through, where the caller checks the hits itself. Where no row
+    has a word of the query, rows that contain one as a part are read, unless ``substrings`` is false: that
+    reads all.
     """
     found = Candidates()
+    more = pool + pool // MARGIN
     nearest: Sequence[tuple[int, float]] = ()
     if question.vector is None:
         search_type = "keyword"  # without an embedder the keywords alone decide, whatever the search type
     if search_type != "keyword" and question.vector is not None:
-        source, found.vector_limit = (rows, pool) if near is None else (near, pool + pool // MARGIN)
+        source, found.vector_limit = (rows, pool) if near is None else (near, more)
         nearest = source.nearest_deferred(question.vector, found.vector_limit, question.model, project_id)
     if search_type != "vector":
         others = Deferred(lambda: [*(rid for rid, _ in nearest), *also])  # evaluated only when needed
-        _keyword_arm(found, rows, question, pool, others)
+        if near is not None and near.knows_words():
+            found.word_limit = more
+            _keyword_arm(found, near, question, more, others)
+        else:
+            _keyword_arm(found, rows, question, pool, others)
         if substrings and "keyword" not in found.used:
             _substring_arm(found, rows, question, pool)
     found.vector_hits = [rid for rid, _ in nearest]
@@ -104,6 +119,8 @@ def _keyword_arm(
         found.used.add("index_error")
     if ranked:
         found.used.add("keyword")
+    if found.word_limit:
+        found.word_hits = [rid for rid, _ in ranked]
     found.keyword = dict(others) | dict(ranked)
 
 

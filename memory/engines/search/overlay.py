@@ -159,6 +159,10 @@ class OverlayRows:
 
     # ---- scores --------------------------------------------------------------------------------
 
+    def knows_words(self) -> bool:
+        """Return False: exchanged facts are scored beside the rows that were checked."""
+        return False
+
     def match_words(self, words: Sequence[str], k: int, also: Sequence[int] = ()) -> tuple[Ranked, Ranked]:
         """Return the best k rows by their words, and the scores of the rows ``also``."""
         ranked, others = self.kept.match_words(words, k, also)

@@ -158,10 +158,15 @@ def _collect_candidates(
     found = find_candidates(rows, *ask, near=loose)
     # Read the rows through the branch: the database checks what memory or the index returned.
     facts = fact_rows(rows, found.rids)
-    if found.needs_refill(options.recipe.pool, {fact.rid for fact in facts}):
+    valid = {fact.rid for fact in facts}
+    if found.needs_refill(options.recipe.pool, valid):
         # Expiry or verdicts exclude more than the margin allows for: the database filters each row.
         found = find_candidates(rows, *ask)
         facts = fact_rows(rows, found.rids)
+    elif found.word_hits:
+        found.trim_words(options.recipe.pool, valid, also)
+        kept = set(found.rids)
+        facts = [fact for fact in facts if fact.rid in kept]
     if reflections_dominate(facts, options):
         found.add(find_candidates(rows.filter_indexed(kind=BUT_REFLECTIONS), *ask))
         facts = fact_rows(rows, found.rids)
