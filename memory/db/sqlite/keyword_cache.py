@@ -104,6 +104,12 @@ class KeywordCache:
         self._postings = 0
         self._lengths = NO_LENGTHS
 
+    def forget_words(self) -> None:
+        """Drop the words, as if none had been searched for."""
+        with self._lock:
+            self._words.clear()
+            self._postings = 0
+
     def match(self, connection: Any, phrases: Sequence[str]) -> Matches | None:
         """Return the matches of any of the phrases in the snapshot that the connection reads.
 
@@ -232,6 +238,13 @@ def get_keyword_cache(connection: Any, table: str, index: str) -> KeywordCache:
         while len(_caches) > MAX_CACHES:
             _caches.popitem(last=False)
     return cache
+
+
+def forget_words() -> None:
+    """Drop the words of all caches; for benchmarks."""
+    with _caches_lock:
+        for cache in _caches.values():
+            cache.forget_words()
 
 
 def find_visible(
