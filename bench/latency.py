@@ -56,9 +56,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, default=60)
     parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
     parser.add_argument("--keep", action="store_true", help="leave the store for the next run")
-    parser.add_argument(
-        "--cpu", action="store_true", help="processor time, of searches in the engine"
-    )
+    parser.add_argument("--cpu", action="store_true", help="processor time, of searches in the engine")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     options.only = options.only.split(",")
