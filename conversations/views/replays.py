@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.engines.replays.engine import ReplayEngine
+from conversations.engines.fields import REPLAY
+from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from conversations.models import Message, Replay
 from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
@@ -143,9 +144,10 @@ class NewReplay(ThreadForm):
 
 
 def run_replay(request: HttpRequest, reader: ViewContext, replay_id: UUID) -> None:
-    """Have the worker go on with a replay, and tell what came of the wish."""
+    """Have the worker go on with a replay, with the limits that were typed; tell what came of the wish."""
+    typed = {name: text for name in LIMITS if (text := request.POST.get(name, "").strip())}
     try:
-        replay_engine.run_replay(replay_id=replay_id, actor=reader.actor)
+        replay_engine.run_replay(replay_id=replay_id, actor=reader.actor, **read_parameters(typed))
     except Day1Error as error:
         flash_warning(request, error_sentence(error))
     else:
@@ -170,6 +172,7 @@ class ReplayPage(ProgressPage):
             "is_active": row.state in Replay.ACTIVE,
             "may_write": self.reader.can["write"] and not row.branch.archived_at,
             "may_run": row.state in MAY_RUN,
+            "limits": list_limits(row) if row.state == State.STOPPED else [],
             "may_complete": row.state in MAY_COMPLETE,
             "may_cancel": row.state not in (State.DONE, State.CANCELLED),
         }
@@ -209,6 +212,12 @@ class ReplayPage(ProgressPage):
         except Conflict as error:
             flash_warning(request, error_sentence(error))
         return redirect(request.path)
+
+
+def list_limits(row: Replay) -> list[tuple[str, Any, Any]]:
+    """Return the limits that a replay has, with labels: a higher one lets it go on."""
+    values = [(name, REPLAY[name].label, getattr(row, name)) for name in LIMITS]
+    return [(name, label, value) for name, label, value in values if value is not None]
 
 
 def describe_memory(row: Replay) -> str:

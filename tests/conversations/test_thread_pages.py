@@ -337,6 +337,22 @@ class TestReplays:
         one.refresh_from_db()
         assert one.state == "done"
 
+    def test_a_limit_is_raised(self, curator: Client, viewer: Client, talk: Any, model: FakeModel) -> None:
+        self.begin(curator, talk, model="one", max_steps="1", run="on")
+        row = Replay.objects.get()
+        model.next.append(completion("", ("Bash", {"command": "date -u"})))
+        replays.execute_replay(row.pk)
+        address = f"/p/test/replays/{row.pk}"
+        page = curator.get(address)
+        assert "It has taken 1 steps, which is its limit." in text(page)
+        assert re.search(r'name="max_steps"[^>]*value="1"', page.content.decode())
+        assert "Go on" not in text(viewer.get(address))
+        refused = curator.post(address, {"do": "run", "max_steps": "many"}, follow=True)
+        assert "max_steps" in text(refused)
+        curator.post(address, {"do": "run", "max_steps": "2"})
+        row.refresh_from_db()
+        assert (row.state, row.max_steps) == ("queued", 2)
+
     def test_judges_may_be_asked_for(self, curator: Client, talk: Any) -> None:
         self.begin(curator, talk, model="one", score="yes")
         self.begin(curator, talk, model="two")
