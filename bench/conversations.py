@@ -133,6 +133,20 @@ class Run:
             for step, value in self.measure_reads(uid).items():
                 text = f"{step} of {name} with {self.options.forks:,} forks, p50"
                 yield times(text, value, few[name][step], RATIO, "with few")
+        yield from self.measure_list()
+
+    def measure_list(self) -> Iterator[Figure]:
+        """Measure the list of all forks, as a page and over REST."""
+        from django.urls import reverse
+
+        bare = p50(self.measure(self.read_bare))
+        addresses = {"the page": reverse("forks", args=["default"])}
+        addresses["REST"] = f"/api/v1/conversations?fork=true&limit={PAGE}"
+        for name, address in addresses.items():
+            headers = {"authorization": f"Bearer {self.key}"} if name == "REST" else {}
+            spent = p50(self.measure(partial(self.fetch, address, **headers)))
+            text = f"{name} of the list of {self.options.forks:,} forks, first page, p50"
+            yield Figure(text, spent, "ms", OPEN_MS, f"≤ {OPEN_MS} ms", bare, "50 rows by sqlite3")
 
     def name_sides(self, forked: Any) -> dict[str, Any]:
         return {"the source": self.talk.uid, "a fork": forked.uid}

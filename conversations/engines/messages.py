@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from conversations.engines.conversations import ConversationEngine, open_conversation
+from conversations.engines.conversations import get_visible, open_conversation
 from conversations.engines.fields import MESSAGE, MESSAGE_FILTERS
 from conversations.engines.forks import find_shared_number
 from conversations.engines.neighbours import neighbours
@@ -215,13 +215,10 @@ class MessageEngine:
         for the last page. Raises NotFound for the conversation, and for a message that it does not have.
         """
         check_limit(limit)
-        branch = find_branch(actor, branch_name) if actor.has_scope("read") else None
-        point = at if branch is None else point_in_list(branch, cursor, at)
-        conversation = ConversationEngine().get_conversation(
-            conversation_id=conversation_id, actor=actor, branch_name=branch_name, at=point
-        )
-        assert branch is not None
-        seq = resolve_point(branch, point)
+        actor.require_scope("read", branch_name)
+        branch = find_branch(actor, branch_name)
+        seq = resolve_point(branch, point_in_list(branch, cursor, at))
+        conversation = get_visible(branch.lineage(seq), conversation_id)
         rows = Message.objects.on(branch, seq)
         if roles:
             rows = rows.filter(role__in=[c.one_of(Role.values)("role", role) for role in roles])

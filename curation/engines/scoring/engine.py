@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from conversations.engines.compaction import compute_digest, list_keys
-from conversations.engines.conversations import ConversationEngine, get_visible
+from conversations.engines.conversations import get_visible
 from conversations.engines.threads import load_thread
 from conversations.models import Message
 from curation.engines.fields.scores import (
@@ -156,9 +156,7 @@ class ScoringEngine:
         actor.require_scope("read")
         if (row := list_allowed(actor).filter(pk=scoring_id).first()) is None:
             raise NotFound("There is no scoring with this id.")
-        ConversationEngine().get_conversation(
-            conversation_id=row.conversation_id, actor=actor, branch_name=row.branch.name
-        )
+        get_visible(row.branch.lineage(), row.conversation_id)
         return row
 
     def list_scorings(
@@ -297,7 +295,8 @@ def check_target(target_type: str, target_id: UUID, branch_name: str, actor: Act
     if target_type == Target.FACT:
         FactEngine().get_fact(fact_id=target_id, actor=actor, branch_name=branch_name)
     else:
-        ConversationEngine().get_conversation(conversation_id=target_id, actor=actor, branch_name=branch_name)
+        actor.require_scope("read", branch_name)
+        get_visible(find_branch(actor, branch_name).lineage(), target_id)
 
 
 def check_method(method: str | None, actor: Actor) -> str:
