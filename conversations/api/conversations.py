@@ -99,7 +99,7 @@ class ConversationViewSet(TransferRoutes):
             with_facts=payload.take_value("with_facts", c.check_boolean, False),
             **payload.take_fields(("",)),
         )
-        return Response(shapes.pick(pick, actor), status=201)
+        return Response(shapes.pick(pick, actor), status=201 if pick.added else 200)
 
     @action(detail=True, methods=["get"])
     def stats(self, request: Request, pk: str) -> Response:

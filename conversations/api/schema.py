@@ -52,7 +52,7 @@ documented = document_routes(
             ),
             "cherry_pick": route(
                 "Copy messages to another conversation; again, it adds nothing",
-                {201: shapes.PickShape},
+                {200: shapes.PickShape, 201: shapes.PickShape},
                 r.CherryPickInput,
             ),
             "diff": route(

@@ -134,7 +134,9 @@ def test_a_cherry_pick(api: Api, talk: str) -> None:
     assert (answer.status_code, made["added"], made["fact_ids"]) == (201, 2, [])
     assert [row["picked_from"] for row in made["messages"]] == body["message_ids"]
     assert (made["conversation"]["title"], made["conversation"]["message_count"]) == ("Best of", 2)
-    again = api.post(f"{talk}/cherry-pick", body).json()
+    known = api.post(f"{talk}/cherry-pick", body)
+    again = known.json()
+    assert known.status_code == 200
     assert (again["added"], again["conversation"]["id"]) == (0, made["conversation"]["id"])
 
 
