@@ -248,7 +248,9 @@ def inline_code(text: Any) -> SafeString:
 @stringfilter
 def short(text: str, length: int) -> str:
     """Shorten a text to `length` characters at the end of a word, so that no number is cut in two."""
+    if len(text) <= length:
+        return text
     words = re.sub(r"\s+\S*\Z", "", text[:length])
-    if length // 2 < len(words) < length < len(text):
+    if length // 2 < len(words) < length:
         return f"{words}…"
-    return truncatechars(text, length)
+    return truncatechars(text[: 2 * length], length)
