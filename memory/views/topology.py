@@ -7,13 +7,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy, ngettext
 
-from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine
+from memory.engines.branches.topology import BranchTopologyEngine
 from memory.views.base import ProjectPage
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success
 
 CODE = {"type": "search", "autocomplete": "off", "spellcheck": "false"}
 topology_engine = BranchTopologyEngine()
+MAX_LINES = 200  # branches on a page: more would be slow to draw and heavy to carry
 UNFOLDED = 60  # branches that are all shown at once; of more, the first two levels
 FILTERS = ("name", "state", "owner", "tag")
 
@@ -39,7 +40,7 @@ class Topology(ProjectPage):
         filters = {name: get.get(name, "").strip() for name in FILTERS if name != "state"}
         states = [state for state in get.getlist("state") if state]
         tree = topology_engine.get_topology(
-            actor=self.reader.actor, states=states, cursor=get.get("cursor", ""), limit=MAX_NODES, **filters
+            actor=self.reader.actor, states=states, cursor=get.get("cursor", ""), limit=MAX_LINES, **filters
         )
         filtered = bool(states or any(filters.values()))
         few = filtered or len(tree.results) <= UNFOLDED
@@ -70,10 +71,9 @@ class Expired(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         refuse_unknown(self.request, [])
-        page = topology_engine.list_expired(actor=self.reader.actor, **self.paging())
-        plan = topology_engine.auto_archive(actor=self.reader.actor)
+        page, count = topology_engine.plan_archive(actor=self.reader.actor, **self.paging())
         return super().get_context_data(
-            page=page, count=plan.count, may_archive=self.reader.can["write"], **kwargs
+            page=page, count=count, may_archive=self.reader.can["write"], **kwargs
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -4,18 +4,18 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from operator import attrgetter
 from uuid import UUID
 
 from django.db.models import TextChoices
 from django.utils import timezone
 
 from memory.engines.branches.distance import Merges, load_project_merges
+from memory.engines.branches.placement import PlacedBranch, read_placed
 from memory.engines.support.batches import batched
 from memory.models import Branch
 
 BATCH_SIZE = 500
-# What place, state and filters of a tree need; a model's other fields would cost as much again.
-PLACING = ("name", "parent", "fork_seq", "head", "head_at", "ttl_days", "owner", "tags", "archived_at")
 
 
 class BranchState(TextChoices):
@@ -29,7 +29,7 @@ class BranchState(TextChoices):
 class KnownBranches:
     """All branches of a project, by id, with the merges between them; of each what places it in the tree."""
 
-    by_id: dict[int, Branch]
+    by_id: dict[int, PlacedBranch]
     merges: Merges
     now: datetime
 
@@ -43,7 +43,7 @@ class KnownBranches:
         for branch in branches:
             self.merges.annotate(branch, self.by_id[branch.parent_id] if branch.parent_id else None)
 
-    def find_state(self, branch: Branch) -> tuple[BranchState, datetime | None]:
+    def find_state(self, branch: PlacedBranch) -> tuple[BranchState, datetime | None]:
         """Return the state of a branch, and since when it holds; nobody knows when a live one began to be."""
         if branch.archived_at:
             return BranchState.ARCHIVED, branch.archived_at
@@ -53,10 +53,10 @@ class KnownBranches:
         return (BranchState.EXPIRED, ends) if ends and ends <= self.now else (BranchState.LIVE, None)
 
     @cached_property
-    def children(self) -> dict[int, list[Branch]]:
+    def children(self) -> dict[int, list[PlacedBranch]]:
         """Return the branches that were made from each, by name."""
-        found: dict[int, list[Branch]] = {}
-        for branch in sorted(self.by_id.values(), key=lambda one: one.name):
+        found: dict[int, list[PlacedBranch]] = {}
+        for branch in sorted(self.by_id.values(), key=attrgetter("name")):
             if branch.parent_id is not None:
                 found.setdefault(branch.parent_id, []).append(branch)
         return found
@@ -66,7 +66,7 @@ class KnownBranches:
         children = self.children.get(branch.pk, [])
         return sum(1 for one in children if not one.archived_at and one.pk not in gone)
 
-    def list_in_order(self) -> Iterator[tuple[Branch, int]]:
+    def list_in_order(self) -> Iterator[tuple[PlacedBranch, int]]:
         """Yield every branch after its parent, siblings by name, with its level from 0."""
         roots = sorted(
             (one for one in self.by_id.values() if one.parent_id is None), key=lambda one: one.name
@@ -80,12 +80,10 @@ class KnownBranches:
 
 def load_branches(project_id: UUID) -> KnownBranches:
     """Return all branches of a project."""
-    branches = Branch.objects.filter(project=project_id).only(*PLACING)
-    by_id = {branch.pk: branch for branch in branches}
-    return KnownBranches(by_id, load_project_merges(project_id), timezone.now())
+    return KnownBranches(read_placed(project_id), load_project_merges(project_id), timezone.now())
 
 
-def load_whole(branches: Iterable[Branch]) -> dict[int, Branch]:
+def load_whole(branches: Iterable[PlacedBranch]) -> dict[int, Branch]:
     """Return some branches with all that is shown of one, by id."""
     found: dict[int, Branch] = {}
     for batch in batched([branch.pk for branch in branches], BATCH_SIZE):
@@ -93,8 +91,8 @@ def load_whole(branches: Iterable[Branch]) -> dict[int, Branch]:
     return found
 
 
-def find_expiry(branch: Branch) -> datetime | None:
+def find_expiry(branch: Branch | PlacedBranch) -> datetime | None:
     """Return when a branch expires: so many days after its last change; main never does."""
-    if branch.ttl_days is None or branch.parent_id is None:
+    if branch.ttl_days is None or branch.parent_id is None or branch.head_at is None:
         return None
     return branch.head_at + timedelta(days=branch.ttl_days)

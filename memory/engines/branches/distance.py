@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memory.db.querysets import Lineage
 from memory.engines.branches.diff import count_commits, find_common_ancestor
+from memory.engines.branches.placement import PlacedBranch
 from memory.engines.support.batches import batched
 from memory.engines.versions.reverted import find_reverted
 from memory.models import Branch, Commit
@@ -47,11 +48,12 @@ class Merges:
             pair = (one.source, one.target)
             self.reached[pair] = max(one.seq, self.reached.get(pair, 0))
 
-    def find_complete(self, branch: Branch) -> Merge | None:
+    def find_complete(self, branch: PlacedBranch) -> Merge | None:
         """Return the first merge that took all commits of a branch; None where some were never merged."""
-        complete = [
-            one for one in self.by_source.get(branch.pk, []) if branch.head and one.seq >= branch.head
-        ]
+        merges = self.by_source.get(branch.pk)
+        if not merges:
+            return None
+        complete = [one for one in merges if branch.head and one.seq >= branch.head]
         return min(complete, key=lambda one: one.at, default=None)
 
     def list_between(self, source: int, target: int, seq: int, target_seq: int) -> list[Merge]:
@@ -59,7 +61,7 @@ class Merges:
         found = (one for one in self.by_source.get(source, []) if one.target == target)
         return [one for one in found if one.seq <= seq and one.target_seq <= target_seq]
 
-    def annotate(self, branch: Branch, parent: Branch | None) -> None:
+    def annotate(self, branch: Branch, parent: Branch | PlacedBranch | None) -> None:
         """Set ``ahead`` and ``behind`` of a branch."""
         if parent is None:
             branch.ahead, branch.behind = branch.head, 0

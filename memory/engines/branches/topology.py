@@ -14,6 +14,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches, load_whole
 from memory.engines.branches.expiry import (
+    MAX_ARCHIVED,
     ArchiveReport,
     ExpiredBranch,
     archive_expired,
@@ -21,6 +22,7 @@ from memory.engines.branches.expiry import (
     list_page,
 )
 from memory.engines.branches.manager import DETAIL_CHECKS, BranchManager
+from memory.engines.branches.placement import PlacedBranch
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     NOT_OURS,
@@ -80,7 +82,7 @@ class TreeFilter:
     owner: str = ""
     tag: str = ""
 
-    def matches(self, branch: Branch, state: str) -> bool:
+    def matches(self, branch: PlacedBranch, state: str) -> bool:
         return (
             state in (self.states or DEFAULT_STATES)
             and self.name.lower() in branch.name
@@ -148,9 +150,17 @@ class BranchTopologyEngine:
 
         Each has the reason for which ``auto_archive`` would leave it, if any. Raises Invalid, ScopeMissing.
         """
+        page, _count = self.plan_archive(actor=actor, limit=limit, cursor=cursor)
+        return page
+
+    def plan_archive(
+        self, *, actor: Actor, limit: int = 50, cursor: str = ""
+    ) -> tuple[Page[ExpiredBranch], int]:
+        """Return a page of ``list_expired``, and how many of all ``auto_archive`` would archive at once."""
         actor.require_scope("read")
         found = find_expired(actor, load_branches(actor.project_id))
-        return list_page(found, limit, cursor, mark_from(repr(("expired", actor.project_id))))
+        page = list_page(found, limit, cursor, mark_from(repr(("expired", actor.project_id))))
+        return page, sum(not one.kept for one in found[:MAX_ARCHIVED])
 
     def auto_archive(self, *, actor: Actor, dry_run: bool = True) -> ArchiveReport:
         """Archive what ``list_expired`` lists, as far as the actor may; the dry run, the default, only tells.
@@ -168,7 +178,7 @@ class BranchTopologyEngine:
 class TreeLine(NamedTuple):
     """A branch in the order of the tree, of which no more is known than its place."""
 
-    branch: Branch
+    branch: PlacedBranch
     level: int
     matches: bool
 
@@ -186,7 +196,7 @@ def list_lines(actor: Actor, known: KnownBranches, filters: TreeFilter) -> list[
     return [line for line in lines if line.branch.pk in shown_ids]
 
 
-def add_ancestry(known: KnownBranches, branch: Branch, ids: set[int]) -> None:
+def add_ancestry(known: KnownBranches, branch: PlacedBranch, ids: set[int]) -> None:
     """Add the ids of a branch and its ancestors; where one is known, so are those above it."""
     pk: int | None = branch.pk
     while pk is not None and pk not in ids:
