@@ -1,17 +1,14 @@
 """Answers of analytics, and their form as CSV."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers as s
 
 from analytics.engines import answers as a
+from memory.csv_text import write_line
 
-FORMULA = ("=", "+", "-", "@")  # a spreadsheet would work these out, after blanks too
-BREAKS = ("\t", "\r", "\n")
 SHARE: dict[str, Any] = {"allow_null": True, "help_text": "From 0 to 1; null where there is nothing."}
 
 
@@ -202,18 +199,10 @@ DERIVED: dict[type, Any] = dict.fromkeys(
 # ---- CSV -------------------------------------------------------------------------------------------------
 
 
-class Echo:
-    """A file whose writes are returned."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def write_csv(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines: the points of trends as a table, everything else a figure a line."""
-    writer = csv.writer(Echo())
     for row in list_points(values["points"]) if "points" in values else list_figures(values):
-        yield writer.writerow([defuse(cell) for cell in row])
+        yield write_line(row)
 
 
 def list_points(points: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[Any]]:
@@ -237,13 +226,3 @@ def flatten(value: Any, path: list[str]) -> Iterator[Sequence[Any]]:
                 yield from flatten(one[column], [*path, str(one[name]), column])
     else:
         yield [path[0], ".".join(path[1:]), value]
-
-
-def defuse(cell: Any) -> Any:
-    """Return a cell that a spreadsheet shows as it is."""
-    if isinstance(cell, datetime):
-        return cell.isoformat()
-    if not isinstance(cell, str):
-        return cell
-    is_formula = cell.lstrip().startswith(FORMULA) or cell.startswith(BREAKS)
-    return f"'{cell}" if is_formula else cell

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
+from conversations.api import shapes
 from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
@@ -64,6 +65,11 @@ class Conversations(Listing):
         ),
         "show_all": _("Show all conversations"),
     }
+
+    export_shape = shapes.ConversationShape
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return shapes.conversation(row, branch=self.reader.branch.name)
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         filters = ConversationFilter.from_values(payload)

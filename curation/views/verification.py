@@ -44,7 +44,13 @@ class VerificationPage(ProjectPage):
 
     template_name = "verification.html"
     section, scope, title = "verification", "curate", lazy("Verification")
-    extra_context = {"drawing": "verified", "none_yet": lazy("No batch was begun yet.")}
+    extra_context = {
+        "drawing": "verified",
+        "none_yet": lazy(
+            "No batch was begun yet. A batch rates facts without a verdict, and is listed here with its"
+            " calls. Begin one above, or:"
+        ),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         summary = summarize_branch(branch_name=self.reader.branch.name, actor=self.reader.actor)

@@ -6,6 +6,7 @@ import django_filters as df
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from memory.api import shapes
 from memory.engines.branches.feed import FeedEngine, FeedFilter
 from memory.exceptions import Invalid
 from memory.models import Commit
@@ -56,6 +57,15 @@ class Activity(Listing):
         ),
         "show_all": _("Show all activity"),
     }
+
+    export_shape = shapes.CommitDetailShape
+
+    def list_results(self, page: Any) -> list[Commit]:
+        """Return the commits: a file has no bursts."""
+        return [commit for burst in page.results for commit in burst.commits]
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return shapes.commit_detail(row)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(only=self.branch_name, **kwargs)

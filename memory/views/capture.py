@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
+from memory.api import capture_shapes as shapes
 from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
@@ -48,6 +49,11 @@ class Observations(Listing):
         ),
         "show_all": _("Show all observations"),
     }
+
+    export_shape = shapes.ObservationShape
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return shapes.observation(row, branch=self.reader.branch.name)
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         filters = ObservationFilter.from_values(payload)
@@ -105,6 +111,11 @@ class Relations(Listing):
         ),
         "show_all": _("Show all relations"),
     }
+
+    export_shape = shapes.RelationShape
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return shapes.relation(row, branch=self.reader.branch.name)
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         open_only = check_flag("open_only", payload.get("open_only", False))

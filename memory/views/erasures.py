@@ -83,7 +83,9 @@ class Erasures(ProjectPage):
             " so that the history can be read. It cannot be undone."
         ),
         "drawing": "archived",
-        "none_yet": _("Nothing was erased."),
+        "none_yet": _(
+            "Nothing was erased. Each erasure is listed here, with its proof and what it still waits for."
+        ),
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

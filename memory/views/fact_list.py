@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from memory.api import shapes
 from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
@@ -17,6 +18,7 @@ from memory.views.action_report import take_report
 from memory.views.base import PAGE, ProjectPage
 from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
+from memory.views.exports import ExportedList
 from memory.views.fact_form import CATEGORIES
 from memory.views.filter_form import REPEATABLE, TOKEN_CHOICES, FilterForm
 from memory.views.filter_tokens import TokenFilters
@@ -33,7 +35,7 @@ class Ranked:
     previous: str | None = None
 
 
-class Facts(BulkActions, TokenFilters, ProjectPage):
+class Facts(BulkActions, ExportedList, TokenFilters, ProjectPage):
     reads_past = True
     repeatable_fields, token_choices = REPEATABLE, TOKEN_CHOICES
     template_name = "facts.html"
@@ -63,6 +65,16 @@ class Facts(BulkActions, TokenFilters, ProjectPage):
     def _searches_all(self) -> bool:
         """Whether a search also looks among what searches leave out."""
         return bool(self.request.GET.get("everything"))
+
+    export_shape = shapes.FactShape
+
+    def load_exported(self) -> Any:
+        """Return a page of the filtered facts; with words, what their search found."""
+        form, text = FilterForm(self.request, (*OTHERS, "format")), self.typed_line[1]
+        return self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return shapes.fact(row, branch=self.reader.branch.name)
 
     def _list_facts(self, filters: FactFilter) -> Any:
         return FactEngine().list_facts(**self.reader.read_args, filters=filters, **self.paging())

@@ -6,6 +6,7 @@ from typing import Any
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.exports import ExportedList
 from memory.views.filter_tokens import TokenFilters, list_chips, list_unknown, refuse_unknown
 from memory.views.filterset_form import active_filters, filter_form, list_choices
 from memory.views.labels import WORDS
@@ -13,7 +14,7 @@ from memory.views.labels import WORDS
 FOUND = 50  # rows of a search
 
 
-class Listing(TokenFilters, ProjectPage):
+class Listing(ExportedList, TokenFilters, ProjectPage):
     """A list with filters and a search. Invalid input stays in the form for correction.
 
     The words of list.html are in ``extra_context``.
@@ -50,6 +51,12 @@ class Listing(TokenFilters, ProjectPage):
         if query:
             context["lead"] = context.get("lead_of_found", context.get("lead"))
         return context
+
+    def load_exported(self) -> Any:
+        refuse_unknown(self.request, self.token_fields)
+        if self.typed_line[1]:
+            raise Invalid("A file has the rows that filters leave: take the words out.", field="q")
+        return self.list_rows(active_filters(self.request.GET, self.filters))
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         """Return the page of the list for these filters."""

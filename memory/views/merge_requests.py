@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.api.filters import MergeRequestFilterSet
+from memory.api.merge_shapes import MergeRequestShape, request_shape
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import APPLIED, CONFLICT, REMOVED, PlanItem
@@ -58,6 +59,11 @@ class MergeRequests(Listing):
         ),
         "show_all": gettext_lazy("Show all merge requests"),
     }
+
+    export_shape = MergeRequestShape
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return request_shape(row)
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         return merge_request_engine.list_requests(actor=self.reader.actor, **payload, **self.paging())

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from memory.api import capture_shapes as shapes
 from memory.api.capture_filters import SessionFilterSet
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
@@ -39,6 +40,11 @@ class Sessions(Listing):
         ),
         "show_all": _("Show all sessions"),
     }
+
+    export_shape = shapes.SessionShape
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return shapes.session(row)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(only=self.branch_name, **kwargs)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -162,6 +163,62 @@ def test_an_application_that_fails_sends_nothing() -> None:
 
     with ThreadPoolExecutor() as pool, pytest.raises(ZeroDivisionError):
         call_bridge(WSGIBridge(app, pool), b"")
+
+
+class Parts:
+    """A WSGI response of unknown length, as Django gives one; it counts what was asked of it."""
+
+    streaming = True
+
+    def __init__(self, *parts: bytes) -> None:
+        self.parts, self.given, self.closed_in = parts, 0, ""
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self.parts:
+            self.given += 1
+            yield part
+
+    def close(self) -> None:
+        self.closed_in = threading.current_thread().name
+
+
+def send_parts(response: Parts, *after: dict[str, Any]) -> list[bytes]:
+    """Return the bodies that a client gets, which sends these messages after its request."""
+    bodies: list[bytes] = []
+    messages = iter([{"type": "http.request", "body": b"", "more_body": False}, *after])
+
+    def app(environ, start_response) -> Parts:
+        start_response("200 OK", [("Content-Type", "text/csv")])
+        return response
+
+    async def receive() -> dict[str, Any]:
+        if message := next(messages, None):
+            return message
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message) -> None:
+        if message["type"] == "http.response.body":
+            bodies.append(message["body"])
+            assert message.get("more_body", False) is bool(message["body"])
+
+    scope = {"type": "http", "method": "GET", "path": "/here", "query_string": b"", "http_version": "1.1"}
+    with ThreadPoolExecutor(thread_name_prefix="Django") as pool:
+        asyncio.run(WSGIBridge(app, pool)(scope | {"headers": [(b"host", b"here")]}, receive, send))
+    return bodies
+
+
+def test_a_response_of_unknown_length_comes_in_parts() -> None:
+    response = Parts(b"one", b"", b"two")
+    assert send_parts(response) == [b"one", b"two", b""]
+    assert response.closed_in.startswith("Django")
+
+
+def test_no_part_is_made_when_the_reader_has_gone() -> None:
+    response = Parts(*[b"part"] * 1000)
+    assert len(send_parts(response, {"type": "http.disconnect"})) < 10
+    assert response.given < 10
+    assert response.closed_in.startswith("Django")
 
 
 def call_bridge(bridge: WSGIBridge, body: bytes) -> list[dict[str, Any]]:
