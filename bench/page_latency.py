@@ -28,7 +28,7 @@ from bench.store_builder import CHILD, RARE, Size
 
 SMALL = 1000  # facts of the other store: as many queries must suffice there
 SLOWEST, HEAVIEST = 200, 300  # ms, kB
-WARM, RUNS = 2, 20
+WARM = 2
 PAST = 3  # a commit of every store
 SEARCHES = (
     "search",
@@ -74,6 +74,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--facts", type=int, default=100_000, help="thousands; each with 3 old versions")
     parser.add_argument("--only", default="", help="names of pages, with commas")
     parser.add_argument("--cpu", action="store_true", help="judge processor time: others use the machine")
+    parser.add_argument("--runs", type=int, default=20, help="requests of a page that are measured")
     parser.add_argument("--data-dir", type=Path, default=Path(tempfile.gettempdir()) / "day1-bench")
     parser.add_argument("--keep", action="store_true", help="leave the store for the next run")
     parser.add_argument("--json", action="store_true", help="measure this store alone and tell it as JSON")
@@ -98,7 +99,7 @@ def in_another_process(options: argparse.Namespace, facts: int) -> list[dict[str
         "--only",
         options.only,
     ]
-    command += ["--data-dir", str(options.data_dir)]
+    command += ["--data-dir", str(options.data_dir), "--runs", str(options.runs)]
     done = subprocess.run(command, cwd=local_engine.ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -111,7 +112,7 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
         update_tallies()
         local_engine.optimize()
         local_engine.freeze_gc()
-        rows = [tell(measure(page)) for page in places() if is_chosen(page, options.only)]
+        rows = [tell(measure(page, options.runs)) for page in places() if is_chosen(page, options.only)]
     if not options.keep and not options.json:
         shutil.rmtree(made)
     return rows
@@ -184,7 +185,7 @@ def some_words() -> str:
 # ---- one page ----------------------------------------------------------------------------------------
 
 
-def measure(page: Page) -> Result:
+def measure(page: Page, runs: int) -> Result:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -199,7 +200,7 @@ def measure(page: Page) -> Result:
     with CaptureQueriesContext(connection) as captured:
         client.get(page.url)
     queries = len(captured)  # before the next request, which empties the list
-    took, worked = zip(*(measured_once(lambda: client.get(page.url)) for _ in range(RUNS)), strict=True)
+    took, worked = zip(*(measured_once(lambda: client.get(page.url)) for _ in range(runs)), strict=True)
     carried = (len(answer.content) + sum(loaded(client, answer.content, page.url).values())) / 1000
     return Result(page.name, p50(took), p95(took), p95(worked), carried, queries)
 
