@@ -66,6 +66,7 @@ class Conversations(Listing):
         "show_all": _("Show all conversations"),
     }
 
+    is_sortable = True
     export_shape = shapes.ConversationShape
 
     def export_row(self, row: Any) -> dict[str, Any]:

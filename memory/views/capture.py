@@ -50,6 +50,7 @@ class Observations(Listing):
         "show_all": _("Show all observations"),
     }
 
+    is_sortable = True
     export_shape = shapes.ObservationShape
 
     def export_row(self, row: Any) -> dict[str, Any]:

@@ -9,15 +9,16 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from memory.csv_text import write_line
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import MAX_PAGE_SIZE
-from memory.views.base import PAGE, ProjectPage
+from memory.engines.support.pagination import END, MAX_PAGE_SIZE
+from memory.views.base import PAGE
+from memory.views.list_order import OrderedList
 
 CSV, JSON = "csv", "json"
 TYPES = {CSV: "text/csv; charset=utf-8", JSON: "application/json"}
 Rows = Sequence[dict[str, Any]]
 
 
-class ExportedList(ProjectPage):
+class ExportedList(OrderedList):
     """A list whose rows can be had as a file: ?format=csv or json, with the filters of the page.
 
     The pages that follow are read while the file is sent, so that a list of any length takes no memory, and
@@ -53,7 +54,7 @@ class ExportedList(ProjectPage):
         """Yield the rows of each page, as the API gives them."""
         self.position = ""
         while self.position is not None:
-            page = self.load_exported()
+            page = self.order_page(self.load_exported())
             yield [self.export_row(row) for row in self.list_results(page)]
             self.position = page.next
 
@@ -69,9 +70,10 @@ class ExportedList(ProjectPage):
         raise NotImplementedError
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:
+        found = super().paging(limit)
         if self.position is None:
-            return super().paging(limit)
-        return {"limit": MAX_PAGE_SIZE, "cursor": self.position}
+            return found
+        return {"limit": MAX_PAGE_SIZE, "cursor": self.position or (END if self.is_oldest_first else "")}
 
 
 def write_table(columns: Sequence[str], pages: Iterable[Rows]) -> Iterator[str]:

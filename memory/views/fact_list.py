@@ -53,7 +53,7 @@ class Facts(BulkActions, ExportedList, TokenFilters, ProjectPage):
         shown: dict[str, Any] = {"form": form, "query": query, "report": take_report(self.request)}
         try:
             _, text = self.typed_line  # refuses an unknown filter
-            page: Any = self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
+            page: Any = self._load_page(text, form.filters)
             mark_ticked(page.results, self.request)
             shown |= {"page": page, "proposals": has_proposals(page.results)}
         except Invalid as error:  # the query stays in the form for correction
@@ -61,16 +61,22 @@ class Facts(BulkActions, ExportedList, TokenFilters, ProjectPage):
         shown["everything"] = self._searches_all
         return super().get_context_data(**shown, most=MAX_FACTS, categories=CATEGORIES, **kwargs)
 
+    def _load_page(self, text: str, filters: FactFilter) -> Any:
+        if text:
+            return self._search_facts(text, filters)
+        return self.order_page(self._list_facts(filters))
+
     @property
     def _searches_all(self) -> bool:
         """Whether a search also looks among what searches leave out."""
         return bool(self.request.GET.get("everything"))
 
+    is_sortable = True
     export_shape = shapes.FactShape
 
     def load_exported(self) -> Any:
         """Return a page of the filtered facts; with words, what their search found."""
-        form, text = FilterForm(self.request, (*OTHERS, "format")), self.typed_line[1]
+        form, text = FilterForm(self.request, OTHERS), self.typed_line[1]
         return self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
 
     def export_row(self, row: Any) -> dict[str, Any]:

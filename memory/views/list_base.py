@@ -40,7 +40,7 @@ class Listing(ExportedList, TokenFilters, ProjectPage):
         try:
             refuse_unknown(self.request, self.token_fields)
             _, text = self.typed_line  # refuses an unknown filter
-            listed["page"] = self.search_rows(text, payload) if text else self.list_rows(payload)
+            listed["page"] = self._load_page(text, payload)
         except Invalid as error:
             listed["error"] = error_sentence(error, self.words)
         filtered = bool(query or payload)
@@ -51,6 +51,9 @@ class Listing(ExportedList, TokenFilters, ProjectPage):
         if query:
             context["lead"] = context.get("lead_of_found", context.get("lead"))
         return context
+
+    def _load_page(self, text: str, payload: dict[str, Any]) -> Any:
+        return self.search_rows(text, payload) if text else self.order_page(self.list_rows(payload))
 
     def load_exported(self) -> Any:
         refuse_unknown(self.request, self.token_fields)

@@ -60,6 +60,7 @@ class MergeRequests(Listing):
         "show_all": gettext_lazy("Show all merge requests"),
     }
 
+    is_sortable = True
     export_shape = MergeRequestShape
 
     def export_row(self, row: Any) -> dict[str, Any]:

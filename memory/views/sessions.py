@@ -10,6 +10,7 @@ from memory.api.capture_filters import SessionFilterSet
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.sessions.manager import SessionManager
+from memory.exceptions import Invalid
 from memory.models import Session
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS, RUN_WORDS
@@ -33,6 +34,7 @@ class Sessions(Listing):
     filters, words = SessionFilterSet, RUN_WORDS
     labels = {"status": FIELDS["status"], "agent_id": _("Agent")}
     extra_context = {
+        "search": _("Filters, such as agent:ledger or status:completed"),
         "drawing": "agent",
         "none_fits": _("No session fits."),
         "none_yet": _(
@@ -41,6 +43,7 @@ class Sessions(Listing):
         "show_all": _("Show all sessions"),
     }
 
+    is_sortable = True
     export_shape = shapes.SessionShape
 
     def export_row(self, row: Any) -> dict[str, Any]:
@@ -53,6 +56,9 @@ class Sessions(Listing):
         return SessionManager().get_recent_sessions(
             actor=self.reader.actor, branch_name=self.branch_name, **payload, **self.paging()
         )
+
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
+        raise Invalid("Sessions are filtered by status and agent, and not searched.", field="q")
 
     @property
     def branch_name(self) -> str:

@@ -22,6 +22,7 @@ from memory.exceptions import Invalid
 
 Item = TypeVar("Item")
 MAX_PAGE_SIZE = 100
+END = "end"  # the cursor of a list's last page
 PAGE_BYTES = 4 * 1024 * 1024  # of the texts and JSON of a page; the row that exceeds it begins the next
 NOT_OURS = "This cursor is not one that Day1 gave."
 OTHER_LIST = (
@@ -88,7 +89,7 @@ def paginate(
         prepare(batch)
     pin = {"list": mark}
     return build_page(
-        batch, limit, back, bool(cursor), lambda row: {"key": str(getattr(row, name)), **pin}, size
+        batch, limit, back, "key" in position, lambda row: {"key": str(getattr(row, name)), **pin}, size
     )
 
 
@@ -106,7 +107,7 @@ def paginate_versions(
     uid = parse_cursor_id(position["key"]) if "key" in position else None
     batch = take_within(rows.stream(limit + 1, "uid", down=not back, beyond=uid), limit + 1, PAGE_BYTES)
     pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
-    return build_page(batch, limit, back, bool(cursor), lambda row: {"key": row.uid.hex, **pin})
+    return build_page(batch, limit, back, "key" in position, lambda row: {"key": row.uid.hex, **pin})
 
 
 def paginate_history(rows: models.QuerySet, *, seq: int, limit: int, cursor: str = "") -> Page:
@@ -165,10 +166,12 @@ def mark_from(text: str) -> str:
 
 def read_cursor(cursor: str, mark: str = "") -> dict[str, Any]:
     """Return the content of a cursor, checked against the list's fingerprint if given; empty for the first
-    page.
+    page. The cursor ``end`` is that of the last page of any list.
 
     Raises Invalid.
     """
+    if cursor == END:
+        return {"back": True}
     position = unpack_cursor(cursor)
     if position and mark and position.get("list") != mark:
         raise Invalid(OTHER_LIST, field="cursor")
