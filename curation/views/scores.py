@@ -114,10 +114,10 @@ class ScoreConversation(ProjectPage):
 
     def _ask_judges(self, uid: Any, do: str) -> None:
         row = scoring_engine.start_scoring(conversation_id=uid, again=do == "again", **self.reader.write_args)
-        if row.is_earlier:
-            flash_warning(self.request, _("They rated it already, and nothing was said since."))
-        elif row.method == Score.Method.HEURISTIC:
+        if row.method == Score.Method.HEURISTIC:
             flash_warning(self.request, _("No judge is set: 0.5 in each dimension, which is no judgement."))
+        elif row.is_earlier:
+            flash_warning(self.request, _("They rated it already, and nothing was said since."))
         else:
             flash_success(self.request, _("Queued: the judges rate it."))
 

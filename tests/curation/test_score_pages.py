@@ -8,10 +8,11 @@ from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation
 from curation.engines.scoring.dimensions import MEANINGS
 from curation.engines.scoring.engine import ScoringEngine
-from curation.models import Score
+from curation.models import Score, Scoring
 from curation.views.scores import DIMENSION_TITLES
 from memory.actors import Actor
 from memory.models import Branch
+from tests.curation.fake_judge import FakeJudge, rating
 from tests.curation.test_queue_pages import text
 from tests.memory.views.conftest import browser, curator, person, viewer
 
@@ -62,6 +63,21 @@ def test_without_a_judge_nothing_is_a_judgement(curator: Client, talk: Conversat
     assert "which is no judgement" in done
     assert "Nobody has rated it yet." in done
     assert "not counted here" in done
+
+
+def test_what_was_rated_is_asked_for_again_by_a_button_of_its_own(
+    curator: Client, talk: Conversation, judge: FakeJudge
+) -> None:
+    address = f"{path(talk)}/score"
+    curator.post(address, {"do": "judge"})
+    first = Scoring.objects.get()
+    judge.say(rating(0.5, names=list(MEANINGS)))
+    ScoringEngine().run_scoring(first.pk)
+    assert "Ask the judges again" in text(curator.get(path(talk)))
+    stale = curator.post(address, {"do": "judge"}, follow=True)  # of a page that was open before
+    assert ("They rated it already" in text(stale), Scoring.objects.count()) == (True, 1)
+    assert "Queued: the judges rate it." in text(curator.post(address, {"do": "again"}, follow=True))
+    assert Scoring.objects.count() == 2
 
 
 def test_all_dimensions_of_day1_have_a_title() -> None:
