@@ -1,7 +1,7 @@
 """Middleware: language, time zone, compression, database failures."""
 
 import logging
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -51,11 +51,22 @@ class PageTimezone(MiddlewareMixin):
         return response
 
 
+class ReaderZone(ZoneInfo):
+    """A zone in which a time beyond the years 1 to 9999 is the first or last time there is."""
+
+    def fromutc(self, at: datetime, /) -> datetime:
+        try:
+            return super().fromutc(at)
+        except OverflowError:
+            end = datetime.min if at.year == 1 else datetime.max
+            return end.replace(tzinfo=self)
+
+
 @lru_cache(maxsize=128)
-def find_zone(name: str) -> ZoneInfo | None:
+def find_zone(name: str) -> ReaderZone | None:
     """Return the time zone of this name; None for one that is not known here."""
     try:
-        return ZoneInfo(name)
+        return ReaderZone(name)
     except (ValueError, LookupError, OSError):  # a path, an unknown name, a folder of zones
         return None
 

@@ -1,6 +1,6 @@
 """An agent's own page, its part of a session's page, and what agents did on the day before, for Home."""
 
-from datetime import UTC, timedelta
+from datetime import UTC, date, timedelta
 from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
@@ -39,8 +39,11 @@ def load_session(reader: ViewContext, session: Session) -> Any:
 
 
 def load_yesterday(reader: ViewContext) -> Any:
-    """Return the day before the one that is read, and what each agent did then."""
-    day = (reader.moment.astimezone(UTC) - timedelta(days=1)).date()
+    """Return the day before the one that is read, and what each agent did then; None before the first day."""
+    today = reader.moment.astimezone(UTC).date()
+    if today == date.min:
+        return None
+    day = today - timedelta(days=1)
     return {
         "day": day,
         "agents": [describe_day(one) for one in engine.list_agent_days(actor=reader.actor, day=day)],

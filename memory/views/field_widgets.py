@@ -11,9 +11,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.texts import split_names
 from memory.views.labels import label_choices
-from memory.views.times import label_in_zone
-
-MOMENT_FORMAT = "%Y-%m-%dT%H:%M:%S"
+from memory.views.times import label_in_zone, localize
 
 
 class OptionalText(forms.CharField):
@@ -51,7 +49,7 @@ def show_value(field: Field, value: Any) -> str:
     """Return a value as its form field shows it."""
     match field.type:
         case t.Moment():
-            return timezone.localtime(value).strftime(MOMENT_FORMAT) if value else ""
+            return localize(value).isoformat(timespec="seconds") if value else ""
         case t.TagList():
             return ", ".join(value)
         case t.Flag():

@@ -10,12 +10,17 @@ from django.utils.translation import gettext
 
 def format_time(at: datetime) -> str:
     """Return a time to the minute."""
-    return timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
+    return localize(at).isoformat(" ", "minutes")
 
 
 def format_input(at: datetime) -> str:
     """Return a time as the browser's own field takes it."""
-    return timezone.localtime(at).replace(tzinfo=None).isoformat(timespec="milliseconds")
+    return localize(at).isoformat(timespec="milliseconds")
+
+
+def localize(at: datetime) -> datetime:
+    """Return what clocks in the reader's zone show; its ISO form has the four digits of a year."""
+    return timezone.localtime(at).replace(tzinfo=None)
 
 
 def format_end(day: date) -> str:

@@ -103,3 +103,26 @@ def test_yesterday_ends_at_the_midnight_of_the_reader(tokyo: Client, project: Pr
         html = page(tokyo, f"/p/{project.slug}/facts")
         today = datetime.now(UTC).date()
     assert f"at={today}T14%3A59%3A59Z" in html
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York", "UTC"])
+@pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_the_ends_of_time_are_shown_in_any_zone(
+    tokyo: Client, project: Project, actor: Actor, main: Branch, zone: str, end: str
+) -> None:
+    """No end in sight is often written as the last second of the year 9999, which is over in Tokyo."""
+    tokyo.cookies["day1_timezone"] = zone
+    fact = FactEngine().write_fact(fact_text="The moat is filled.", actor=actor, valid_until=end).fact
+    edit = page(tokyo, f"/p/{project.slug}/facts/{fact.uid}/edit")
+    assert f'name="valid_until" value="{end[:4]}-' in edit
+    for address in ("/", "/facts", "/activity"):
+        page(tokyo, f"/p/{project.slug}{address}", at=end)
+    page(tokyo, f"/p/{project.slug}/facts", created_before=end)
+
+
+def test_a_key_without_an_end_in_sight_is_listed(tokyo: Client, project: Project) -> None:
+    tokyo.cookies["day1_timezone"] = "UTC"
+    typed = {"label": "eternal", "scopes": "read", "preset": "", "expires_at": "9999-12-31T23:59:59"}
+    tokyo.post(f"/p/{project.slug}/keys", typed)
+    tokyo.cookies["day1_timezone"] = "Asia/Tokyo"
+    assert "eternal" in page(tokyo, f"/p/{project.slug}/keys")
