@@ -1,7 +1,7 @@
 """GET /live/<project>/changes: tells a page that there is something new, which it reads with its own rights.
 
-?branch= names the branch of the page, ?after= the position that its content has. One look a second at each
-project serves all its pages.
+?branch= names the branch of the page (without it: all of them), ?after= the position that its content has.
+One look a second at each project serves all its pages.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ class OpenPage:
     is_due: bool = False
 
     def note(self, branches: Set[str], position: int) -> None:
-        """Take in that these branches changed."""
+        """Take in that these branches changed, or something of the project that is on none."""
         self.position = position
-        if self.branch in branches:
+        if not self.branch or self.branch in branches:
             self.is_due = True
             self.wake.set()
 
@@ -65,8 +65,8 @@ class ChangeStreams(PageStreams):
     def begin(self, scope: Scope) -> OpenPage:
         """Return the page that a request comes from. Raises Unauthenticated, NotFound, BranchNotFound."""
         actor, query = self.read_actor(scope), read_query(scope)
-        branch, after = query.get("branch", "main"), query.get("after", "")
-        newest = EventEngine().open_watch(actor=actor, branches=[branch]).newest
+        branch, after = query.get("branch", ""), query.get("after", "")
+        newest = EventEngine().open_watch(actor=actor, branches=[branch] if branch else []).newest
         is_due = after.isdecimal() and int(after[:18]) < newest
         return OpenPage(actor.project_id, branch, newest, is_due=is_due)
 

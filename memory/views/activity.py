@@ -36,7 +36,7 @@ class Activity(Listing):
     reads_past = True
     template_name = "activity.html"
     section = "activity"
-    is_live = True
+    is_live = spans_branches = True
     title = _("Activity")
     filters, words = ActivityFilterSet, ACTION_LABELS
     labels = {

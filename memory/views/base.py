@@ -54,6 +54,7 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
     fragment_name = ""
     reads_past = False  # a page of memory, which can be read as it was: it has the strip of the past
     is_live = False  # whether it reads itself again when its branch changes
+    spans_branches = False  # whether it does so when any branch changes
     reader: ViewContext
 
     def dispatch(self, request: HttpRequest, *args: Any, slug: str = "", **kwargs: Any) -> Any:
@@ -92,9 +93,15 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         if self.reads_past and not getattr(self.request, "htmx", False):
             shell["strip"] = build_strip(self.reader)
         shell["tour"] = find_step(self.request, self.reader)
-        if self.is_live and not (self.request.GET.get("cursor") or getattr(self.request, "htmx", False)):
-            shell["live"] = build_stream_url(self.reader)
+        if self.is_live and self.is_read_whole:
+            shell["live"] = build_stream_url(self.reader, self.spans_branches)
         return super().get_context_data(**{**shell, **kwargs})
+
+    @property
+    def is_read_whole(self) -> bool:
+        """Return whether the page at its address is read; the answer to a form has what was typed into it."""
+        part = self.request.GET.get("cursor") or getattr(self.request, "htmx", False)
+        return self.request.method == "GET" and not part
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:
         """Return ``limit`` and ``cursor`` for an engine's list, as in list_facts(…, **self.paging())."""

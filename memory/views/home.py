@@ -31,7 +31,7 @@ class Home(ProjectPage):
     reads_past = True
     template_name = "home.html"
     section = "home"
-    is_live = True
+    is_live = spans_branches = True
     title = _("Home")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def add_session_panel(template: str, load: Callable[[ViewContext, Session], Any]
 class Sessions(Listing):
     template_name = "sessions.html"
     section = "sessions"
-    is_live = True
+    is_live = spans_branches = True
     title = _("Sessions")
     filters, words = SessionFilterSet, RUN_WORDS
     labels = {"status": FIELDS["status"], "agent_id": _("Agent")}
@@ -71,7 +71,7 @@ class SessionPage(ProjectPage):
 
     template_name = "session.html"
     section = "sessions"
-    is_live = True
+    is_live = spans_branches = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         key = self.request.GET.get("key", "")

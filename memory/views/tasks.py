@@ -53,7 +53,7 @@ class Tasks(StateListPage):
 
     template_name = "tasks.html"
     section = "tasks"
-    is_live = True
+    is_live = spans_branches = True
     title = gettext_lazy("Tasks")
     states = STATES
     extra_context = {
@@ -105,7 +105,7 @@ class TaskPage(ProjectPage):
 
     template_name = "task.html"
     section = "tasks"
-    is_live = True
+    is_live = spans_branches = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor

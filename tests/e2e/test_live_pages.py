@@ -16,6 +16,18 @@ from tests.up_process import TIMEOUT_SECONDS, Up, provisioned
 pytestmark = pytest.mark.browser
 WAIT_MS = 20_000
 FACTS = "/p/default/facts"
+# A page that can be hidden, and hides itself as it is told of something new where that is asked for.
+CAN_HIDE = """
+window.hide = (hidden) => {
+    Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
+    document.documentElement.toggleAttribute("data-away", hidden);
+    document.dispatchEvent(new Event("visibilitychange"));
+};
+const add = EventSource.prototype.addEventListener;
+EventSource.prototype.addEventListener = function (name, listen) {
+    add.call(this, name, (event) => { listen(event); if (name === "change" && window.hides) hide(true); });
+};
+"""
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +87,27 @@ def test_what_a_reader_has_ticked_stays_and_the_page_says_that_there_is_more(pag
     expect(page.get_by_text("Written while somebody ticks.")).to_have_count(0)
     page.get_by_role("link", name="Show it").click()
     expect(page.get_by_text("Written while somebody ticks.").first).to_be_visible()
+
+
+def test_what_was_told_as_the_page_was_hidden_is_shown_when_it_is_seen_again(page: Page, up: Up) -> None:
+    page.add_init_script(CAN_HIDE)
+    open_and_follow(page, up, FACTS)
+    write(up, "Told before.")
+    expect(page.get_by_text("Told before.").first).to_be_visible(timeout=WAIT_MS)
+    page.evaluate("window.hides = true")
+    write(up, "Told while the tab is left.")
+    expect(page.locator("html[data-away]")).to_have_count(1, timeout=WAIT_MS)
+    page.evaluate("hides = false, hide(false)")
+    expect(page.get_by_text("Told while the tab is left.").first).to_be_visible(timeout=WAIT_MS)
+
+
+def test_what_was_typed_and_left_stays(page: Page, up: Up) -> None:
+    open_and_follow(page, up, FACTS)
+    page.get_by_role("searchbox").fill("half a quest")
+    page.get_by_role("heading", level=1).click()
+    write(up, "Written after somebody typed.")
+    expect(page.get_by_text("There is something new on this page.")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_role("searchbox")).to_have_value("half a quest")
 
 
 def test_the_fact_beside_its_list_stays(page: Page, up: Up) -> None:

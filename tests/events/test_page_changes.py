@@ -92,6 +92,15 @@ def test_a_page_is_told_of_its_own_branch(ask: Any, vera: Client, actor: Actor) 
     assert main.position() == here  # nothing was said of the other branch
 
 
+def test_a_page_of_the_project_is_told_of_all_branches(ask: Any, vera: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name="task/x", actor=actor)
+    page = ask(vera, f"?after={write(actor, 'Before.')}").opened()
+    elsewhere = write(actor, "On the task.", "task/x")
+    assert page.position() == elsewhere
+    here = write(actor, "On main.")
+    assert page.position() == here
+
+
 def test_what_came_before_it_was_open_is_told_at_once(ask: Any, vera: Client, actor: Actor) -> None:
     before = write(actor, "Shown.")
     after = write(actor, "Not shown yet.")

@@ -124,9 +124,16 @@ function leave_editor() {
 }
 
 export function is_changed(field) {
-    if (field.matches("select")) return [...field.options].some((one) => one.selected !== one.defaultSelected);
+    if (field.matches("select")) return !is_default(field);
     if (field.matches("[type=checkbox], [type=radio]")) return field.checked !== field.defaultChecked;
     return field.matches("input, textarea") && field.value !== field.defaultValue;
+}
+
+// Where no option is marked as chosen, the first one is.
+function is_default(select) {
+    const own = [...select.options].filter((one) => one.defaultSelected);
+    const chosen = own.length || select.multiple ? own : [select.options[0]];
+    return [...select.options].every((one) => one.selected === chosen.includes(one));
 }
 
 // The keys of this page alone, where it has its own.

@@ -1,7 +1,7 @@
 // A page that shows what happens while one looks: the server's stream says that there is something new, and the
 // page reads itself again. What a reader is in the middle of is never taken away: then a line offers it. A server
 // that is not there is told and waited for. Nothing is asked for while the page is hidden.
-import { is_typing } from "./keys.js";
+import { is_changed, is_typing } from "./keys.js";
 import { is_busy, is_leaving, read } from "./serial.js";
 
 const SETTLE_MS = 1000; // a page that is only passed through opens no stream
@@ -9,13 +9,16 @@ const SILENCE_MS = 3000; // of a server, until it is told
 const AGAIN_MS = 10_000; // after a refusal, such as that of too many streams
 const LEAST_MS = 2000; // between two looks, and ten times as long as one takes
 const SHARE = 10;
+const MOST_MS = 30_000; // for one look, until it is given up
 
 export function live() {
     const main = document.querySelector("main[data-live]");
     const notice = document.querySelector("[data-live-notice]");
     if (!main || !notice || document.querySelector("[data-first-event]")) return;
     let stream = null;
-    let position = 0;
+    let position = 0; // what the page shows
+    let newest = 0; // what the stream has told
+    let is_reading = false;
     let start_timer = null;
     let read_timer = null;
     let silence_timer = null;
@@ -39,7 +42,7 @@ export function live() {
         stream.addEventListener("open", opened);
         stream.addEventListener("error", failed);
         stream.addEventListener("change", (event) => {
-            position = JSON.parse(event.data).position;
+            newest = JSON.parse(event.data).position;
             look();
         });
     }
@@ -73,22 +76,50 @@ export function live() {
         read_timer = setTimeout(refresh, Math.max(200, may_read_at - Date.now()));
     }
 
+    // Only what was put in place counts as shown: the stream tells the rest again to a page that was hidden meanwhile.
     async function refresh() {
-        if (document.hidden || is_leaving()) return;
-        if (is_busy()) return look();
+        if (document.hidden) return;
+        if (is_busy() || is_leaving() || is_reading) return look();
         if (is_occupied(main)) return show("newer");
-        const began = Date.now();
-        const answer = await fetch(location.href, { cache: "no-store", headers: { "X-Live": "1" } }).catch(() => null);
-        may_read_at = Date.now() + Math.max(LEAST_MS, SHARE * (Date.now() - began));
-        if (!answer || answer.status >= 500) return tell_silence(); // the stream will tell that it is back
+        const told = newest;
+        const answer = await ask();
+        if (!answer || answer.status >= 500) return try_again();
         if (answer.redirected || !answer.ok) return show("newer"); // what it is now, the page says when it is opened
-        const page = await read(answer);
+        if (is_busy() || is_leaving()) return look(); // what the reader does now is not in the answer
         if (is_occupied(main)) return show("newer");
+        await put_in_place(answer.page);
+        position = Math.max(position, told);
+        show("");
+    }
+
+    async function ask() {
+        is_reading = true;
+        const began = Date.now();
+        const options = { cache: "no-store", headers: { "X-Live": "1" }, signal: AbortSignal.timeout(MOST_MS) };
+        try {
+            const answer = await fetch(location.href, options);
+            const { status, redirected, ok } = answer;
+            return { status, redirected, ok, page: await read(answer) };
+        } catch {
+            return null;
+        } finally {
+            is_reading = false;
+            may_read_at = Date.now() + Math.max(LEAST_MS, SHARE * (Date.now() - began));
+        }
+    }
+
+    // The stream may be open still, and would not tell that the page can be read again.
+    function try_again() {
+        tell_silence();
+        clearTimeout(read_timer);
+        read_timer = setTimeout(refresh, AGAIN_MS);
+    }
+
+    async function put_in_place(page) {
         const marked = main.querySelector(".at[id]")?.id;
         await replace("#content", page);
         await replace(".sections", page);
         if (marked) document.getElementById(marked)?.classList.add("at"); // the row that the keys are at
-        show("");
     }
 
     function stop() {
@@ -105,11 +136,12 @@ export function live() {
     start();
 }
 
-// Whether a reader types, has ticked rows, opened something, or marked a text.
+// Whether a reader types, has typed or ticked something, opened something, or marked a text.
 function is_occupied(main) {
     const active = document.activeElement;
     if (document.querySelector("dialog[open]") || (main.contains(active) && is_typing(active))) return true;
     if (main.querySelector("details[open][data-opened], input[type=checkbox]:checked:not([checked])")) return true;
+    if ([...main.querySelectorAll("input, select, textarea")].some((field) => is_typing(field) && is_changed(field))) return true;
     const marked = getSelection();
     return !marked.isCollapsed && main.contains(marked.anchorNode);
 }

@@ -1,5 +1,7 @@
 """The frame of every project page: the user, the location, and refusals."""
 
+import html
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -236,3 +238,27 @@ def test_an_inactive_person_sees_nothing(project) -> None:
     user.is_active = False
     user.save()
     assert client.get("/p/test/").status_code == 302
+
+
+# ---- pages that read themselves again -----------------------------------------------------------------
+
+
+def find_stream(client: Client, address: str, **query: str) -> str:
+    found = re.search(r'data-live="([^"]*)"', client.get(address, query).content.decode())
+    return html.unescape(found[1]).rpartition("after=")[0] if found else ""
+
+
+def test_a_page_follows_its_branch_or_where_it_shows_all_the_project(viewer: Client) -> None:
+    start, stream = "/p/test", "/live/test/changes?"
+    assert find_stream(viewer, f"{start}/facts") == f"{stream}branch=main&"
+    for name in ("", "activity", "sessions", "tasks"):
+        assert find_stream(viewer, f"{start}/{name}") == stream
+    assert find_stream(viewer, f"{start}/facts", at="0") == ""
+
+
+def test_what_was_typed_into_a_refused_form_is_not_read_over(curator: Client) -> None:
+    refused = curator.post("/p/test/tasks", {"name": "", "description": "Typed for long."})
+    assert refused.status_code == 400
+    page = refused.content.decode()
+    assert "Typed for long." in page
+    assert "data-live=" not in page
