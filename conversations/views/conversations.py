@@ -54,7 +54,7 @@ class Conversations(Listing):
     filters, words = ConversationFilterSet, RUN_WORDS
     labels = LABELS
     extra_context = {
-        "lead": _("What people and agents said, the newest first."),
+        "lead": _("What people and agents said."),
         "lead_of_found": _("What people and agents said, the best answers first."),
         "search": _("Keyword and semantic search in the messages"),
         "drawing": "message",

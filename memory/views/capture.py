@@ -38,7 +38,7 @@ class Observations(Listing):
     filters = ObservationFilterSet
     labels = OBSERVED
     extra_context = {
-        "lead": _("What agents did and noticed, the newest first. They are never changed."),
+        "lead": _("What agents did and noticed. It is never changed."),
         "lead_of_found": _("What agents did and noticed, the best answers first. They are never changed."),
         "search": _("Keyword and semantic search"),
         "drawing": "command",

@@ -98,7 +98,7 @@ class TestObservations:
         assert "Executed" not in body(page(viewer, f"{HOME}observations?session_id=s1&agent_id=bee"))
         found = body(page(viewer, f"{HOME}observations?q=cause"))
         assert "Retries hide" in found
-        assert ("newest first" in html, "newest first" in found, "best answers first" in found) == (
+        assert ("Oldest first" in html, "Oldest first" in found, "best answers first" in found) == (
             True,
             False,
             True,
