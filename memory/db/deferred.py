@@ -1,7 +1,7 @@
 """Deferred results: arithmetic in a thread, while the caller reads the database."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from typing import Any
@@ -16,6 +16,9 @@ class Deferred(Sequence[Any]):
     @cached_property
     def _target(self) -> Sequence[Any]:
         return self._make()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._target)
 
     def __len__(self) -> int:
         return len(self._target)

@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Self
+from uuid import UUID
 
 from django.core.exceptions import FullResultSet
 from django.db import models
 from django.db.models.expressions import Expression, Func
 
 from memory.db.lineage import MaskedLineage
+
+BOOLEAN: Any = models.BooleanField()  # of all conditions: to make a field takes longer than to render one
 
 
 class Condition(Expression):
@@ -19,7 +22,7 @@ class Condition(Expression):
     output_field = models.BooleanField()
 
     def __init__(self, alias: str = "") -> None:
-        super().__init__(output_field=models.BooleanField())
+        super().__init__(output_field=BOOLEAN)
         self.alias = alias
 
     def for_alias(self, alias: str) -> Self:
@@ -154,7 +157,7 @@ class ColumnIn(Condition):
         return (type(self), self.of, self.values, self.alias)
 
     def render(self, connection: Any) -> tuple[str, Sequence[Any]]:
-        stored = [self.of.get_db_prep_value(value, connection) for value in self.values]
+        stored = prepare_values(self.of, self.values, connection)
         if connection.features.keeps_statements:
             stored = pad_values(stored)
         return f"{self.alias}.{connection.ops.quote_name(self.of.column)} IN ({placeholders(stored)})", stored
@@ -331,6 +334,17 @@ class CompiledWhere(Condition):
 def quote(value: int | str) -> str:
     """Return a constant of the code as SQL."""
     return str(value) if isinstance(value, int) else f"'{value}'"
+
+
+def prepare_values(field: Any, values: Sequence[Any], connection: Any) -> list[Any]:
+    """Return the values as the database stores them."""
+    if isinstance(field, models.UUIDField) and not connection.features.has_native_uuid_field:
+        # As the field does, which takes five times as long.
+        return [
+            value.hex if type(value) is UUID else field.get_db_prep_value(value, connection)
+            for value in values
+        ]
+    return [field.get_db_prep_value(value, connection) for value in values]
 
 
 def pad_values(values: list[Any]) -> list[Any]:

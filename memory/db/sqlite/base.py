@@ -3,8 +3,10 @@
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base, features, operations
 from django.utils.functional import cached_property
@@ -38,6 +40,12 @@ class DatabaseFeatures(features.DatabaseFeatures):
 
 
 class DatabaseOperations(operations.DatabaseOperations):
+    def convert_datetimefield_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """Convert a stored time as Django does, which takes four times as long for most."""
+        if isinstance(value, str) and settings.USE_TZ and len(value) in (19, 26):
+            return datetime.fromisoformat(value).replace(tzinfo=connection.timezone)
+        return super().convert_datetimefield_value(value, expression, connection)
+
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
         """Return statements that empty the tables, and with them their full-text tables."""
         statements = super().sql_flush(style, tables, **kwargs)

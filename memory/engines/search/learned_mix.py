@@ -8,7 +8,7 @@ from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.rows import Row
 from memory.engines.search.speakers import find_named, name_speaker
-from memory.ranking_mix import SIGNALS, load_mix
+from memory.ranking_mix import load_mix
 
 BEST_OF_SESSION = 3  # candidates of which the mean is the level of their session
 
@@ -37,7 +37,7 @@ def mix_signals(
         own["speaker"] = float(speakers[rid] in named)
     mix = load_mix()
     rids = list(parts)
-    found = mix.score([{name: parts[rid][name] for name in SIGNALS} for rid in rids])
+    found = mix.score([parts[rid] for rid in rids])
     return dict(zip(rids, found, strict=True))
 
 
