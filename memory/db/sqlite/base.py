@@ -4,6 +4,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from django.utils.functional import cached_property
 from memory.db.backend import FileBackend
 from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
-from memory.db.sqlite.django_internals import SQLiteWrapper
+from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
 from memory.db.sqlite.empty_store import EmptyStore
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
@@ -53,6 +54,23 @@ class DatabaseOperations(operations.DatabaseOperations):
         return statements + [f"DELETE FROM {self.quote_name(name)};" for name in indexed]
 
 
+class Cursor(SQLiteCursor):
+    """Django's cursor, which keeps statements that it has rewritten for SQLite."""
+
+    def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
+        return (
+            convert_marks(query)
+            if param_names is None
+            else super().convert_query(query, param_names=param_names)
+        )
+
+
+@lru_cache(maxsize=256)
+def convert_marks(query: str) -> str:
+    """Return a statement with SQLite's placeholders, as Django writes it."""
+    return base.FORMAT_QMARK_REGEX.sub("?", query).replace("%%", "%")
+
+
 class DatabaseWrapper(SQLiteWrapper):
     SchemaEditorClass = DatabaseSchemaEditor
     features: DatabaseFeatures
@@ -81,6 +99,9 @@ class DatabaseWrapper(SQLiteWrapper):
     @cached_property
     def wrap_database_errors(self) -> ErrorWrapper:
         return ErrorWrapper(self)
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        return self.connection.cursor(factory=Cursor)
 
     def storage_state(self) -> str:
         """Return ok, low, full, read_only or failing: whether the disk takes writes."""
