@@ -126,21 +126,28 @@ HEAD = "# T\n\n- status: completed\n\n## 1. user, 2026-01-02 03:04:05\n\n> Hi.\n
         (f"{HEAD}\n## 2. root\n\n> x", 9, "a role is one of"),
         (f"{HEAD}\n## two. user\n\n> x", 9, "no heading"),
         (f"{HEAD}\n### 2. user\n\n> x", 9, "no heading"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_line(text: str, line: int, words: str) -> None:
+    with pytest.raises(Invalid) as found:
+        read_markdown(text)
+    assert (f"Line {line}:" in found.value.text, words in found.value.text) == (True, True), found.value.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_so_is_what_no_message_holds(actor: Actor, main: Any) -> None:
+    for text, line, words in (
         (f"{HEAD}\n## 1. user\n\n> x", 9, "greater than the one before"),
         (f"{HEAD}\n## 2. user\n\n## 3. user\n\n> x", 9, "content"),
         (f"{HEAD}\n## 2. user, 2026-13-41 03:04:05\n\n> x", 9, "said_at"),
         (f"{HEAD}\n## 2. user\n\n> a\x00b", 9, "content"),
         (f"{HEAD}\n## 9999999999. user\n\n> x", 9, "sequence_num"),
         (f"{HEAD}\n## 2. user\n\n> x\n\n- metadata: " + '{"a": "' + "x" * 70_000 + '"}', 9, "metadata"),
-    ],
-)
-@pytest.mark.django_db(transaction=True)
-def test_what_is_wrong_is_named_by_its_line(
-    actor: Actor, main: Any, text: str, line: int, words: str
-) -> None:
-    with pytest.raises(Day1Error) as found:
-        engine.import_conversation(document={"format": "markdown", "text": text}, actor=actor)
-    assert (f"Line {line}:" in found.value.text, words in found.value.text) == (True, True), found.value.text
+    ):
+        with pytest.raises(Day1Error) as found:
+            engine.import_conversation(document={"format": "markdown", "text": text}, actor=actor)
+        told = found.value.text
+        assert (f"Line {line}:" in told, words in told) == (True, True), told
     assert not Conversation._base_manager.exists()
 
 
