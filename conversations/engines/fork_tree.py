@@ -88,6 +88,18 @@ def list_forks(
     return page
 
 
+def find_source(
+    fork: Conversation, *, actor: Actor, branch_name: str = MAIN, at: Any = None
+) -> Conversation | None:
+    """Return the conversation that a fork goes on from, if it can be seen, without its counts."""
+    actor.require_scope("read", branch_name)
+    if fork.parent_conversation_id is None:
+        return None
+    branch = find_branch(actor, branch_name)
+    rows = Conversation.objects.in_lineage(branch.lineage(resolve_point(branch, at)))
+    return next(iter(rows.fetch_by_key("uid", [fork.parent_conversation_id])), None)
+
+
 def find_root(lineage: Lineage, conversation: Conversation) -> Conversation:
     """Return the first conversation of a thread, or the oldest that is visible."""
     segments = load_thread(lineage, conversation).segments

@@ -9,13 +9,14 @@ from django.utils.translation import gettext_lazy as _
 from conversations.api import shapes
 from conversations.api.filters import ConversationFilterSet, RoleFilterSet
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.fork_tree import find_source
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation, Replay
 from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid, NotFound
+from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
@@ -131,7 +132,7 @@ def load_forks(reader: ViewContext, conversation: Conversation) -> dict[str, Any
     engine = ConversationEngine()
     filters = ConversationFilter.from_values({"parent_conversation_id": [conversation.uid]})
     forks = engine.list_conversations(filters=filters, limit=MAX_FORKS, **reader.read_args)
-    source = find_source(reader, conversation)
+    source = find_source(conversation, **reader.read_args)
     replay = find_replay(reader, conversation) if source else None
     return {"forks": forks, "source": source, "replay": replay}
 
@@ -139,18 +140,6 @@ def load_forks(reader: ViewContext, conversation: Conversation) -> dict[str, Any
 def find_replay(reader: ViewContext, fork: Conversation) -> Replay | None:
     """Return the replay that made a fork, if one did and it can be read."""
     return ReplayEngine().find_replays(conversation_ids=[fork.uid], actor=reader.actor).get(fork.uid)
-
-
-def find_source(reader: ViewContext, conversation: Conversation) -> Conversation | None:
-    """Return the conversation that a fork goes on from, if it can be seen."""
-    if conversation.parent_conversation_id is None:
-        return None
-    try:
-        return ConversationEngine().get_conversation(
-            conversation_id=conversation.parent_conversation_id, **reader.read_args
-        )
-    except NotFound:
-        return None
 
 
 class MessagePage(ProjectPage):
