@@ -1,6 +1,7 @@
 """Engine messages in the reader's language: by code and values, never by their English text."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django.utils.translation import gettext
@@ -54,15 +55,19 @@ WHY = {
 }
 
 
-def error_sentence(error: Day1Error, words: Mapping[str, Any] = WORDS) -> str:
-    """Return an error's message in the reader's language, with the page's words for values."""
+def error_sentence(
+    error: Day1Error, words: Mapping[str, Any] = WORDS, labels: Mapping[str, Any] = MappingProxyType({})
+) -> str:
+    """Return an error's message in the reader's language, with the page's words for values and fields."""
     if isinstance(error, StaleVersion):
         return stale_sentence(error)
     if isinstance(error, ScopeMissing):
         return _not_for(error)
     sentence = gettext(error.template)
     return (
-        sentence.format(**{name: field_word(name, value, words) for name, value in error.data.items()})
+        sentence.format(
+            **{name: field_word(name, value, words, labels) for name, value in error.data.items()}
+        )
         if error.data
         else sentence
     )
@@ -83,9 +88,9 @@ def _not_for(error: ScopeMissing) -> str:
     return gettext("Only curators and maintainers may do this.")
 
 
-def field_word(name: str, value: Any, words: Mapping[str, Any]) -> Any:
+def field_word(name: str, value: Any, words: Mapping[str, Any], labels: Mapping[str, Any]) -> Any:
     if name == "field":
-        return FIELDS.get(value, value)
+        return FIELDS.get(value, labels.get(value, value))
     if name in LISTED:
         return gettext(", ").join(str(words.get(one, SIGNALS.get(one, one))) for one in value.split(", "))
     return words.get(value, value) if name in WORDED else value

@@ -164,3 +164,14 @@ def test_times_stand_in_the_zone_of_the_browser(visit: Callable[..., Page], fill
     page.get_by_label("A time (Asia/Tokyo)").fill("2036-07-02T05:30")
     page.get_by_role("button", name="Read at this time").click()
     page.wait_for_url("**at=2036-07-01T20%3A30%3A00.000Z*")
+
+
+def test_a_browser_that_keeps_no_cookie_of_a_script_is_not_asked_for_ever(
+    visit: Callable[..., Page], filled: Up
+) -> None:
+    page = visit("/p/default/help", timezone_id="Asia/Tokyo")
+    page.add_init_script("Object.defineProperty(document, 'cookie', { get: () => '', set: () => {} })")
+    page.context.clear_cookies(name="day1_timezone")
+    page.goto(page.url.replace("help", "facts"))
+    assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "navigate"
+    expect(page.locator("html")).to_have_attribute("data-timezone", "UTC")

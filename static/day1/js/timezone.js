@@ -10,13 +10,15 @@ export function timezone() {
     document.addEventListener("formdata", (event) => make_explicit(event.target, event.formData));
 }
 
-// The page that was rendered in another zone is asked for anew, once: an unknown zone stays UTC.
+// The page that was rendered in another zone is asked for anew, once: an unknown zone stays UTC, and so does one of
+// a browser that keeps no cookies of scripts.
 function tell(zone) {
     const pair = `${COOKIE}=${zone}`;
-    const known = document.cookie.split("; ").includes(pair);
+    const is_kept = () => document.cookie.split("; ").includes(pair);
+    const known = is_kept();
     const secure = location.protocol === "https:" ? "; secure" : "";
     document.cookie = `${pair}; path=/; max-age=${A_YEAR}; samesite=lax${secure}`;
-    if (!known && document.querySelector("time, [type=datetime-local]")) location.reload();
+    if (!known && is_kept() && document.querySelector("time, [type=datetime-local]")) location.reload();
 }
 
 // An address means the same to everybody: what a form writes into one is a time in UTC.

@@ -129,6 +129,8 @@ def test_maintainers_change_the_settings(
         for lines in ("error", "error: many", "error: 0"):
             answer = maintainer.post(PAGE, {**typed, "category_ttl_days": lines})
             assert (answer.status_code, lines in answer.content.decode()) == (400, True)
+        answer = maintainer.post(PAGE, {**typed, "stale_after_days": "0", "category_ttl_days": ""})
+        assert "Stale after days must be a whole number from 1 to" in answer.content.decode()
     maintainer.post(PAGE, {**typed, "category_ttl_days": "error: 30\n\nbug_fix: 365\n"})
     project.refresh_from_db()
     assert (project.age_facts, project.stale_after_days, project.fact_budget) == (True, 90, None)
