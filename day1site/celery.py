@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from celery import Celery, signals
+from celery.schedules import crontab
 from celery.worker import state
 from django.db import close_old_connections, connections
 
@@ -23,8 +24,11 @@ logger = logging.getLogger(__name__)
 
 RESTART_SECONDS = 5.0  # seconds before a failed thread restarts
 
-# Defaults by task: seconds between two runs. Changes are stored in the database (admin).
-SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
+DAY_SECONDS = 86_400
+
+# Defaults by task: seconds between two runs, or hour and minute of a run each night, in UTC. Changes are
+# stored in the database (admin). What a server slept through runs when it starts.
+SCHEDULE: list[tuple[str, float | tuple[int, int], dict[str, Any]]] = [
     ("memory.sweep_embeddings", 30, {}),
     ("memory.sweep_near", 60, {}),
     ("memory.sweep_branches", 60, {}),
@@ -33,14 +37,14 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
     ("memory.sweep_evals", 300, {}),
     ("memory.abandon_sessions", 900, {}),
     ("memory.expire", 3600, {}),
-    ("memory.age_facts", 86400, {}),
+    ("memory.age_facts", (3, 10), {}),
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
     ("memory.tidy", 3600, {}),
     ("conversations.sweep_replays", 60, {}),
     ("conversations.sweep_runs", 60, {}),
-    ("conversations.consolidate_agents", 86400, {}),
-    ("curation.dream", 86400, {}),
+    ("conversations.consolidate_agents", (2, 10), {}),
+    ("curation.dream", (2, 40), {}),
     ("curation.sweep_verification", 60, {}),
     ("curation.sweep_scorings", 60, {}),
     ("curation.verify_due", 3600, {}),
@@ -48,14 +52,16 @@ SCHEDULE: list[tuple[str, float, dict[str, Any]]] = [
 ]
 
 
-def _entry(name: str, every: float, options: dict[str, Any]) -> dict[str, Any]:
+def _entry(name: str, when: float | tuple[int, int], options: dict[str, Any]) -> dict[str, Any]:
     # A run that is still queued when the next is due is dropped, so that a stopped worker finds no backlog.
-    return {"task": name, "schedule": every, "options": {"expire_seconds": int(every), **options}}
+    schedule = crontab(hour=when[0], minute=when[1]) if isinstance(when, tuple) else when
+    seconds = DAY_SECONDS if isinstance(when, tuple) else int(when)
+    return {"task": name, "schedule": schedule, "options": {"expire_seconds": seconds, **options}}
 
 
 app = Celery("day1")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.beat_schedule = {name: _entry(name, every, options) for name, every, options in SCHEDULE}
+app.conf.beat_schedule = {name: _entry(name, when, options) for name, when, options in SCHEDULE}
 app.autodiscover_tasks()
 app.set_default()  # for threads that did not import this
 

@@ -219,10 +219,16 @@ def test_the_scopes_are_in_the_docs_in_their_order() -> None:
 
 
 def test_every_task_is_in_the_docs_with_its_time() -> None:
-    for name, every, _ in SCHEDULE:
+    for name, when, _ in SCHEDULE:
         row = next(row for row in rows("docs/operations.md") if row.startswith(f"| `{name}` |"))
-        assert row.split("|")[2].strip() == (f"{every:.0f} s" if every < 3600 else f"{every / 3600:.0f} h")
+        assert row.split("|")[2].strip() == say_when(when)
     assert spoken(page("docs/operations.md")) >= producer.NAMES
+
+
+def say_when(when: float | tuple[int, int]) -> str:
+    if isinstance(when, tuple):
+        return "{:02}:{:02} UTC".format(*when)
+    return f"{when:.0f} s" if when < 3600 else f"{when / 3600:.0f} h"
 
 
 def test_every_system_check_is_in_the_docs() -> None:

@@ -84,7 +84,6 @@ class QuarantineViewSet(Resource):
                 raise Invalid("{field} is needed.", field=name)
         actor = get_request_actor(request)
         if dry_run:
-            fields.pop("reason", None)
             found = quarantine_engine.preview_quarantine(actor=actor, **fields)
             return Response(render_detail(found.quarantine, found.examples, dry_run=True))
         made = quarantine_engine.create_quarantine(actor=actor, **fields)

@@ -43,6 +43,7 @@ KINDS = {
     "session": gettext_lazy("Sessions"),
     "handoff": gettext_lazy("Handoffs"),
     "bundle": gettext_lazy("Bundles"),
+    "score": gettext_lazy("Scores"),
 }
 
 
@@ -105,14 +106,10 @@ class Quarantines(StateListPage):
         return render(self.request, "quarantine.html", self.preview_quarantine(typed))
 
     def preview_quarantine(self, typed: Mapping[str, str]) -> dict[str, Any]:
-        found = quarantine_engine.preview_quarantine(
-            source=typed["source"], target=typed["target"], actor=self.reader.actor
-        )
-        row = found.quarantine
-        row.reason = typed["reason"]
+        found = quarantine_engine.preview_quarantine(actor=self.reader.actor, **typed)
         return {
             **base_context(self.reader, self.section),
-            **describe_row(row, found.examples),
+            **describe_row(found.quarantine, found.examples),
             "title": _("Put into quarantine?"),
             "is_preview": True,
         }

@@ -439,6 +439,13 @@ def test_what_cannot_be_put_into_quarantine(actor: Actor, source: str, target: s
             act(source=source, target=target, actor=actor)
 
 
+def test_a_reason_that_is_too_long_is_refused_before_the_preview(actor: Actor, eve: Actor) -> None:
+    say(eve, "Bad.")
+    for act in (QUARANTINES.preview_quarantine, QUARANTINES.create_quarantine):
+        with nothing_left(), pytest.raises(Invalid, match="reason"):
+            act(source="agent", target="eve", reason="x" * 501, actor=actor)
+
+
 def test_what_is_refused(project: Project, other_project: Project, actor: Actor, eve: Actor) -> None:
     say(eve, "Bad.")
     commit = Branch.objects.get(project=project, name="main").commits.first()
@@ -540,6 +547,7 @@ def test_what_a_key_rated_counts_no_more(project: Project, actor: Actor, ada: Ac
     rate(mallory, good, 0.0)
     assert list_rated(actor, good) == (0.5, [0.0, 1.0])
     quarantine = hide(actor, source, {"key": str(key.pk), "agent": "eve"}[source])
+    assert quarantine.counts == {"score": 1}
     rate(mallory, good, 0.2)
     assert list_rated(actor, good) == (1.0, [1.0])
     QUARANTINES.release_quarantine(quarantine_id=quarantine.pk, actor=actor)

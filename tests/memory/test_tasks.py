@@ -182,6 +182,9 @@ def test_beat_stores_its_defaults_once_and_keeps_what_the_admin_set():
     assert beat.stop(2)
     stored = PeriodicTask.objects.get(name="memory.seal_audit")
     assert (stored.task, stored.interval.every, stored.expire_seconds) == ("memory.seal_audit", 60, 60)
+    nightly = PeriodicTask.objects.get(name="curation.dream")
+    assert (nightly.interval, nightly.expire_seconds) == (None, 86_400)
+    assert (nightly.crontab.hour, nightly.crontab.minute, str(nightly.crontab.timezone)) == ("2", "40", "UTC")
     stored.interval = IntervalSchedule.objects.create(every=77, period="minutes")
     stored.enabled = False
     stored.save()
@@ -199,7 +202,7 @@ def test_beat_sends_what_is_due():
     beat = start_beat()
     assert until(lambda: PeriodicTask.objects.count() == len(SCHEDULE))
     assert beat.stop(2)
-    days_ago = timezone.now() - timedelta(days=2)  # some run once a day
+    days_ago = timezone.now() - timedelta(days=2)  # some run once a night
     PeriodicTask.objects.update(last_run_at=days_ago)
     beat = start_beat()
     assert until(lambda: QueueMessage.objects.count() >= len(SCHEDULE))

@@ -14,6 +14,7 @@ from curation.engines.quarantine import hidden_bundles, hidden_handoffs
 from curation.engines.quarantine.confirmations import hide_confirmations
 from curation.engines.quarantine.derivation import Derivation
 from curation.engines.quarantine.documents import mark_documents
+from curation.engines.quarantine.hidden_scores import count_scores
 from curation.engines.quarantine.sources import Source, find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor
@@ -47,10 +48,12 @@ class _Undo(Exception):
 
 @retry_methods
 class QuarantineEngine:
-    def preview_quarantine(self, *, source: str, target: str, actor: Actor) -> QuarantinePreview:
+    def preview_quarantine(
+        self, *, source: str, target: str, actor: Actor, reason: str = ""
+    ) -> QuarantinePreview:
         """Return what a quarantine would hide, exactly: it is begun and rolled back. Raises as its begin."""
         require_curator(actor)
-        quarantine = build_quarantine(actor, source, target, "")
+        quarantine = build_quarantine(actor, source, target, REASON("reason", reason))
         next_rid.ensure_lease()
         try:
             with transaction.atomic(savepoint=False):
@@ -147,6 +150,7 @@ def hide_all(quarantine: Quarantine) -> None:
     counts = count_hidden(quarantine) | {"session": count}
     counts["handoff"] = len(hidden_handoffs.find_touched(project_id, [quarantine]))
     counts["bundle"] = len(hidden_bundles.find_touched(project_id, [quarantine]))
+    counts["score"] = count_scores(quarantine)
     quarantine.counts = {kind: number for kind, number in counts.items() if number}
     quarantine.save(update_fields=["counts"])
 

@@ -14,8 +14,19 @@ from memory.models import ApiKey
 def select_shown_scores(project_id: UUID) -> QuerySet[Score]:
     """Return the scores of a project without those that a source in quarantine gave."""
     rows = Score.objects.filter(project=project_id)
-    givers = {f"key:{key}" for one in list_active(project_id) for key in list_giving_keys(one)}
+    givers = {giver for one in list_active(project_id) for giver in list_givers(one)}
     return rows.exclude(giver__in=givers) if givers else rows
+
+
+def count_scores(quarantine: Quarantine) -> int:
+    """Count the scores that the keys of a source gave."""
+    rows = Score.objects.filter(project=quarantine.project_id, giver__in=list(list_givers(quarantine)))
+    return rows.count()
+
+
+def list_givers(quarantine: Quarantine) -> Iterator[str]:
+    """Yield what scores name as the giver where a key of a source gave them."""
+    return (f"key:{key}" for key in list_giving_keys(quarantine))
 
 
 def list_giving_keys(quarantine: Quarantine) -> Iterator[str]:
