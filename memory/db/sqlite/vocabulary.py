@@ -19,7 +19,7 @@ from memory.db.indexes import full_text_index
 
 TOKENIZER = "porter unicode61"  # of every full-text table
 MIN_RARITY = 1e-6  # that bm25() gives a word that most texts have
-K1, B = 1.2, 0.75  # as in bm25()
+K1, B_SHARE = 1.2, 0.75  # k1 and b of bm25()
 COLUMNS = 2  # of every full-text table: text and tokens
 MAX_MISSING_ROWS = 1000  # looked up by key; beyond them all lengths are read again
 
@@ -133,8 +133,8 @@ def read_lengths(cursor: Any, index: str, rows: np.ndarray | None = None) -> Len
     if rows is None:
         cursor.execute(sql)
     else:
-        wanted = json.dumps(rows.tolist())
-        cursor.execute(f"{sql} WHERE id IN (SELECT value FROM json_each(%s))", [wanted])
+        needed_rows = json.dumps(rows.tolist())
+        cursor.execute(f"{sql} WHERE id IN (SELECT value FROM json_each(%s))", [needed_rows])
     listed, sizes = cursor.fetchone()
     ids, counts = parse_numbers(listed), parse_varints(bytes.fromhex(sizes or ""))
     if len(counts) != COLUMNS * len(ids):
@@ -170,7 +170,7 @@ def score_rows(cursor: Any, index: str, counts: np.ndarray, tokens: np.ndarray) 
 
 def weigh_counts(counts: np.ndarray, tokens: np.ndarray, every: int, mean: float) -> np.ndarray:
     """Return BM25 as bm25() computes it, among so many texts of this mean length."""
-    norms = K1 * (1 - B + B * tokens / mean)
+    norms = K1 * (1 - B_SHARE + B_SHARE * tokens / mean)
     scores: np.ndarray = term_rarity(every, len(counts)) * (counts * (K1 + 1) / (counts + norms))
     return scores
 
