@@ -5,6 +5,7 @@ lock has changed, and re-executes in it. DAY1_NO_BOOTSTRAP=1 skips that, for con
 """
 
 import fcntl
+import gc
 import hashlib
 import importlib.util
 import json
@@ -132,7 +133,10 @@ def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
     read_settings()
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(argv)
+    try:
+        execute_from_command_line(argv)
+    finally:
+        gc.freeze()  # at its end Python would look for cycles in all of it: a tenth of a short command
 
 
 def choose_settings(argv: list[str]) -> None:
