@@ -224,7 +224,9 @@ def take_markdown(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[int
     for name in document:
         if name not in ("format", "text"):
             raise UnknownField(field=str(name)[:200])
-    return read_markdown(document.get("text"))
+    if "text" not in document:
+        raise Invalid("{field} is needed.", field="text")
+    return read_markdown(document["text"])
 
 
 def name_line(error: Day1Error, lines: list[int]) -> Day1Error:

@@ -231,6 +231,7 @@ NOT_IN_THE_SCHEMA = {
     (400, "conversation_ids"): "without ids there is a conversation to replay",
     (400, "dimensions"): "each has another name",
     (400, "sequence_num"): "messages are numbered upwards",
+    (400, "text"): "the format markdown has a text, of its own form",
     (400, "state"): "of an objective a state or a note is changed",
     (412, ""): "another version was read",
 }
