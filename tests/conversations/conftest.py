@@ -1,6 +1,6 @@
 """REST clients, shared with tests/memory/api; what is said and done in sessions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -16,6 +16,14 @@ from tests.conversations.fake_model import FakeModel, used
 from tests.memory.api.conftest import api, no_requests_counted, stranger
 
 __all__ = ["api", "no_requests_counted", "stranger"]
+
+
+def write_talk(actor: Actor, rows: Sequence[dict[str, Any]]) -> tuple[Conversation, list[Message]]:
+    """Create a conversation with these messages, and return both."""
+    talk = ConversationEngine().create_conversation(actor=actor, title="Login")
+    return talk, list(
+        MessageEngine().write_messages(conversation_id=talk.uid, messages=list(rows), actor=actor)
+    )
 
 
 @pytest.fixture

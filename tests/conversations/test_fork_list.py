@@ -8,26 +8,24 @@ from django.test import Client
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.fork_tree import list_forks
-from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.models import Branch
+from tests.conversations.conftest import write_talk
 from tests.curation.test_queue_pages import text
 from tests.memory.views.conftest import browser, curator, maintainer, person, viewer
 
 __all__ = ["browser", "curator", "maintainer", "person", "viewer"]
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/p/test/conversations"
-conversations, messages = ConversationEngine(), MessageEngine()
+conversations = ConversationEngine()
 
 
 @pytest.fixture
 def talk(actor: Actor, main: Branch) -> tuple[Conversation, list[Message]]:
-    one = conversations.create_conversation(actor=actor, title="Login")
-    rows = [{"role": "user", "content": f"Word {number}"} for number in range(3)]
-    return one, list(messages.write_messages(conversation_id=one.uid, messages=rows, actor=actor))
+    return write_talk(actor, [{"role": "user", "content": f"Word {number}"} for number in range(3)])
 
 
 def fork(talk: Any, actor: Actor, place: int, **fields: Any) -> Conversation:

@@ -13,6 +13,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.models import Branch
+from tests.conversations.conftest import write_talk
 from tests.curation.test_queue_pages import text
 from tests.memory.views.conftest import browser, curator, maintainer, person, viewer
 
@@ -24,14 +25,13 @@ conversations, messages = ConversationEngine(), MessageEngine()
 
 @pytest.fixture
 def talk(actor: Actor, main: Branch) -> tuple[Conversation, list[Message]]:
-    one = conversations.create_conversation(actor=actor, title="Login")
     call = {"id": "c1", "name": "Bash", "input": {"command": "date -u"}}
     rows = [
         {"role": "user", "content": "Why <b>?"},
         {"role": "tool_call", "content": "", "tool_calls": [call]},
         {"role": "assistant", "content": "The clock."},
     ]
-    return one, list(messages.write_messages(conversation_id=one.uid, messages=rows, actor=actor))
+    return write_talk(actor, rows)
 
 
 def list_texts(uid: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from memory.models import Branch
 # Times and JSON are read where they matter alone: to convert them would cost more than all the rest.
 HEAD_AT = Case(When(ttl_days__isnull=False, then=F("head_at")))
 TAGS = Cast("tags", TextField())
+CACHED_TAGS = 1024  # lists of tags: most branches share a few
 
 
 class PlacedBranch(NamedTuple):
@@ -35,7 +36,7 @@ class PlacedBranch(NamedTuple):
         return read_tags(self.tags_text)
 
 
-@cache
+@lru_cache(CACHED_TAGS)
 def read_tags(text: str) -> list[str]:
     tags: list[str] = json.loads(text or "[]")
     return tags
