@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 
 from conversations.engines.conversations import ConversationEngine
-from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
@@ -20,7 +19,7 @@ from tests.memory.views.conftest import browser, curator, maintainer, person, vi
 __all__ = ["browser", "curator", "maintainer", "person", "viewer"]
 pytestmark = pytest.mark.django_db(transaction=True)
 PATH = "/p/test/conversations"
-conversations, messages = ConversationEngine(), MessageEngine()
+conversations = ConversationEngine()
 
 
 @pytest.fixture
