@@ -52,7 +52,7 @@ class ReplayBatchViewSet(Resource):
         payload = Input(request)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         options = {
-            "conversation_ids": payload.take_value("conversation_ids", parse_ids, ()),
+            "conversation_ids": payload.take_value("conversation_ids", parse_ids),
             "filters": payload.take_value("filters", parse_filters),
             "start": payload.take_value("start", c.plain_text, FIRST),
             "name": payload.take_value("name", c.plain_text, ""),

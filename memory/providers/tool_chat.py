@@ -4,17 +4,20 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from time import monotonic
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
 from memory.conf import Conf, conf
-from memory.exceptions import ProviderNonsense
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import NO_KEY, read_usage
 from memory.providers.openai_server import OpenAIServer, sendable_text
 from memory.texts import clean_value, make_storable
 
 MAX_CALLS = 64  # of tools in one answer
+NEW_LIMIT = "max_completion_tokens"
+MIN_SECONDS = 1.0  # for the second request of a step
 NO_MODEL = (
     "No model is set for replays: set DAY1_REPLAY_MODEL, and DAY1_REPLAY_BASE_URL or DAY1_REPLAY_API_KEY."
 )
@@ -42,6 +45,10 @@ class ModelStep:
 class ToolChatServer(OpenAIServer):
     """A server; the model is named with each request."""
 
+    def __init__(self, base_url: str, api_key: str, timeout: float) -> None:
+        super().__init__(base_url, api_key, timeout)
+        self._refusing: set[str] = set()  # models that take a limit of an answer by its newer name alone
+
     def take_step(
         self,
         model: str,
@@ -51,20 +58,36 @@ class ToolChatServer(OpenAIServer):
     ) -> ModelStep:
         """Return the model's answer to a chat. ``options`` are temperature and max_tokens, if given.
 
-        OpenAI itself has another name for the second, and some of its models refuse the old one.
-
-        Raises ProviderUnavailable, and ProviderNonsense for an answer that is none.
+        OpenAI's newer models take the second as max_completion_tokens alone, also behind a gateway: a model
+        that asks for that name gets it, in this request and in those that follow. Raises
+        ProviderUnavailable, and ProviderNonsense for an answer that is none.
         """
-        if "max_tokens" in options and not self._base_url:
-            options["max_completion_tokens"] = options.pop("max_tokens")
         sent: Any = {"model": model, "messages": [_sendable(one) for one in messages], **options}
         if tools:
             sent["tools"] = clean_value(tools)
+        if "max_tokens" not in sent:
+            return self._send(sent, self.timeout)
+        return self._send_limited(sent, monotonic() + self.timeout)
+
+    def _send_limited(self, sent: dict[str, Any], until: float) -> ModelStep:
+        """Send a request with the limit of its answer by the name that the model takes."""
+        model = sent["model"]
+        if self._base_url and model not in self._refusing:
+            try:
+                return self._send(sent, self.timeout)
+            except ProviderUnavailable as error:
+                if error.data.get("status") != 400 or NEW_LIMIT not in error.text:
+                    raise
+            self._refusing.add(model)
+        renamed = {NEW_LIMIT if name == "max_tokens" else name: value for name, value in sent.items()}
+        return self._send(renamed, max(until - monotonic(), MIN_SECONDS))
+
+    def _send(self, sent: dict[str, Any], seconds: float) -> ModelStep:
         body = self.request(
             lambda client, timeout: client.chat.completions.with_streaming_response.create(
                 **sent, timeout=timeout
             ),
-            self.timeout,
+            seconds,
         )
         return parse_step(body)
 
@@ -90,9 +113,16 @@ def parse_step(body: bytes) -> ModelStep:
         raise ProviderNonsense(reason="its text is none", **read_usage(answer))
     refused = bool(refusal) or reason == "content_filter"
     if not (text.strip() or calls or refused):
-        raise ProviderNonsense(reason="it has neither text nor calls", **read_usage(answer))
+        raise ProviderNonsense(**_explain_silence(reason), **read_usage(answer))
     text = make_storable(text or refusal)
     return ModelStep(text, calls, refused, reason == "length", **read_usage(answer))
+
+
+def _explain_silence(finish_reason: Any) -> dict[str, Any]:
+    """Return why an answer is empty; one that thinks until its limit does so again, and is paid again."""
+    if finish_reason != "length":
+        return {"reason": "it has neither text nor calls"}
+    return {"reason": "it reached its limit of tokens before its first word: raise max_tokens", "final": True}
 
 
 def _parse_call(call: Any) -> CalledTool:

@@ -148,6 +148,8 @@ def test_so_is_what_no_message_holds(actor: Actor, main: Any) -> None:
             engine.import_conversation(document={"format": "markdown", "text": text}, actor=actor)
         told = found.value.text
         assert (f"Line {line}:" in told, words in told) == (True, True), told
+    with pytest.raises(Invalid, match="no message: one begins with a heading"):
+        engine.import_conversation(document={"format": "markdown", "text": "# T"}, actor=actor)
     assert not Conversation._base_manager.exists()
 
 
@@ -158,7 +160,6 @@ def test_other_refusals(actor: Actor, main: Any) -> None:
         ({"format": "markdown"}, Invalid),
         ({"format": "markdown", "text": 5}, Invalid),
         ({"format": "markdown", "text": "# T", "title": "x"}, Invalid),
-        ({"format": "markdown", "text": "# T"}, Invalid),  # no message
         ({"format": "markdown", "text": "# T\n- status: archived\n## 1. user\n> x"}, Invalid),
         ({"format": "markdown", "text": many}, TooLarge),
         ({"format": "markdown", "text": "#" * (8 * 1024 * 1024)}, TooLarge),

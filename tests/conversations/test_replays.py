@@ -109,6 +109,32 @@ class TestRuns:
         assert (model.sent[0]["model"], model.sent[0]["temperature"]) == ("third", 0.25)
         assert model.sent[0]["max_tokens"] == 50
 
+    def test_a_model_that_refuses_max_tokens_gets_the_newer_name(self, model, begin, run):
+        words = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        error = {"message": words, "param": "max_tokens", "code": "unsupported_parameter"}
+        model.next += [
+            Response(json.dumps({"error": error}), status=400),
+            completion("Yes."),
+            completion("No."),
+        ]
+        for _ in range(2):
+            replay = run(begin(model="newer", max_tokens=50))
+            assert (replay.state, replay.calls) == ("done", 1)
+        limits = [(one.get("max_tokens"), one.get("max_completion_tokens")) for one in model.sent]
+        assert limits == [(50, None), (None, 50), (None, 50)]
+
+    def test_another_refusal_of_a_limit_is_passed_on(self, model, begin, run):
+        words = "max_tokens is too large: 50. This model supports at most 10."
+        model.next.append(Response(json.dumps({"error": {"message": words}}), status=400))
+        replay = run(begin(max_tokens=50))
+        assert (replay.state, words in replay.note, len(model.sent)) == ("failed", True, 1)
+
+    def test_a_model_that_thinks_until_its_limit_is_not_paid_again(self, model, begin, run):
+        model.next.append(completion("", finish="length"))
+        replay = run(begin(max_tokens=50))
+        assert (replay.state, replay.calls, replay.output_tokens) == ("failed", 1, 10)
+        assert "raise max_tokens" in replay.note
+
     def test_it_compares_with_its_source(self, actor, model, begin, run):
         model.next += [completion(None, ("Read", {"path": "auth.py"})), completion("The clock is wrong.")]
         replay = run(begin())
@@ -317,6 +343,10 @@ class TestMemory:
             begin(memory={"merge_request": 1, "branch": "main"})
         with pytest.raises(NotFound):
             begin(memory={"branch": "nope"})
+        with pytest.raises(Invalid, match="branch must be a text"):
+            begin(memory={"branch": ["main"]})
+        with pytest.raises(Invalid, match="at must be a time"):
+            begin(memory={"at": True})
 
 
 class TestRefusals:
@@ -331,6 +361,11 @@ class TestRefusals:
             begin(tools_allow=["Write"])
         with pytest.raises(Invalid, match="allows none of the tools"):
             begin(tools_deny=["Read", "Bash"])
+
+    @pytest.mark.parametrize("tools", [5, None, "Read", {"Read": 1}], ids=repr)
+    def test_a_filter_that_is_no_list(self, begin, tools):
+        with pytest.raises(Invalid, match="tools_allow must be a list"):
+            begin(tools_allow=tools)
 
     def test_complete_twice(self, actor, begin):
         replay = begin()
@@ -507,6 +542,13 @@ class TestBatches:
             BATCHES.create_batch(actor=actor, start="middle")
         with pytest.raises(Invalid, match="max_steps"):
             BATCHES.create_batch(actor=actor, max_steps=0)
+        with pytest.raises(Invalid, match="no conversation to replay"):  # not the newest of all
+            BATCHES.create_batch(actor=actor, conversation_ids=[])
+        ids, filters = [corpus[0].uid], ConversationFilter.from_values({"session_id": "s1"})
+        with pytest.raises(Invalid, match="not by both"):
+            BATCHES.create_batch(actor=actor, conversation_ids=ids, filters=filters)
+        with pytest.raises(NotFound, match="no branch named nope"):
+            BATCHES.create_batch(actor=actor, memory={"branch": "nope"})
         assert not ReplayBatch.objects.exists()
 
     @pytest.fixture

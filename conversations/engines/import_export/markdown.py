@@ -226,7 +226,10 @@ def take_markdown(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[int
             raise UnknownField(field=str(name)[:200])
     if "text" not in document:
         raise Invalid("{field} is needed.", field="text")
-    return read_markdown(document["text"])
+    found, lines = read_markdown(document["text"])
+    if not lines:
+        raise Invalid("There is no message: one begins with a heading such as “## 1. user”.", field="text")
+    return found, lines
 
 
 def name_line(error: Day1Error, lines: list[int]) -> Day1Error:

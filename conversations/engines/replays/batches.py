@@ -13,6 +13,7 @@ from conversations.engines.conversations import ConversationEngine, Conversation
 from conversations.engines.replays.costs import require_prices, sum_costs
 from conversations.engines.replays.endings import SCORINGS
 from conversations.engines.replays.engine import CHECKS, LIMIT_CHECKS, ReplayEngine, require_model
+from conversations.engines.replays.memory_state import find_place
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message, Replay, ReplayBatch
 from memory.actors import Actor
@@ -58,7 +59,7 @@ class ReplayBatchEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        conversation_ids: Sequence[UUID] = (),
+        conversation_ids: Sequence[UUID] | None = None,
         filters: ConversationFilter | None = None,
         start: str = FIRST,
         name: str = "",
@@ -71,12 +72,15 @@ class ReplayBatchEngine:
         Each is forked at its ``first`` or ``last`` prompt and queued; without a model it stays ready, for
         agents to go on with. One that cannot be replayed is named in ``skipped`` with the reason. All of them
         together cost at most ``max_total_cost``: a step that might exceed it is not taken. Raises Invalid,
-        NotFound where none is visible, branch errors.
+        for an empty list of ids too; NotFound where none is visible or the memory has no such state; scope
+        and branch errors.
         """
         actor.require_scope("write", branch_name)
         start = c.one_of(STARTS)("start", start)
         c.validate(parameters, CHECKS)
         max_total_cost = check_money(max_total_cost)
+        if memory:
+            find_place(dict(memory), actor)  # one mistake would skip every conversation
         uids = self._choose(actor, branch_name, conversation_ids, filters)
         batch = ReplayBatch(
             project_id=actor.project_id,
@@ -95,27 +99,36 @@ class ReplayBatchEngine:
         return batch
 
     def _choose(
-        self, actor: Actor, branch_name: str, named: Sequence[UUID], filters: ConversationFilter | None
+        self,
+        actor: Actor,
+        branch_name: str,
+        named: Sequence[UUID] | None,
+        filters: ConversationFilter | None,
     ) -> list[UUID]:
+        if named is not None and filters is not None:
+            raise Invalid("Conversations are named by ids or by filters, not by both.", field="filters")
+        if named is None:
+            named = self._list_newest(actor, branch_name, filters)
         uids = list(dict.fromkeys(named))
         if not uids:
-            page = ConversationEngine().list_conversations(
-                actor=actor, branch_name=branch_name, filters=filters, limit=MAX_CONVERSATIONS
-            )
-            forks = set(
-                Replay.objects.filter(project=actor.project_id).values_list("conversation_id", flat=True)
-            )
-            uids = [row.uid for row in page.results if row.uid not in forks]
-        if not uids:
             raise Invalid("There is no conversation to replay.", field="conversation_ids")
-        lineage = find_branch(actor, branch_name).lineage()
-        if not Conversation.objects.in_lineage(lineage).select_by_key(("uid",), "uid", uids):
-            raise NotFound("No conversation with one of these ids is visible here.")
         if len(uids) > MAX_CONVERSATIONS:
             raise Invalid(
                 "{field} must be at most {most} ids.", field="conversation_ids", most=MAX_CONVERSATIONS
             )
+        lineage = find_branch(actor, branch_name).lineage()
+        if not Conversation.objects.in_lineage(lineage).select_by_key(("uid",), "uid", uids):
+            raise NotFound("No conversation with one of these ids is visible here.")
         return uids
+
+    def _list_newest(self, actor: Actor, branch_name: str, filters: ConversationFilter | None) -> list[UUID]:
+        """Return the newest conversations that filters let pass, without the forks of replays."""
+        page = ConversationEngine().list_conversations(
+            actor=actor, branch_name=branch_name, filters=filters, limit=MAX_CONVERSATIONS
+        )
+        forks = Replay.objects.filter(project=actor.project_id).values_list("conversation_id", flat=True)
+        known = set(forks)
+        return [row.uid for row in page.results if row.uid not in known]
 
     @retry_transaction
     def _add_replay(

@@ -17,7 +17,7 @@ from memory.engines.merging.shown_requests import build_options
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
-from memory.engines.versions.lookup import find_branch, resolve_point
+from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import Invalid
 from memory.models import Fact, HiddenVersion
 
@@ -90,7 +90,7 @@ def find_place(state: dict[str, Any], actor: Actor) -> tuple[Place, list[str]]:
         if len(state) > 1:
             raise Invalid("A merge request names its branches itself.", field="memory")
         return _place_of_request(state["merge_request"], actor, recipe)
-    name = str(state.get("branch") or "main")
+    name = c.plain_text("branch", state.get("branch") or MAIN)
     actor.require_scope("read", name)
     point = resolve_point(find_branch(actor, name), read_point(state.get("at")))
     return Place(name, recipe, point), [name]
@@ -98,7 +98,7 @@ def find_place(state: dict[str, Any], actor: Actor) -> tuple[Place, list[str]]:
 
 def read_point(value: Any) -> int | UUID | datetime | None:
     """Return the seq, the commit's id or the time that a value names. Raises Invalid."""
-    if value is None or isinstance(value, int):
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     text = str(value).strip()
     if NUMBER.fullmatch(text):

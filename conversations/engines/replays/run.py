@@ -300,7 +300,7 @@ class ReplayRun:
     def _wait(self, error: ProviderUnavailable) -> None:
         """Go on later: when the server asked for it, else twice as late each time; at last fail."""
         self._count_call(error)
-        if error.data.get("status") in DEFINITE:
+        if error.data.get("status") in DEFINITE or error.data.get("final"):
             return self._finish(State.FAILED, error.text)
         retry_after = 0 if isinstance(error, ProviderNonsense) else error.data.get("retry_after")
         return self._try_later(error.text, retry_after)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from memory.engines.support import validation as c
+from memory.exceptions import Invalid
 from memory.repository_names import ANY, normalise_repository
 
 MAX_SAFE_INTEGER = 2**53  # the greatest whole number that every JSON reader keeps exact
@@ -77,7 +78,13 @@ class ListOf(Type):
 
     def build_check(self) -> c.Check:
         check = self.item.build_check()
-        return lambda name, values: [check(name, value) for value in values]
+
+        def check_list(name: str, values: Any) -> list[Any]:
+            if not isinstance(values, list | tuple | set | frozenset):
+                raise Invalid("{field} must be a list.", field=name)
+            return [check(name, value) for value in values]
+
+        return check_list
 
 
 @dataclass(frozen=True)
