@@ -13,12 +13,13 @@ from conversations.api.filters import ConsolidationFilterSet
 from conversations.engines.consolidation.engine import CHECK_SHARE, ConsolidationEngine
 from conversations.engines.consolidation.report import ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
+from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from memory.api import declared_serializers as d
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_ids
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.api.shapes import build_renderer, page_shape
 from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.fields.base import Use
@@ -94,7 +95,9 @@ render = build_renderer(ConsolidationShape)
 RUN = route("Read a run, with what it did", {200: ConsolidationDetailShape})
 ROUTES = {
     "ConsolidationViewSet": {
-        "runs": route("List runs, newest first", {200: page(ConsolidationShape)}, None, [*FILTERS, *PAGING]),
+        "runs": route(
+            "List runs, newest first", {200: page(ConsolidationShape)}, None, [*FILTERS, *paging_by(RUNS)]
+        ),
         "start_run": route(
             "Consolidate a session, an agent's facts or a task, or dream on a branch",
             {200: ConsolidationDetailShape, 201: ConsolidationDetailShape, 202: ConsolidationDetailShape},
@@ -119,7 +122,7 @@ class ConsolidationViewSet(Resource):
     @action(detail=False, methods=["get"])
     def runs(self, request: Request) -> Response:
         payload = Input(request)
-        paging, branch = payload.take_paging(), payload.take_value("branch", c.plain_text, "")
+        paging, branch = payload.take_paging(order=RUNS), payload.take_value("branch", c.plain_text, "")
         filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in CONSOLIDATION_FILTERS}
         payload.refuse_unknown()
         found = consolidation_engine.list_runs(

@@ -17,6 +17,7 @@ from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_po
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
+from memory.engines.support.ordering import BY_AGE
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 picker = ConversationCherryPick()
@@ -42,7 +43,7 @@ class ConversationViewSet(TransferRoutes):
         branch, at, paging = (
             payload.take_branch(),
             payload.take_value("at", parse_point),
-            payload.take_paging(),
+            payload.take_paging(order=BY_AGE),
         )
         filters = ConversationFilter.from_values(payload.take_unchecked(ConversationFilterSet.base_filters))
         payload.refuse_unknown()

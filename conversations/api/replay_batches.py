@@ -10,12 +10,13 @@ from conversations.api import replay_shapes
 from conversations.api import requests as r
 from conversations.api.replay_route import parse_memory
 from conversations.engines.conversations import ConversationFilter
+from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.batches import FIRST, ReplayBatchEngine
 from conversations.engines.replays.engine import CHECKS, LIMITS, PARAMETERS
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id, parse_ids
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, page, route
+from memory.api.schema import document_routes, page, paging_by, route
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -30,7 +31,10 @@ ROUTES = {
             r.ReplayBatchInput,
         ),
         "list": route(
-            "List batches of replays, newest first", {200: page(replay_shapes.ReplayBatchShape)}, None, PAGING
+            "List batches of replays, newest first",
+            {200: page(replay_shapes.ReplayBatchShape)},
+            None,
+            paging_by(REPLAY_BATCHES),
         ),
         "retrieve": route("What a batch of replays has come to", {200: replay_shapes.BatchReportShape}),
         "run": route(
@@ -65,7 +69,7 @@ class ReplayBatchViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=REPLAY_BATCHES)
         payload.refuse_unknown()
         found = engine.list_batches(actor=get_request_actor(request), **paging)
         return Response(page_shape(found, replay_shapes.batch))

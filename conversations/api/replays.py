@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from conversations.api import comparison_shapes, replay_shapes
 from conversations.api.schema import documented
+from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id, parse_names
@@ -25,7 +26,10 @@ class ReplayViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        conversation, paging = payload.take_value("conversation_id", c.parse_uuid), payload.take_paging()
+        conversation, paging = (
+            payload.take_value("conversation_id", c.parse_uuid),
+            payload.take_paging(order=REPLAYS),
+        )
         state = payload.take_value("state", parse_names, ())
         payload.refuse_unknown()
         page = engine.list_replays(

@@ -3,6 +3,7 @@
 from conversations.api import comparison_shapes, replay_shapes, shapes
 from conversations.api import requests as r
 from conversations.api.filters import ConversationFilterSet, MessageFilterSet, RoleFilterSet
+from conversations.engines.orders import REPLAYS
 from conversations.models import Replay
 from memory.api.capture_schema import LOOKING
 from memory.api.schema import (
@@ -16,9 +17,11 @@ from memory.api.schema import (
     document_routes,
     list_filter_parameters,
     page,
+    paging_by,
     query,
     route,
 )
+from memory.engines.support.ordering import BY_AGE
 
 OTHER_BRANCH = query("other_branch", TEXT, "The branch of the second conversation; the first's by default.")
 
@@ -37,7 +40,7 @@ documented = document_routes(
                 "List conversations, newest first",
                 {200: page(shapes.ConversationShape)},
                 None,
-                [*LISTING, *list_filter_parameters(ConversationFilterSet)],
+                [BRANCH, AT, *paging_by(BY_AGE), *list_filter_parameters(ConversationFilterSet)],
             ),
             "retrieve": route(
                 "Read a conversation",
@@ -125,7 +128,7 @@ documented = document_routes(
                         {"type": "array", "items": {"type": "string", "enum": Replay.State.values}},
                         "In one of these states.",
                     ),
-                    *PAGING,
+                    *paging_by(REPLAYS),
                 ],
             ),
             "retrieve": route("Read a replay", {200: replay_shapes.ReplayShape}),

@@ -179,13 +179,14 @@ class ConversationEngine:
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Conversation]:
         """Return a page of conversations, newest first."""
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ConversationFilter()).apply(Conversation.objects.on(branch, seq))
-        page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
         attach_counts(page.results, branch.lineage(seq))
         return page
 

@@ -11,10 +11,11 @@ from curation.api.filters import BundleFilterSet
 from curation.engines.bundles.document import read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.fields.bundles import BUNDLE_FILTERS
+from curation.engines.orders import BUNDLES
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, TEXT, document_routes, list_filter_parameters, page, query, route
+from memory.api.schema import TEXT, document_routes, list_filter_parameters, page, paging_by, query, route
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 
@@ -32,7 +33,10 @@ ROUTES = {
     "BundleViewSet": {
         "create": route("Make a bundle of a branch", {201: shapes.BundleShape}, shapes.BundleInput),
         "list": route(
-            "List bundles, newest first", {200: page(shapes.BundleShape)}, None, [*FILTERS, *PAGING]
+            "List bundles, newest first",
+            {200: page(shapes.BundleShape)},
+            None,
+            [*FILTERS, *paging_by(BUNDLES)],
         ),
         "retrieve": route("Read what a bundle holds", {200: shapes.BundleShape}),
         "export": route("Export the document", {200: shapes.BundleDocumentShape}),
@@ -65,7 +69,7 @@ class BundleViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=BUNDLES)
         filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in BUNDLE_FILTERS}
         payload.refuse_unknown()
         found = bundle_engine.list_bundles(actor=get_request_actor(request), **filters, **paging)

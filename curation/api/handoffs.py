@@ -10,10 +10,11 @@ from curation.api import handoff_shapes as shapes
 from curation.api.filters import HandoffFilterSet
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.handoffs.engine import HandoffEngine
+from curation.engines.orders import HANDOFFS
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 
@@ -23,7 +24,10 @@ ROUTES = {
     "HandoffViewSet": {
         "create": route("Hand over", {201: shapes.HandoffPacketShape}, shapes.HandoffInput),
         "list": route(
-            "List handoffs, newest first", {200: page(shapes.HandoffShape)}, None, [*FILTERS, *PAGING]
+            "List handoffs, newest first",
+            {200: page(shapes.HandoffShape)},
+            None,
+            [*FILTERS, *paging_by(HANDOFFS)],
         ),
         "retrieve": route("Read a handoff with its packet", {200: shapes.HandoffPacketShape}),
         "accept": route("Accept a handoff", {200: shapes.HandoffPacketShape}, shapes.HandoffAcceptInput),
@@ -48,7 +52,7 @@ class HandoffViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=HANDOFFS)
         filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in HANDOFF_FILTERS}
         payload.refuse_unknown()
         found = handoff_engine.list_handoffs(actor=get_request_actor(request), **filters, **paging)

@@ -4,17 +4,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from curation.api import shapes
+from curation.engines.orders import JOBS
 from curation.engines.verification import VerificationEngine
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, page, route
+from memory.api.schema import document_routes, page, paging_by, route
 from memory.api.shapes import page_shape
 
 verification_engine = VerificationEngine()
 ROUTES = {
     "JobViewSet": {
-        "list": route("List jobs, newest first", {200: page(shapes.JobShape)}, None, PAGING),
+        "list": route("List jobs, newest first", {200: page(shapes.JobShape)}, None, paging_by(JOBS)),
         "retrieve": route("Read how far a job is", {200: shapes.JobShape}),
     }
 }
@@ -27,7 +28,7 @@ class JobViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=JOBS)
         payload.refuse_unknown()
         found = verification_engine.list_jobs(actor=get_request_actor(request), **paging)
         return Response(page_shape(found, shapes.render_job))

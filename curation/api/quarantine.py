@@ -10,12 +10,13 @@ from rest_framework.response import Response
 
 from curation.api.filters import QuarantineFilterSet
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
+from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine.engine import QuarantineEngine
 from memory.api import declared_serializers as d
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.api.shapes import build_renderer, page_shape
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
@@ -61,7 +62,10 @@ ROUTES = {
             QuarantineInput,
         ),
         "list": route(
-            "List quarantines, newest first", {200: page(QuarantineShape)}, None, [*FILTERS, *PAGING]
+            "List quarantines, newest first",
+            {200: page(QuarantineShape)},
+            None,
+            [*FILTERS, *paging_by(QUARANTINES)],
         ),
         "retrieve": route("Read a quarantine", {200: QuarantineDetailShape}),
         "release": route("Release a quarantine", {200: QuarantineShape}),
@@ -92,7 +96,7 @@ class QuarantineViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=QUARANTINES)
         filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in QUARANTINE_FILTERS}
         payload.refuse_unknown()
         found = quarantine_engine.list_quarantines(actor=get_request_actor(request), **filters, **paging)

@@ -6,11 +6,12 @@ from rest_framework.response import Response
 from curation.api import score_shapes as shapes
 from curation.api.filters import ScoringFilterSet
 from curation.engines.fields.scores import SCORING_FILTERS
+from curation.engines.orders import SCORINGS
 from curation.engines.scoring.engine import ScoringEngine
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 
@@ -21,7 +22,7 @@ ROUTES = {
             "List ratings of conversations, newest first",
             {200: page(shapes.ScoringShape)},
             None,
-            [*list_filter_parameters(ScoringFilterSet), *PAGING],
+            [*list_filter_parameters(ScoringFilterSet), *paging_by(SCORINGS)],
         ),
         "retrieve": route("Read a rating of a conversation", {200: shapes.ScoringShape}),
     }
@@ -36,7 +37,7 @@ class ScoringViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=SCORINGS)
         filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in SCORING_FILTERS}
         payload.refuse_unknown()
         found = scoring_engine.list_scorings(actor=get_request_actor(request), **filters, **paging)

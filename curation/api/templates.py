@@ -9,12 +9,23 @@ from rest_framework.response import Response
 from curation.api import template_shapes as shapes
 from curation.api.filters import TemplateFilterSet
 from curation.engines.fields.templates import TEMPLATE_FILTERS
+from curation.engines.orders import TEMPLATES
 from curation.engines.templates.engine import BRANCH, TemplateEngine
 from memory.api import branch_shapes
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_integer, parse_names, parse_point
 from memory.api.routes import serve_at
-from memory.api.schema import COUNT, PAGING, TEXT, document_routes, list_filter_parameters, page, query, route
+from memory.api.schema import (
+    COUNT,
+    PAGING,
+    TEXT,
+    document_routes,
+    list_filter_parameters,
+    page,
+    paging_by,
+    query,
+    route,
+)
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
@@ -36,7 +47,12 @@ DIFF = [
 ROUTES = {
     "TemplateViewSet": {
         "create": route("Make a template of a branch", {201: shapes.TemplateShape}, shapes.TemplateInput),
-        "list": route("List templates by name", {200: page(shapes.TemplateShape)}, None, [*FILTERS, *PAGING]),
+        "list": route(
+            "List templates by name",
+            {200: page(shapes.TemplateShape)},
+            None,
+            [*FILTERS, *paging_by(TEMPLATES)],
+        ),
         "find": route("Find the template for a task", {200: shapes.TemplateMatchesShape}, None, FIND),
         "retrieve": route("Read a template", {200: shapes.TemplateDetailShape}),
         "diff": route("Compare two versions", {200: branch_shapes.DiffShape}, None, DIFF),
@@ -81,7 +97,7 @@ class TemplateViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=TEMPLATES)
         filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in TEMPLATE_FILTERS}
         payload.refuse_unknown()
         found = template_engine.list_templates(actor=get_request_actor(request), **filters, **paging)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from curation.engines.orders import JOBS
 from curation.engines.selection import DEFAULT_LIMIT, MAX_FACTS, check_number, select_facts
 from curation.engines.verification_run import State, VerificationRun, claim_job, hold_job
 from curation.models import Verification, VerificationJob
@@ -127,12 +128,14 @@ class VerificationEngine:
             raise NotFound("There is no job with this id.")
         return job
 
-    def list_jobs(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[VerificationJob]:
+    def list_jobs(
+        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
+    ) -> Page[VerificationJob]:
         """List the jobs on the branches that the actor may use, newest first."""
         actor.require_scope("read")
         rows = list_allowed(actor).defer("fact_ids")
         every = VerificationJob.objects.filter(project=actor.project_id)
-        return paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
+        return paginate(rows, **JOBS.read_key(ordering), limit=limit, cursor=cursor, of=every)
 
     def wait_for_job(self, *, job_id: UUID, actor: Actor, seconds: float) -> VerificationJob:
         """Return a job when it has ended, or as it is after so many seconds, at most 30."""

@@ -13,12 +13,14 @@ from memory.api.schema import (
     document_routes,
     list_filter_parameters,
     page,
+    paging_by,
     query,
     route,
 )
 from memory.engines.branches.branch_states import BranchState
 from memory.engines.branches.diff import BASES, CHANGES, KINDS
 from memory.engines.branches.topology import MAX_NODES
+from memory.engines.fields.orders import BRANCHES
 
 DIFFERING = [
     AT,
@@ -57,7 +59,7 @@ documented = document_routes(
                 "List branches by name",
                 {200: page(shapes.BranchShape)},
                 None,
-                [*list_filter_parameters(BranchFilterSet), *PAGING],
+                [*list_filter_parameters(BranchFilterSet), *paging_by(BRANCHES)],
             ),
             "retrieve": route("Read a branch", {200: shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]),
             "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),

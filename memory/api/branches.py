@@ -18,6 +18,7 @@ from memory.api.routes import serve_at
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import DETAIL_CHECKS, RESERVED, BranchManager
 from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine
+from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
 
@@ -47,7 +48,10 @@ class BranchViewSet(MergeRoute):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        archived, paging = payload.take_value("archived", c.check_boolean, False), payload.take_paging()
+        archived, paging = (
+            payload.take_value("archived", c.check_boolean, False),
+            payload.take_paging(order=BRANCHES),
+        )
         payload.refuse_unknown()
         page = branch_manager.list_branches(actor=get_request_actor(request), archived=archived, **paging)
         return Response(shapes.page_shape(page, shapes.branch_shape))

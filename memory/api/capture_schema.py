@@ -6,16 +6,18 @@ from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet, 
 from memory.api.schema import (
     AT,
     BRANCH,
-    LISTING,
     PAGING,
     TEXT,
     document_routes,
     list_filter_parameters,
     page,
+    paging_by,
     query,
     route,
     search_args,
 )
+from memory.engines.fields.orders import SESSIONS
+from memory.engines.support.ordering import BY_AGE
 
 DEPTH = query("depth", {"type": "integer", "minimum": 1, "maximum": 6, "default": 2}, "Edges away.")
 ENTITY = query("entity", {"type": "string", "maxLength": 200}, "Where to begin.", required=True)
@@ -35,7 +37,7 @@ documented = document_routes(
                 "List observations, newest first",
                 OBSERVATIONS,
                 None,
-                [*LISTING, *list_filter_parameters(ObservationFilterSet)],
+                [BRANCH, AT, *paging_by(BY_AGE), *list_filter_parameters(ObservationFilterSet)],
             ),
             "timeline": route(
                 "What was observed between two times",
@@ -61,7 +63,7 @@ documented = document_routes(
                 "List relations",
                 {200: page(shapes.RelationShape)},
                 None,
-                [*LISTING, *list_filter_parameters(RelationFilterSet)],
+                [BRANCH, AT, *paging_by(BY_AGE), *list_filter_parameters(RelationFilterSet)],
             ),
             "retrieve": route("Read a relation", {200: shapes.RelationShape}, None, [BRANCH, AT]),
             "graph": route(
@@ -82,7 +84,7 @@ documented = document_routes(
                 "List sessions, the last begun first",
                 {200: page(shapes.SessionShape)},
                 None,
-                [BRANCH, *PAGING, *list_filter_parameters(SessionFilterSet)],
+                [BRANCH, *paging_by(SESSIONS), *list_filter_parameters(SessionFilterSet)],
             ),
             "retrieve": route("Read a session", {200: shapes.SessionShape}),
             "context": route(

@@ -2,7 +2,8 @@
 
 from memory.api import erasure_shapes as shapes
 from memory.api.filters import ErasureFilterSet
-from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
+from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
+from memory.engines.fields.orders import ERASURES
 
 PLAN_OR_RESULT = {200: shapes.ErasurePlanShape, 201: shapes.ErasureShape, 202: shapes.ErasureShape}
 
@@ -14,7 +15,7 @@ documented = document_routes(
                 "List erasures, newest first",
                 {200: page(shapes.ErasureShape)},
                 None,
-                [*list_filter_parameters(ErasureFilterSet), *PAGING],
+                [*list_filter_parameters(ErasureFilterSet), *paging_by(ERASURES)],
             ),
             "retrieve": route("Read an erasure, and check that it holds", {200: shapes.ErasureCheckShape}),
         },

@@ -11,6 +11,7 @@ from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
+from memory.engines.fields.orders import ERASURES
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import Erasure
@@ -50,7 +51,7 @@ class ErasureViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         state = payload.take_value("state", c.blank_or(c.one_of(Erasure.State.values)), "")
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=ERASURES)
         payload.refuse_unknown()
         page = erasure_engine.list_erasures(actor=get_request_actor(request), state=state, **paging)
         return Response(shapes.page_shape(page, erasure_shapes.erasure))

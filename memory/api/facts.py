@@ -27,6 +27,7 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.search.explain import ExplainEngine
 from memory.engines.search.related import RelatedEngine
 from memory.engines.support import validation as c
+from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid, UnknownField
 from memory.models import Fact
 
@@ -139,7 +140,7 @@ class FactViewSet(SearchRoutes, Resource):
         branch, at, paging = (
             payload.take_branch(),
             payload.take_value("at", parse_point),
-            payload.take_paging(),
+            payload.take_paging(order=BY_AGE),
         )
         filters = FactFilterSet.parse_values(payload.take_unchecked(FactFilterSet.base_filters))
         payload.refuse_unknown()

@@ -12,11 +12,12 @@ from memory.api import declared_serializers as d
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, page, route
+from memory.api.schema import document_routes, page, paging_by, route
 from memory.api.shapes import build_renderer, page_shape
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
+from memory.engines.fields.orders import INVITATIONS
 
 invitation_engine = InvitationEngine()
 
@@ -41,7 +42,9 @@ render = build_renderer(InvitationShape)
 ROUTES = {
     "InvitationViewSet": {
         "create": route("Invite by link", {201: NewInvitationShape}, InvitationInput),
-        "list": route("List invitations, newest first", {200: page(InvitationShape)}, None, PAGING),
+        "list": route(
+            "List invitations, newest first", {200: page(InvitationShape)}, None, paging_by(INVITATIONS)
+        ),
         "revoke": route("Revoke an invitation", {200: InvitationShape}),
     }
 }
@@ -60,7 +63,7 @@ class InvitationViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=INVITATIONS)
         payload.refuse_unknown()
         found = invitation_engine.list_invitations(actor=get_request_actor(request), **paging)
         return Response(page_shape(found, render))

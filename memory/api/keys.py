@@ -12,6 +12,7 @@ from memory.api.reading import Input, parse_id, parse_integer, parse_names
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.access.keys import KeyEngine
+from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 
@@ -42,7 +43,7 @@ class KeyViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=KEYS)
         payload.refuse_unknown()
         page = key_engine.list_keys(actor=get_request_actor(request), **paging)
         return Response(shapes.page_shape(page, shapes.key))

@@ -16,9 +16,10 @@ from memory.api.merge_inputs import parse_decisions, take_force, take_page
 from memory.api.reading import Input, parse_id, parse_integer, parse_names
 from memory.api.requests import StatedInput
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, query, route
+from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, paging_by, query, route
 from memory.engines.fields.base import Use
 from memory.engines.fields.merges import MERGE_REQUEST
+from memory.engines.fields.orders import MERGE_REQUESTS
 from memory.engines.merging.plan import CLASSES
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.support import validation as c
@@ -46,7 +47,7 @@ ROUTES = {
             "List merge requests, newest first",
             {200: page(REQUEST)},
             None,
-            [*list_filter_parameters(MergeRequestFilterSet), *PAGING],
+            [*list_filter_parameters(MergeRequestFilterSet), *paging_by(MERGE_REQUESTS)],
         ),
         "retrieve": route("Read a merge request with its checks", {200: DETAIL}),
         "plan": route(
@@ -96,7 +97,7 @@ class MergeRequestViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         filters = {name: payload.take_value(name, c.plain_text, "") for name in ("state", "source", "target")}
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=MERGE_REQUESTS)
         payload.refuse_unknown()
         rows = merge_request_engine.list_requests(actor=get_request_actor(request), **filters, **paging)
         return Response(shapes.page_shape(rows, m.request_shape))

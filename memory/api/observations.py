@@ -13,6 +13,7 @@ from memory.api.routes import serve_at
 from memory.api.searches import parse_text_search
 from memory.api.shapes import page_shape
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
+from memory.engines.support.ordering import BY_AGE
 
 observation_engine = ObservationEngine()
 
@@ -49,7 +50,8 @@ class ObservationViewSet(Resource):
 
     def _list_rows(self, request: Request, timeline: bool) -> Response:
         payload = Input(request)
-        branch, paging = payload.take_branch(), payload.take_paging()
+        branch = payload.take_branch()
+        paging = payload.take_paging(order=None if timeline else BY_AGE)
         where = {} if timeline else {"at": payload.take_value("at", parse_point)}
         filters = payload.take_unchecked(ObservationFilterSet.base_filters)
         payload.refuse_unknown()

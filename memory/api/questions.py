@@ -11,11 +11,12 @@ from memory.api import declared_serializers as d
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import GONE, PAGING, document_routes, page, route
+from memory.api.schema import GONE, document_routes, page, paging_by, route
 from memory.api.shapes import build_renderer, page_shape
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import BRANCH
+from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import QUESTION
 from memory.models.questions import MAX_QUESTIONS
 
@@ -61,7 +62,9 @@ ROUTES = {
     "QuestionViewSet": {
         "create": route("Save a question", {201: SavedQuestionShape}, SavedQuestionInput),
         "bulk": route("Save several questions", {201: SavedQuestionsShape}, QuestionsInput),
-        "list": route("List questions, newest first", {200: page(SavedQuestionShape)}, None, PAGING),
+        "list": route(
+            "List questions, newest first", {200: page(SavedQuestionShape)}, None, paging_by(QUESTIONS)
+        ),
         "retrieve": route("Read a question", {200: SavedQuestionShape}),
         "partial_update": route("Change a question", {200: SavedQuestionShape}, SavedQuestionUpdateInput),
         "destroy": route("Delete a question", {204: GONE}),
@@ -92,7 +95,7 @@ class QuestionViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=QUESTIONS)
         payload.refuse_unknown()
         found = question_engine.list_questions(actor=get_request_actor(request), **paging)
         return Response(page_shape(found, render))

@@ -13,11 +13,12 @@ from rest_framework.request import Request
 from memory.actors import Actor
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support import validation as c
+from memory.engines.support.ordering import Ordering
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, UnknownField
 
 NUMBER = re.compile(r"[+-]?\d{1,18}")
-MAX_CURSOR_LENGTH = 500
+MAX_CURSOR_LENGTH = 1500
 MAX_NAMES = 200
 
 count = c.integer_check(0)
@@ -140,13 +141,16 @@ class Input:
         stated = {name: self.take_value(name, check, "") for name, check in STATED_CHECKS.items()}
         return actor.with_origin(**stated) if any(stated.values()) else actor
 
-    def take_paging(self, default: int = 50) -> dict[str, Any]:
-        """Take ``limit`` and ``cursor`` of a list."""
+    def take_paging(self, default: int = 50, *, order: Ordering | None = None) -> dict[str, Any]:
+        """Take ``limit`` and ``cursor`` of a list, and ``ordering`` of one that can be sorted."""
         cursor = c.text_check(MAX_CURSOR_LENGTH)
-        return {
+        found = {
             "limit": self.take_value("limit", parse_integer, default),
             "cursor": self.take_value("cursor", cursor, ""),
         }
+        if order is not None:
+            found["ordering"] = self.take_value("ordering", c.one_of(order.names), order.default)
+        return found
 
     def take_unchecked(self, known: Iterable[str]) -> dict[str, Any]:
         """Take all values of these names unchecked: the engine checks them."""

@@ -13,6 +13,7 @@ from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.support import validation as c
+from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid
 
 relation_engine = RelationEngine()
@@ -41,7 +42,7 @@ class RelationViewSet(Resource):
         branch, at, paging = (
             payload.take_branch(),
             payload.take_value("at", parse_point),
-            payload.take_paging(),
+            payload.take_paging(order=BY_AGE),
         )
         requested = {
             name: payload.take_value(name, c.text_check(200), "")

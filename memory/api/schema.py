@@ -17,8 +17,10 @@ from memory.api.filters import (
     WorkspaceFilterSet,
 )
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
+from memory.engines.fields.orders import KEYS, SNAPSHOTS, WORKSPACES
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
+from memory.engines.support.ordering import BY_AGE, Ordering
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
@@ -58,8 +60,16 @@ STATED = [
 ]
 PAGING = [
     query("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}, "Results on a page."),
-    query("cursor", {"type": "string", "maxLength": 500}, "``next`` or ``previous`` of another page."),
+    query("cursor", {"type": "string", "maxLength": 1500}, "``next`` or ``previous`` of another page."),
 ]
+
+
+def paging_by(order: Ordering) -> list[OpenApiParameter]:
+    """Return the parameters of a list that can be sorted."""
+    kind = {"type": "string", "enum": order.names, "default": order.default}
+    return [*PAGING, query("ordering", kind, "What to sort by; with ``-`` downwards.")]
+
+
 EXPECTED = query("expected_version", COUNT, "412 when the fact is at another.")
 IF_MATCH = header("If-Match", "The ETag that was read; 412 when the fact has changed since.", pattern=TAGS)
 IF_NONE_MATCH = header("If-None-Match", "An ETag; 304 when it is still the same.")
@@ -195,7 +205,9 @@ SNAPSHOT, WORKSPACE = copy_shapes.SnapshotShape, copy_shapes.WorkspaceShape
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {
         "create": route("Write a fact", WRITTEN, r.FactInput),
-        "list": route("List facts, newest first", {200: page(FACT)}, None, [*LISTING, *FILTERS]),
+        "list": route(
+            "List facts, newest first", {200: page(FACT)}, None, [BRANCH, AT, *paging_by(BY_AGE), *FILTERS]
+        ),
         "bulk": route("Write up to 1,000 facts, all or none", BULK, r.FactsInput),
         "actions": route("Do something to up to 1,000 facts", {200: shapes.ReportShape}, r.ActionInput),
         "retrieve": route("Read a fact", {200: FACT, 304: SAME}, None, ONE),
@@ -235,7 +247,9 @@ ROUTES: dict[str, dict[str, Callable]] = {
     },
     "KeyViewSet": {
         "create": route("Make an API key; its token is told once", {201: shapes.NewKeyShape}, r.KeyInput),
-        "list": route("List the project's keys, newest first", {200: page(shapes.KeyShape)}, None, PAGING),
+        "list": route(
+            "List the project's keys, newest first", {200: page(shapes.KeyShape)}, None, paging_by(KEYS)
+        ),
         "revoke": route("End a key", {200: shapes.KeyShape}),
         "rotate": route("A new key in the place of an old one", {201: shapes.NewKeyShape}, r.RotateInput),
     },
@@ -245,7 +259,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "List snapshots, newest first",
             {200: page(SNAPSHOT)},
             None,
-            [*list_filter_parameters(SnapshotFilterSet), *PAGING],
+            [*list_filter_parameters(SnapshotFilterSet), *paging_by(SNAPSHOTS)],
         ),
         "retrieve": route("Read a snapshot", {200: SNAPSHOT}),
         "destroy": route("Forget a snapshot, and remove its copy", {204: GONE}),
@@ -259,7 +273,7 @@ ROUTES: dict[str, dict[str, Callable]] = {
             "List workspaces, newest first",
             {200: page(WORKSPACE)},
             None,
-            [*list_filter_parameters(WorkspaceFilterSet), *PAGING],
+            [*list_filter_parameters(WorkspaceFilterSet), *paging_by(WORKSPACES)],
         ),
         "retrieve": route("Read a workspace", {200: WORKSPACE}),
         "diff": route("What was done in a workspace", {200: copy_shapes.WorkspaceDiffShape}),

@@ -12,6 +12,7 @@ from memory.api.reading import Input, parse_integer
 from memory.api.routes import serve_at
 from memory.api.shapes import page_shape
 from memory.engines.fields.capture import SESSION_FILTERS
+from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.manager import CHECKS, SessionManager
 from memory.engines.support import validation as c
 
@@ -41,7 +42,7 @@ class SessionViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        branch, paging = payload.take_branch(default=""), payload.take_paging()
+        branch, paging = payload.take_branch(default=""), payload.take_paging(order=SESSIONS)
         requested = {
             one.name: payload.take_value(one.name, c.blank_or(one.make_check()), "")
             for one in SESSION_FILTERS

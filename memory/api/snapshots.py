@@ -10,6 +10,7 @@ from memory.api.filters import SnapshotFilterSet
 from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.routes import serve_at
 from memory.api.schema import documented
+from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -50,7 +51,7 @@ class SnapshotViewSet(Resource):
         kind, branch, paging = (
             payload.take_value("kind", c.blank_or(KIND), ""),
             payload.take_branch(default=""),
-            payload.take_paging(),
+            payload.take_paging(order=SNAPSHOTS),
         )
         payload.refuse_unknown()
         page = snapshot_manager.list_snapshots(

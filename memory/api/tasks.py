@@ -12,10 +12,11 @@ from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.filters import TaskFilterSet
 from memory.api.reading import Input, parse_integer
 from memory.api.routes import serve_at
-from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, query, route
+from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, query, route
 from memory.api.shapes import page_shape
 from memory.engines.agent_tasks.context import MAX_TOKENS
 from memory.engines.agent_tasks.engine import TaskEngine
+from memory.engines.fields.orders import TASKS
 from memory.engines.fields.tasks import TASK_FILTERS
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -26,7 +27,9 @@ FILTERS = list_filter_parameters(TaskFilterSet)
 ROUTES = {
     "TaskViewSet": {
         "create": route("Make a task with its branch", {201: shapes.CreatedTaskShape}, shapes.TaskInput),
-        "list": route("List tasks, newest first", {200: page(shapes.TaskShape)}, None, [*FILTERS, *PAGING]),
+        "list": route(
+            "List tasks, newest first", {200: page(shapes.TaskShape)}, None, [*FILTERS, *paging_by(TASKS)]
+        ),
         "retrieve": route("Read a task", {200: shapes.TaskShape}),
         "join": route(
             "Join a task: a branch of one's own",
@@ -76,7 +79,7 @@ class TaskViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        paging = payload.take_paging()
+        paging = payload.take_paging(order=TASKS)
         filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in TASK_FILTERS}
         payload.refuse_unknown()
         found = task_engine.list_tasks(actor=get_request_actor(request), **filters, **paging)

@@ -10,6 +10,7 @@ from memory.api.filters import WorkspaceFilterSet
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import documented
+from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.workspaces import WorkspaceEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
@@ -43,7 +44,7 @@ class WorkspaceViewSet(Resource):
         payload = Input(request)
         state, paging = (
             payload.take_value("state", c.blank_or(c.one_of(Workspace.State.values)), ""),
-            payload.take_paging(),
+            payload.take_paging(order=WORKSPACES),
         )
         payload.refuse_unknown()
         page = workspace_engine.list_workspaces(actor=get_request_actor(request), state=state, **paging)

@@ -37,6 +37,7 @@ from conversations.engines.consolidation.session import (
     set_read,
     write_piece,
 )
+from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.engines.agent_tasks.completion import list_durable
@@ -169,6 +170,7 @@ class ConsolidationEngine:
         target: str = "",
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[ConsolidationRun]:
         """List the runs on branches that the actor may use, newest first. Raises Invalid."""
         actor.require_scope("read", branch_name or None)
@@ -176,7 +178,7 @@ class ConsolidationEngine:
         requested["level"] = level and c.one_of(Level.values)("level", level)
         requested["state"] = state and c.one_of(State.values)("state", state)
         rows = list_visible_runs(actor).filter(**{name: value for name, value in requested.items() if value})
-        return paginate(rows, key="-id", limit=limit, cursor=cursor)
+        return paginate(rows, **RUNS.read_key(ordering), limit=limit, cursor=cursor)
 
     def count_runs(self, *, actor: Actor) -> dict[str, int]:
         """Return how many runs the actor may see, by state."""

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter, get_visible
+from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.costs import require_prices, sum_costs
 from conversations.engines.replays.endings import SCORINGS
 from conversations.engines.replays.engine import CHECKS, LIMIT_CHECKS, ReplayEngine, require_model
@@ -201,11 +202,15 @@ class ReplayBatchEngine:
             raise NotFound("There is no batch with this id.")
         return row
 
-    def list_batches(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ReplayBatch]:
+    def list_batches(
+        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
+    ) -> Page[ReplayBatch]:
         """List batches on branches that the actor may use, newest first."""
         actor.require_scope("read")
         every = ReplayBatch.objects.filter(project=actor.project_id)
-        return paginate(list_allowed(actor), key="-id", limit=limit, cursor=cursor, of=every)
+        return paginate(
+            list_allowed(actor), **REPLAY_BATCHES.read_key(ordering), limit=limit, cursor=cursor, of=every
+        )
 
     def get_report(self, *, batch_id: UUID, actor: Actor) -> BatchReport:
         """Return what a batch has come to so far. Raises NotFound."""

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.fields import REPLAY
+from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
 from conversations.engines.replays.costs import fit_answer, measure_cost, require_prices
 from conversations.engines.replays.endings import end_replay, list_sides
@@ -169,6 +170,7 @@ class ReplayEngine:
         state: Sequence[str] = (),
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Replay]:
         """Return a page of replays on branches that the actor may use, newest first."""
         every = Replay.objects.filter(project=actor.project_id)
@@ -177,7 +179,7 @@ class ReplayEngine:
             rows = rows.filter(batch=batch_id)
         if state:
             rows = rows.filter(state__in=[c.one_of(State.values)("state", one) for one in state])
-        page = paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
+        page = paginate(rows, **REPLAYS.read_key(ordering), limit=limit, cursor=cursor, of=every)
         hide_lines(page.results)
         for row in page.results:
             row.cost = measure_cost(row)

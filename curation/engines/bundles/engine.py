@@ -24,6 +24,7 @@ from curation.engines.bundles.keys import Trust, check_signature, judge_signatur
 from curation.engines.bundles.kinds import check_content, count_content, read_content
 from curation.engines.bundles.reading import Selection, count_secrets, plain_value, redact_content
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
+from curation.engines.orders import BUNDLES
 from curation.engines.quarantine.hidden_bundles import IN_QUARANTINE, refuse_hidden
 from curation.models import Bundle, TrustedKey
 from memory.actors import Actor
@@ -151,14 +152,23 @@ class KnowledgeBundleEngine:
         return bundle.bundle_data
 
     def list_bundles(
-        self, *, actor: Actor, name: str = "", origin: str = "", limit: int = 50, cursor: str = ""
+        self,
+        *,
+        actor: Actor,
+        name: str = "",
+        origin: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[Bundle]:
         """List the bundles that the actor may see, the newest first."""
         actor.require_scope("read")
         values = c.validate({"name": name, "origin": origin}, FILTERS)
         rows = list_visible_bundles(actor).defer("bundle_data")
         rows = rows.filter(**{field: value for field, value in values.items() if value})
-        return paginate(rows, key="-id", limit=limit, cursor=cursor, size=lambda row: ROW_BYTES)
+        return paginate(
+            rows, **BUNDLES.read_key(ordering), limit=limit, cursor=cursor, size=lambda row: ROW_BYTES
+        )
 
     def count_bundles(self, *, actor: Actor) -> dict[str, int]:
         """Return how many bundles the actor may see, by origin."""

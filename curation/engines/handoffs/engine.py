@@ -18,6 +18,7 @@ from curation.engines.fields.handoffs import (
     HandoffFields,
 )
 from curation.engines.handoffs.packet import Packet, build_packet, compose_summary, compute_sha256
+from curation.engines.orders import HANDOFFS
 from curation.engines.quarantine.hidden_handoffs import is_from_hidden_source
 from curation.models import Handoff
 from memory.actors import Actor
@@ -109,6 +110,7 @@ class HandoffEngine:
         to_agent: str = "",
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Handoff]:
         """List the handoffs from or to branches that the actor may use, the newest first."""
         actor.require_scope("read")
@@ -118,7 +120,9 @@ class HandoffEngine:
         changing = {name: value for name, value in values.items() if name == "state"}
         lasting = {COLUMNS.get(n, n): value for n, value in values.items() if n not in changing}
         every = list_visible_handoffs(actor).filter(**lasting)
-        return paginate(every.filter(**changing), key="-id", limit=limit, cursor=cursor, of=every)
+        return paginate(
+            every.filter(**changing), **HANDOFFS.read_key(ordering), limit=limit, cursor=cursor, of=every
+        )
 
     def count_handoffs(self, *, actor: Actor) -> dict[str, int]:
         """Return how many handoffs the actor may see, by state."""

@@ -10,6 +10,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
+from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine import hidden_bundles, hidden_handoffs
 from curation.engines.quarantine.confirmations import hide_confirmations
 from curation.engines.quarantine.derivation import Derivation
@@ -108,7 +109,14 @@ class QuarantineEngine:
         return find_quarantine(actor, quarantine_id)
 
     def list_quarantines(
-        self, *, actor: Actor, state: str = "", source: str = "", limit: int = 50, cursor: str = ""
+        self,
+        *,
+        actor: Actor,
+        state: str = "",
+        source: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[Quarantine]:
         """List the project's quarantines, newest first; ``state`` is active or released."""
         require_curator(actor)
@@ -117,7 +125,7 @@ class QuarantineEngine:
         rows = rows.filter(source=values["source"]) if values["source"] else rows
         if values["state"]:
             rows = rows.filter(released_at__isnull=values["state"] == State.ACTIVE)
-        return paginate(rows, key="-id", limit=limit, cursor=cursor)
+        return paginate(rows, **QUARANTINES.read_key(ordering), limit=limit, cursor=cursor)
 
     def count_quarantines(self, *, actor: Actor) -> dict[str, int]:
         """Return how many quarantines there are, by state."""

@@ -22,6 +22,7 @@ from curation.engines.fields.scores import (
     SCORE_FILTERS,
     SCORING_FILTERS,
 )
+from curation.engines.orders import SCORINGS
 from curation.engines.quarantine.hidden_scores import select_shown_scores
 from curation.engines.scoring.dimensions import check_dimension, check_dimensions
 from curation.engines.scoring.run import ScoringRun, claim_scoring, list_judges
@@ -167,13 +168,14 @@ class ScoringEngine:
         state: str = "",
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Scoring]:
         """List scorings on the branches that the actor may use, newest first."""
         actor.require_scope("read")
         filters = c.validate({"conversation_id": conversation_id, "state": state}, FILTERS)
         rows = list_allowed(actor).filter(**{name: value for name, value in filters.items() if value})
         every = Scoring.objects.filter(project=actor.project_id)
-        return paginate(rows, key="-id", limit=limit, cursor=cursor, of=every)
+        return paginate(rows, **SCORINGS.read_key(ordering), limit=limit, cursor=cursor, of=every)
 
     def wait_for_scoring(self, *, scoring_id: UUID, actor: Actor, seconds: float) -> Scoring:
         """Return a scoring when it has ended, or as it is after so many seconds, at most 30."""

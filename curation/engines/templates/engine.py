@@ -17,6 +17,7 @@ from curation.engines.fields.templates import (
     TEMPLATE_USE,
     TemplateFields,
 )
+from curation.engines.orders import TEMPLATES
 from curation.engines.templates.isolation import Instance, isolate_use
 from curation.engines.templates.ranking import MAX_CANDIDATES, TemplateMatch, rank_templates
 from curation.engines.templates.rows import (
@@ -180,7 +181,14 @@ class TemplateEngine:
         return TemplateDetail(template, list(versions), list_uses(template, actor))
 
     def list_templates(
-        self, *, actor: Actor, state: str = "", task_type: str = "", limit: int = 50, cursor: str = ""
+        self,
+        *,
+        actor: Actor,
+        state: str = "",
+        task_type: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[Template]:
         """List the templates whose branches the actor may use, by name."""
         actor.require_scope("read")
@@ -190,7 +198,9 @@ class TemplateEngine:
             rows = every = rows.filter(pk__in=find_for_type(rows, values["task_type"]))
         if values["state"]:
             rows = rows.filter(state=values["state"])
-        return paginate(rows, key="name", limit=limit, cursor=cursor, of=every, prepare=attach_counts)
+        return paginate(
+            rows, **TEMPLATES.read_key(ordering), limit=limit, cursor=cursor, of=every, prepare=attach_counts
+        )
 
     def count_templates(self, *, actor: Actor) -> dict[str, int]:
         """Return how many templates the actor may see, by state."""

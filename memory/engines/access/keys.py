@@ -23,6 +23,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, MAX_RATE
+from memory.engines.fields.orders import KEYS
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.validation import redact_stored
 from memory.engines.support.write_buffer import buffer
@@ -98,11 +99,16 @@ class KeyEngine:
         found = ApiKey.objects.filter(pk__in=key_ids, revoked_at=None)
         return {key.pk for key in found if not key.ended}
 
-    def list_keys(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[ApiKey]:
+    def list_keys(
+        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
+    ) -> Page[ApiKey]:
         """List the project's keys, newest first, expired and revoked ones included."""
         actor.require_scope("admin")
         return paginate(
-            ApiKey.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor
+            ApiKey.objects.filter(project=actor.project_id),
+            **KEYS.read_key(ordering),
+            limit=limit,
+            cursor=cursor,
         )
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:

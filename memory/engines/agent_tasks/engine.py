@@ -34,6 +34,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches.distance import annotate_distances
 from memory.engines.branches.manager import BranchManager
 from memory.engines.fields.base import Use
+from memory.engines.fields.orders import TASKS
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_FILTERS, TaskFields
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
@@ -100,7 +101,14 @@ class TaskEngine:
         return _load_parts(find_task(actor, task))
 
     def list_tasks(
-        self, *, actor: Actor, state: str = "", agent_id: str = "", limit: int = 50, cursor: str = ""
+        self,
+        *,
+        actor: Actor,
+        state: str = "",
+        agent_id: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[AgentTask]:
         """List the tasks that the actor may see, with objectives and agents, the newest first."""
         actor.require_scope("read")
@@ -110,7 +118,9 @@ class TaskEngine:
             rows = rows.filter(state=payload["state"])
         if payload["agent_id"]:
             rows = every = rows.filter(agents__agent_id=payload["agent_id"])
-        return paginate(rows, key="-id", limit=limit, cursor=cursor, of=every, prepare=_load_all_parts)
+        return paginate(
+            rows, **TASKS.read_key(ordering), limit=limit, cursor=cursor, of=every, prepare=_load_all_parts
+        )
 
     def count_tasks(self, *, actor: Actor) -> dict[str, int]:
         """Return how many tasks the actor may see, by state."""

@@ -21,6 +21,7 @@ from memory.engines.branches.reserved_names import check_unreserved
 from memory.engines.branches.stats import BranchStats, count_stats
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
+from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     Page,
@@ -98,7 +99,7 @@ class BranchManager:
         return branch
 
     def list_branches(
-        self, *, actor: Actor, archived: bool = False, limit: int = 50, cursor: str = ""
+        self, *, actor: Actor, archived: bool = False, limit: int = 50, cursor: str = "", ordering: str = ""
     ) -> Page[Branch]:
         """List the branches that the actor may use, by name; archived ones only with ``archived``."""
         actor.require_scope("read")
@@ -107,7 +108,7 @@ class BranchManager:
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
-        page = paginate(branches, key="name", limit=limit, cursor=cursor, of=every)
+        page = paginate(branches, **BRANCHES.read_key(ordering), limit=limit, cursor=cursor, of=every)
         annotate_distances(page.results)
         return page
 

@@ -14,6 +14,7 @@ from memory.engines.erasure.execution import build_proof, resume_erasure, run_er
 from memory.engines.erasure.listing import begin_erasure, drop_erased, list_batches
 from memory.engines.erasure.plan import ErasurePlan, build_plan, confirm_name
 from memory.engines.erasure.scopes import find_targets
+from memory.engines.fields.orders import ERASURES
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.blanking import load_versions
@@ -70,12 +71,17 @@ class ErasureEngine:
         return run_erasure(erasure, actor)
 
     def list_erasures(
-        self, *, actor: Actor, state: str = "", limit: int = 50, cursor: str = ""
+        self, *, actor: Actor, state: str = "", limit: int = 50, cursor: str = "", ordering: str = ""
     ) -> Page[Erasure]:
         """List the project's erasures, newest first. Needs the scope admin."""
         actor.require_scope("admin")
         rows = Erasure.objects.filter(project=actor.project_id)
-        return paginate(rows.filter(state=state) if state else rows, key="-id", limit=limit, cursor=cursor)
+        return paginate(
+            rows.filter(state=state) if state else rows,
+            **ERASURES.read_key(ordering),
+            limit=limit,
+            cursor=cursor,
+        )
 
     def get_erasure(self, *, erasure_id: UUID, actor: Actor) -> Erasure:
         """Return an erasure. Needs the scope admin. Raises NotFound."""

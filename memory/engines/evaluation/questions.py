@@ -12,6 +12,7 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
+from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import QUESTION
 from memory.engines.search.query import check_query
 from memory.engines.support import validation as c
@@ -99,10 +100,12 @@ class QuestionEngine:
             raise NotFound("There is no question with this id.")
         return question
 
-    def list_questions(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Question]:
+    def list_questions(
+        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
+    ) -> Page[Question]:
         """List the questions of branches that the actor may use, the newest first."""
         actor.require_scope("read")
-        return paginate(select_questions(actor), key="-id", limit=limit, cursor=cursor)
+        return paginate(select_questions(actor), **QUESTIONS.read_key(ordering), limit=limit, cursor=cursor)
 
     def find_questions(self, *, actor: Actor, ids: Sequence[UUID]) -> dict[UUID, Question]:
         """Return those of the questions that the actor may read, by id."""

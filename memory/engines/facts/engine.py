@@ -242,13 +242,14 @@ class FactEngine:
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Fact]:
         """List facts of every status, newest first; further pages stay at the point of the first."""
         branch, _ = self._resolve_point(actor, branch_name, None)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         requested, archived = filters or FactFilter(), branch.archived_at is not None
         rows = requested.apply(Fact.objects.on(branch, seq), branch.lineage(seq), archived)
-        page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        page = paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
         mask_archived(branch, annotate_facts(page.results, branch.lineage(seq), actor.project_id))
         return page
 

@@ -139,6 +139,7 @@ class RelationEngine:
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Relation]:
         """List relations in the order of their ids; ``open_only`` leaves out closed ones."""
         actor.require_scope("read", branch_name)
@@ -150,7 +151,7 @@ class RelationEngine:
                 rows = rows.filter(**{column: name_key(clean_name(column, name))})
         if open_only:
             rows = rows.filter(valid_until=None)
-        return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
 
     def list_entities(
         self, *, part: str, actor: Actor, branch_name: str = MAIN, at: Any = None, limit: int = 10

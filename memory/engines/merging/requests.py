@@ -12,6 +12,7 @@ from memory.db.retry import retry_methods
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields.merges import MERGE_REQUEST
+from memory.engines.fields.orders import MERGE_REQUESTS
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import (
     delete_approval,
@@ -117,6 +118,7 @@ class MergeRequestEngine:
         target: str = "",
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[MergeRequest]:
         """List the requests that the actor may see, the newest first. Raises Invalid."""
         actor.require_scope("read")
@@ -127,7 +129,9 @@ class MergeRequestEngine:
             rows = rows.filter(target__name=c.text_check(200)("target", target))
         shown = filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
         with_approvals = shown.prefetch_related("approvals")
-        page = paginate(with_approvals, key="-id", limit=limit, cursor=cursor, of=rows)
+        page = paginate(
+            with_approvals, **MERGE_REQUESTS.read_key(ordering), limit=limit, cursor=cursor, of=rows
+        )
         refresh_states(page.results)
         return page
 

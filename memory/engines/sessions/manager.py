@@ -20,6 +20,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SessionFields
+from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.context import (
     filter_visible,
     find_session,
@@ -157,6 +158,7 @@ class SessionManager:
         repository: str = "",
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Session]:
         """List the sessions that the actor may see, most recently created first."""
         actor.require_scope("read", branch_name or None)
@@ -166,7 +168,7 @@ class SessionManager:
         if status:
             c.one_of(Status.values)("status", status)
         sessions = sessions.filter(**{name: value for name, value in requested.items() if value})
-        return paginate(sessions, key="-id", limit=limit, cursor=cursor)
+        return paginate(sessions, **SESSIONS.read_key(ordering), limit=limit, cursor=cursor)
 
     def get_session_context(
         self, *, session_id: str, actor: Actor, message_limit: int = 50, fact_limit: int = 20

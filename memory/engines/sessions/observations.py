@@ -141,13 +141,14 @@ class ObservationEngine:
         at: Any = None,
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[Observation]:
         """List observations, newest first."""
         actor.require_scope("read", branch_name)
         branch = find_branch(actor, branch_name)
         seq = resolve_point(branch, point_in_list(branch, cursor, at))
         rows = (filters or ObservationFilter()).apply(Observation.objects.on(branch, seq))
-        return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at)
+        return paginate_versions(rows, seq=seq, limit=limit, cursor=cursor, at=at, ordering=ordering)
 
     def list_timeline(
         self,

@@ -17,6 +17,7 @@ from memory.db.retry import retry_methods
 from memory.db.store_copies import CopyFailed, CopyInfo
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.restore import BranchPlan, go_back, restore_plan
+from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.recovery import count_lost, lost_rows, restore_lost_rows
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -91,7 +92,14 @@ class SnapshotManager:
         return found
 
     def list_snapshots(
-        self, *, actor: Actor, kind: str = "", branch_name: str = "", limit: int = 50, cursor: str = ""
+        self,
+        *,
+        actor: Actor,
+        kind: str = "",
+        branch_name: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[Snapshot]:
         """List the project's snapshots, newest first."""
         actor.require_scope("read")
@@ -104,7 +112,7 @@ class SnapshotManager:
             branches = Branch.objects.filter(project=actor.project_id).values_list("pk", "name")
             allowed = [pk for pk, name in branches if actor.may_use(name)]
             rows = rows.exclude(kind=Snapshot.Kind.BRANCH) | rows.filter(branch__in=allowed)
-        return paginate(rows, key="-id", limit=limit, cursor=cursor)
+        return paginate(rows, **SNAPSHOTS.read_key(ordering), limit=limit, cursor=cursor)
 
     def drop_snapshot(self, *, snapshot_id: UUID, actor: Actor) -> None:
         """Delete a snapshot and its frozen copy. Raises NotFound, scope, branch and agent refusals."""

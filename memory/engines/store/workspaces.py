@@ -10,6 +10,7 @@ from memory.actors import Actor
 from memory.db.backend import StoreCopies, get_store_copies
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.promotion import Promotion, TableChange
 from memory.engines.store.snapshots import NAME, forbid_patterns, with_copies
 from memory.engines.support import validation as c
@@ -73,12 +74,17 @@ class WorkspaceEngine:
         return found
 
     def list_workspaces(
-        self, *, actor: Actor, state: str = "", limit: int = 50, cursor: str = ""
+        self, *, actor: Actor, state: str = "", limit: int = 50, cursor: str = "", ordering: str = ""
     ) -> Page[Workspace]:
         """List the project's workspaces, newest first, ended ones included."""
         forbid_patterns(actor)
         rows = Workspace.objects.filter(project=actor.project_id)
-        return paginate(rows.filter(state=state) if state else rows, key="-id", limit=limit, cursor=cursor)
+        return paginate(
+            rows.filter(state=state) if state else rows,
+            **WORKSPACES.read_key(ordering),
+            limit=limit,
+            cursor=cursor,
+        )
 
     def diff_workspace(self, *, workspace_id: UUID, actor: Actor) -> WorkspaceDiff:
         """Return the changes of a workspace. Raises NotFound, Conflict for one that has ended or is

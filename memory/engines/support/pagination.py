@@ -17,6 +17,7 @@ from django.db import models
 
 from memory.db.budget import count_fitting, count_row_bytes, take_within
 from memory.db.querysets import FETCH_ROWS, VersionedQuerySet
+from memory.engines.support.ordering import BY_AGE
 from memory.engines.support.validation import plain_text
 from memory.exceptions import Invalid
 
@@ -65,47 +66,87 @@ def paginate(
     key: str,
     limit: int,
     cursor: str = "",
+    ties: str = "",
     of: models.QuerySet | None = None,
     prepare: Callable[[list], None] | None = None,
     size: Callable[[Any], int] = count_row_bytes,
 ) -> Page:
-    """Return a page of unversioned rows, ordered by one unique column (``-name`` for descending).
+    """Return a page of unversioned rows, ordered by one column (``-name`` for descending).
 
-    ``of`` is the list without conditions that may change between two pages; ``prepare`` completes the rows
-    before ``size`` counts their bytes. Raises Invalid, also for a cursor of another list.
+    ``ties`` is a unique column, for a ``key`` that is not: rows of the same value follow it. ``of`` is the
+    list without conditions that may change between two pages; ``prepare`` completes the rows before ``size``
+    counts their bytes. Raises Invalid, also for a cursor of another list.
     """
     check_limit(limit)
-    mark = list_fingerprint(rows if of is None else of)
     name, down = key.removeprefix("-"), key.startswith("-")
+    mark = list_fingerprint((rows if of is None else of).order_by(*sort_columns(name, ties, down)))
     position = read_cursor(cursor, mark)
     back = position.get("back", False)
     if "key" in position:
-        rows = rows.filter(
-            **{f"{name}__{'lt' if down != back else 'gt'}": parse_value(rows, name, position["key"])}
-        )
-    ordered = rows.order_by(f"{'-' if down != back else ''}{name}")[: limit + 1]
+        rows = rows.filter(rows_beyond(rows, (name, ties), position, down != back))
+    ordered = rows.order_by(*sort_columns(name, ties, down != back))[: limit + 1]
     batch = take_within(ordered.iterator(FETCH_ROWS), limit + 1, PAGE_BYTES)
     if prepare is not None:
         prepare(batch)
     pin = {"list": mark}
     return build_page(
-        batch, limit, back, "key" in position, lambda row: {"key": str(getattr(row, name)), **pin}, size
+        batch, limit, back, "key" in position, lambda row: {**point_of(row, name, ties), **pin}, size
     )
 
 
+def sort_columns(name: str, ties: str, down: bool) -> list[str]:
+    """Return the columns to order by; ties go in the direction of the rest, so that one index gives both."""
+    return [f"-{column}" if down else column for column in (name, ties) if column]
+
+
+def point_of(row: Any, name: str, ties: str) -> dict[str, Any]:
+    """Return where a row stands in its list, for a cursor."""
+    value = getattr(row, name)
+    if not ties:
+        return {"key": str(value)}
+    return {"key": str(getattr(row, ties)), "value": None if value is None else str(value)}
+
+
+def rows_beyond(
+    rows: models.QuerySet, names: tuple[str, str], position: dict[str, Any], down: bool
+) -> models.Q:
+    """Return the condition of the rows after a position. Rows without a value are the lowest."""
+    name, ties = names
+    side = "lt" if down else "gt"
+    if not ties:
+        return models.Q(**{f"{name}__{side}": parse_value(rows, name, position["key"])})
+    unique = models.Q(**{f"{ties}__{side}": parse_value(rows, ties, position["key"])})
+    if (text := position.get("value")) is None:
+        tied = models.Q(**{f"{name}__isnull": True}) & unique
+        return tied if down else tied | models.Q(**{f"{name}__isnull": False})
+    value = parse_value(rows, name, text)
+    # Written so that an index of the column begins at the value.
+    beyond = models.Q(**{f"{name}__{side}e": value}) & (models.Q(**{f"{name}__{side}": value}) | unique)
+    may_be_null = down and rows.model._meta.get_field(name).null
+    return beyond | models.Q(**{f"{name}__isnull": True}) if may_be_null else beyond
+
+
 def paginate_versions(
-    rows: VersionedQuerySet, *, seq: int, limit: int, cursor: str = "", at: Any = None
+    rows: VersionedQuerySet,
+    *,
+    seq: int,
+    limit: int,
+    cursor: str = "",
+    at: Any = None,
+    ordering: str = "",
 ) -> Page:
-    """Return a page of versioned rows, newest first, as of the seq of the first page.
+    """Return a page of versioned rows, newest first unless ``ordering`` says otherwise, as of the seq of the
+    first page.
 
     ``at`` is the point that the caller requested. Raises Invalid, also for a cursor of another list.
     """
     check_limit(limit)
-    mark = list_fingerprint(rows)
+    down = BY_AGE.read_key(ordering)["key"].startswith("-")
+    mark = list_fingerprint(rows) if down else mark_from(f"{list_fingerprint(rows)} upwards")
     position = read_cursor(cursor, mark)
     back = position.get("back", False)
     uid = parse_cursor_id(position["key"]) if "key" in position else None
-    batch = take_within(rows.stream(limit + 1, "uid", down=not back, beyond=uid), limit + 1, PAGE_BYTES)
+    batch = take_within(rows.stream(limit + 1, "uid", down=down != back, beyond=uid), limit + 1, PAGE_BYTES)
     pin = {"list": mark, "seq": seq, "at": position.get("at", format_point(at))}
     return build_page(batch, limit, back, "key" in position, lambda row: {"key": row.uid.hex, **pin})
 
@@ -212,7 +253,8 @@ def unpack_cursor(cursor: str) -> dict[str, Any]:
 
 
 def write_cursor(position: dict[str, Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(position, separators=(",", ":")).encode()).decode()
+    text = json.dumps(position, separators=(",", ":"), ensure_ascii=False)  # a name may be of any script
+    return base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
 
 
 def parse_value(rows: models.QuerySet, name: str, text: str) -> Any:
