@@ -10,10 +10,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from conversations.api.consolidation import ConsolidationShape
+from conversations.api.consolidation import render as render_run
 from conversations.engines.consolidation.answers import REJECTED
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION
+from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from conversations.views.nightly_form import NightlyForm
 from memory.engines.fields.base import Use
@@ -91,7 +94,8 @@ class Consolidations(SettingsPage, StateListPage):
     template_name = "consolidations.html"
     section, scope = "consolidations", "read"
     title = gettext_lazy("Consolidation")
-    states = STATES
+    states, order = STATES, RUNS
+    export_shape, render_row = ConsolidationShape, staticmethod(render_run)
     settings_form = NightlyForm
     extra_context = {
         "lead": gettext_lazy(

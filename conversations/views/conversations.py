@@ -16,6 +16,7 @@ from conversations.models import Conversation, Replay
 from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.support import validation as c
+from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
@@ -67,7 +68,7 @@ class Conversations(Listing):
         "show_all": _("Show all conversations"),
     }
 
-    is_sortable = True
+    order = BY_AGE
     export_shape = shapes.ConversationShape
 
     def export_row(self, row: Any) -> dict[str, Any]:

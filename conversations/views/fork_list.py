@@ -5,12 +5,14 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
+from conversations.api import shapes
 from conversations.api.filters import ForkFilterSet
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.fork_tree import list_forks
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation
 from conversations.views.conversations import LABELS, Conversations
+from memory.engines.support.ordering import BY_AGE
 from memory.views.labels import RUN_WORDS
 from memory.views.list_base import Listing
 from memory.views.view_context import ViewContext
@@ -40,6 +42,11 @@ class Forks(Listing):
         ),
         "show_all": lazy("Show all forks"),
     }
+
+    order, export_shape = BY_AGE, shapes.ConversationShape
+
+    def export_row(self, row: Any) -> dict[str, Any]:
+        return shapes.conversation(row, branch=self.reader.branch.name)
 
     def list_rows(self, payload: dict[str, Any]) -> Any:
         filters = ConversationFilter.from_values(payload)

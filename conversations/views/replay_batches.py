@@ -11,8 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
+from conversations.api import replay_shapes
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.fields import REPLAY
+from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.batches import (
     FIRST,
     LAST,
@@ -36,8 +38,8 @@ from conversations.views.replay_form import (
 from conversations.views.replays import STATES, count_steps
 from conversations.views.side_scores import list_side_scores
 from memory.exceptions import Day1Error
-from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.exports import ExportedList
 from memory.views.field_widgets import OptionalText
 from memory.views.flash import flash_success, flash_warning
 from memory.views.widgets import add_form_error
@@ -55,10 +57,12 @@ STARTS = ((FIRST, lazy("from the first prompt")), (LAST, lazy("from the last pro
 SIMILARITIES = {"actions": lazy("Actions"), "reasoning": lazy("Reasoning"), "result": lazy("Result")}
 
 
-class ReplayBatches(ProjectPage):
+class ReplayBatches(ExportedList):
     """The batches, newest first, and the form for a new one; a refused form keeps its input."""
 
     template_name = "conversation/batches.html"
+    order, list_page = REPLAY_BATCHES, "replay-batches"
+    export_shape, render_row = replay_shapes.ReplayBatchShape, staticmethod(replay_shapes.batch)
     section, scope, title = "conversations", "read", lazy("Batches of replays")
     extra_context = {
         "lead": lazy(
@@ -75,11 +79,14 @@ class ReplayBatches(ProjectPage):
             "" if find_model() else _("No model is set: agents can go on from the contexts by themselves.")
         )
         return super().get_context_data(
-            page=batch_engine.list_batches(actor=self.reader.actor, **self.paging()),
+            page=self.load_exported(),
             may_create=self.reader.can["write"] and self.reader.is_now,
             warning=warning,
             **kwargs,
         )
+
+    def load_exported(self) -> Any:
+        return batch_engine.list_batches(actor=self.reader.actor, **self.paging())
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.reader.require_now()

@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
+from conversations.api import replay_shapes
 from conversations.engines.fields import REPLAY
+from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from conversations.models import Message, Replay
 from conversations.views.compare import describe_diff
@@ -71,7 +73,8 @@ class Replays(StateListPage):
 
     template_name = "conversation/replays.html"
     section, scope, title = "conversations", "read", lazy("Replays")
-    states = STATES
+    states, order = STATES, REPLAYS
+    export_shape, render_row = replay_shapes.ReplayShape, staticmethod(replay_shapes.replay)
     parameters = ("conversation",)
     http_method_names = ["get", "head"]
     may_create = False

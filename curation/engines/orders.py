@@ -3,7 +3,7 @@
 from memory.engines.support.ordering import Ordering
 
 BUNDLES = Ordering({"-created_at": "id", "name": "name", "-size": "size"})
-HANDOFFS = Ordering({"-created_at": "id", "to_agent": "to_agent", "-fact_count": "fact_count"})
+HANDOFFS = Ordering({"-created_at": "id", "-fact_count": "fact_count"})
 JOBS = Ordering({"-created_at": "id", "-total": "total", "-finished_at": "finished_at"})
 QUARANTINES = Ordering({"-created_at": "id", "label": "label", "-released_at": "released_at"})
 SCORINGS = Ordering({"-created_at": "id", "-average": "average", "-calls": "calls"})

@@ -9,11 +9,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from curation.api.bundle_shapes import BundleShape, render_bundle
 from curation.engines.bundles.document import MAX_BYTES, read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.fields.bundles import BUNDLE
 from curation.engines.holdings import describe_frozen, list_talks
+from curation.engines.orders import BUNDLES
 from curation.models import Bundle
 from memory.engines.fields.base import Use
 from memory.exceptions import Day1Error, Invalid
@@ -40,7 +42,8 @@ class Bundles(StateListPage):
     template_name = "bundles.html"
     section = "bundles"
     title = gettext_lazy("Bundles")
-    states = STATES
+    states, order = STATES, BUNDLES
+    export_shape, render_row = BundleShape, staticmethod(render_bundle)
     extra_context = {
         "lead": gettext_lazy(
             "Knowledge that travels: verified facts of a branch as a document that another project imports."

@@ -9,11 +9,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.api.handoff_shapes import HandoffShape, render_handoff
 from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.briefing import describe_packet, list_standing_facts
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import list_missing, measure_completeness
 from curation.engines.holdings import measure_lines
+from curation.engines.orders import HANDOFFS
 from curation.models import Handoff
 from curation.templatetags.handoffs import TYPES
 from memory.engines.fields.base import Use
@@ -46,7 +48,8 @@ class Handoffs(StateListPage):
     template_name = "handoffs.html"
     section = "handoffs"
     title = gettext_lazy("Handoffs")
-    states = STATES
+    states, order = STATES, HANDOFFS
+    export_shape, render_row = HandoffShape, staticmethod(render_handoff)
     extra_context = {
         "lead": gettext_lazy(
             "What one agent leaves for the next: verified facts, the last messages, and what is to be done,"

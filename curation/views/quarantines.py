@@ -9,7 +9,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.api.quarantine import QuarantineShape
+from curation.api.quarantine import render as render_quarantine
 from curation.engines.fields.quarantines import QUARANTINE
+from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.models import Quarantine
 from memory.engines.fields.base import Use
@@ -63,7 +66,8 @@ class Quarantines(StateListPage):
     template_name = "quarantines.html"
     section, scope = "quarantines", "curate"
     title = gettext_lazy("Quarantine")
-    states = STATES
+    states, order = STATES, QUARANTINES
+    export_shape, render_row = QuarantineShape, staticmethod(render_quarantine)
     extra_context = {
         "lead": gettext_lazy(
             "What a source wrote, and all that is derived from it, is hidden on every branch. A release shows"

@@ -5,18 +5,22 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as lazy
 
+from curation.api.score_shapes import ScoringShape, render_scoring
+from curation.engines.orders import SCORINGS
 from curation.engines.scoring.engine import ScoringEngine
 from memory.engines.support import validation as c
-from memory.views.base import ProjectPage
+from memory.views.exports import ExportedList
 from memory.views.filter_tokens import refuse_unknown
 
 scoring_engine = ScoringEngine()
 
 
-class Scorings(ProjectPage):
+class Scorings(ExportedList):
     """The ratings, newest first; of one conversation where ?conversation= names it."""
 
     template_name = "scorings.html"
+    order, list_page = SCORINGS, "scorings"
+    export_shape, render_row = ScoringShape, staticmethod(render_scoring)
     section, scope, title = "conversations", "curate", lazy("Ratings of conversations")
     extra_context = {
         "lead": lazy("What judges were asked, what they gave, and what that cost."),
@@ -28,11 +32,13 @@ class Scorings(ProjectPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(page=self.load_exported(), **kwargs)
+
+    def load_exported(self) -> Any:
         refuse_unknown(self.request, (), ["conversation"])
-        page = scoring_engine.list_scorings(
+        return scoring_engine.list_scorings(
             actor=self.reader.actor, conversation_id=self.conversation_id or "", **self.paging()
         )
-        return super().get_context_data(page=page, **kwargs)
 
     @property
     def conversation_id(self) -> UUID | None:

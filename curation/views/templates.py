@@ -10,8 +10,10 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.api.template_shapes import TemplateShape, render_template
 from curation.engines.fields.templates import TEMPLATE
 from curation.engines.holdings import describe_branch
+from curation.engines.orders import TEMPLATES
 from curation.engines.templates.engine import TemplateEngine
 from curation.models import Template, TemplateUse
 from memory.engines.fields.base import Use
@@ -37,7 +39,8 @@ class Templates(StateListPage):
     template_name = "templates.html"
     section = "templates"
     title = gettext_lazy("Templates")
-    states = STATES
+    states, order = STATES, TEMPLATES
+    export_shape, render_row = TemplateShape, staticmethod(render_template)
     extra_context = {
         "lead": gettext_lazy(
             "What new work begins from: a branch that holds what was learned, in versions that never change."

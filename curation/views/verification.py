@@ -8,6 +8,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from curation.api.shapes import JobShape, render_job
+from curation.engines.orders import JOBS
 from curation.engines.overview import summarize_branch
 from curation.engines.selection import DEFAULT_LIMIT
 from curation.engines.verification import DONE_STATES, VerificationEngine, find_rating
@@ -19,6 +21,7 @@ from memory.exceptions import Day1Error, Invalid
 from memory.models import Fact
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.exports import ExportedList
 from memory.views.flash import flash_success
 from memory.views.view_context import ViewContext
 from memory.views.widgets import parse_number
@@ -39,10 +42,11 @@ COUNTED = {
 }
 
 
-class VerificationPage(ProjectPage):
+class VerificationPage(ExportedList):
     """What verification says of the branch, its jobs, and a form that begins one."""
 
     template_name = "verification.html"
+    order, export_shape, render_row = JOBS, JobShape, staticmethod(render_job)
     section, scope, title = "verification", "curate", lazy("Verification")
     extra_context = {
         "drawing": "verified",
@@ -57,9 +61,12 @@ class VerificationPage(ProjectPage):
         kwargs.setdefault("typed", {"limit": DEFAULT_LIMIT, "budget": conf().judge_budget})
         return super().get_context_data(
             summary=summary,
-            page=verification_engine.list_jobs(actor=self.reader.actor, **self.paging(20)),
+            page=self.load_exported(),
             **kwargs,
         )
+
+    def load_exported(self) -> Any:
+        return verification_engine.list_jobs(actor=self.reader.actor, **self.paging(20))
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         self.reader.require_now()

@@ -1,6 +1,7 @@
 """Elements that many pages share, each written once: labels, buttons, notes, cards, entries, tables."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django import template
@@ -220,6 +221,15 @@ def filter_link(context: template.Context, name: str, value: Any, text: Any = ""
     return format_html('<a class="quiet-link" href="{}">{}</a>', current_url(context, **{name: value}), shown)
 
 
+@register.simple_tag
+def sort_link(link: Any) -> SafeString:
+    """Render a way to sort a list; an arrow shows that of the page."""
+    if not link.direction:
+        return format_html('<a href="{}">{}</a>', link.url, link.label)
+    html = '<a class="sorted {}" href="{}" aria-current="true">{} {}</a>'
+    return format_html(html, link.direction, link.url, link.label, icon("down"))
+
+
 # ---- tables --------------------------------------------------------------------------------------------
 
 
@@ -245,7 +255,11 @@ class ColumnNode(OptionsNode):
         if self.option(context, "is_unseen"):
             title = format_html('<span class="visually-hidden">{}</span>', title)
         kind = "number" if self.option(context, "kind") == "number" else ""
-        return format_html("<th{}>{}</th>", join_attributes({"class": kind}), title)
+        attributes = {"class": kind}
+        if order := self.option(context, "order"):
+            link = context["view"].find_sort(order)
+            title, attributes["aria_sort"] = sort_link(replace(link, label=title)), link.direction
+        return format_html("<th{}>{}</th>", join_attributes(attributes), title)
 
     def open_cell(self, context: template.Context) -> SafeString:
         """Render the start tag of the column's cells, which is the same in every row."""
@@ -311,7 +325,8 @@ def column(parser: Parser, token: Token) -> ColumnNode:
     """Parse ``{% column title kind="number" %}cell{% endcolumn %}``.
 
     ``kind`` is the class of its cells; ``is_unseen`` hides the title, ``is_bare`` only beside the cells of a
-    narrow page; without ``shown_if`` the column is always there.
+    narrow page; ``order`` makes the head sort the list by that column;
+    without ``shown_if`` the column is always there.
     """
     _name, title, *words = token.split_contents()
     options = token_kwargs(words, parser)

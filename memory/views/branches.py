@@ -8,17 +8,20 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.api.shapes import BranchShape, branch_shape
 from memory.engines.branches.branch_states import find_expiry
 from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.topology import BranchTopologyEngine
 from memory.engines.facts.evidence import EvidenceEngine
+from memory.engines.fields.orders import BRANCHES
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Branch
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
+from memory.views.exports import ExportedList
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success
 from memory.views.view_context import read_point, with_query
@@ -102,12 +105,13 @@ def fill_details(branch: Branch) -> dict[str, Any]:
     return {"purpose": branch.purpose, "owner": branch.owner, "ttl_days": days, "tags": tags}
 
 
-class Branches(ProjectPage):
+class Branches(ExportedList):
     """The list of branches, and the form for a new one; a refused form keeps its input."""
 
     template_name = "branches.html"
     section = "branches"
     title = gettext_lazy("Branches")
+    order, export_shape, render_row = BRANCHES, BranchShape, staticmethod(branch_shape)
     extra_context = {
         "lead": gettext_lazy(
             "A branch starts with all that its parent holds, and is isolated from then on, both ways."
@@ -115,13 +119,23 @@ class Branches(ProjectPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        refuse_unknown(self.request, ["archived"])
-        archived = self.request.GET.get("archived") == "1"
-        page = branch_manager.list_branches(actor=self.reader.actor, archived=archived, **self.paging())
         initial = {"parent": self.reader.branch.name, "at": self.reader.at_text}
         kwargs.setdefault("form", BranchForm(initial=initial))
         return super().get_context_data(
-            page=page, archived=archived, may_create=self.reader.can["write"], **kwargs
+            page=self.load_exported(),
+            archived=self.shows_archived,
+            may_create=self.reader.can["write"],
+            **kwargs,
+        )
+
+    @property
+    def shows_archived(self) -> bool:
+        return self.request.GET.get("archived") == "1"
+
+    def load_exported(self) -> Any:
+        refuse_unknown(self.request, ["archived"])
+        return branch_manager.list_branches(
+            actor=self.reader.actor, archived=self.shows_archived, **self.paging()
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

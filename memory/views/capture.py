@@ -10,6 +10,7 @@ from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
+from memory.engines.support.ordering import BY_AGE
 from memory.engines.support.validation import check_flag
 from memory.models import Observation
 from memory.views.base import ProjectPage
@@ -50,7 +51,7 @@ class Observations(Listing):
         "show_all": _("Show all observations"),
     }
 
-    is_sortable = True
+    order = BY_AGE
     export_shape = shapes.ObservationShape
 
     def export_row(self, row: Any) -> dict[str, Any]:
@@ -113,6 +114,7 @@ class Relations(Listing):
         "show_all": _("Show all relations"),
     }
 
+    order = BY_AGE
     export_shape = shapes.RelationShape
 
     def export_row(self, row: Any) -> dict[str, Any]:

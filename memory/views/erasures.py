@@ -7,11 +7,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
+from memory.api.erasure_shapes import ErasureShape, erasure
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
+from memory.engines.fields.orders import ERASURES
 from memory.exceptions import Day1Error
 from memory.models import Erasure
 from memory.views.base import ProjectPage
+from memory.views.exports import ExportedList
 from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
 from memory.views.widgets import add_form_error
@@ -72,7 +75,8 @@ class ConfirmForm(forms.Form):
 
 
 @add_page("erasures", "erasures")
-class Erasures(ProjectPage):
+class Erasures(ExportedList):
+    order, export_shape, render_row = ERASURES, ErasureShape, staticmethod(erasure)
     template_name = "erasures.html"
     section = "erasures"
     scope = "admin"
@@ -89,9 +93,11 @@ class Erasures(ProjectPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        page = ErasureEngine().list_erasures(actor=self.reader.actor, **self.paging())
         kwargs.setdefault("form", TargetForm())
-        return super().get_context_data(page=page, **kwargs)
+        return super().get_context_data(page=self.load_exported(), **kwargs)
+
+    def load_exported(self) -> Any:
+        return ErasureEngine().list_erasures(actor=self.reader.actor, **self.paging())
 
 
 @add_page("erase", "erase")

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from memory.csv_text import write_line
 from memory.engines.support import validation as c
-from memory.engines.support.pagination import END, MAX_PAGE_SIZE
+from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.views.base import PAGE
 from memory.views.list_order import OrderedList
 
@@ -26,6 +26,9 @@ class ExportedList(OrderedList):
     """
 
     export_shape: Any = None
+    render_row: Callable[
+        [Any], dict[str, Any]
+    ]  # as the API gives it
     list_page = ""  # the name of its page, where that is not its section's
     position: str | None = None  # of the page that is read into a file
 
@@ -54,7 +57,7 @@ class ExportedList(OrderedList):
         """Yield the rows of each page, as the API gives them."""
         self.position = ""
         while self.position is not None:
-            page = self.order_page(self.load_exported())
+            page = self.load_exported()
             yield [self.export_row(row) for row in self.list_results(page)]
             self.position = page.next
 
@@ -67,13 +70,13 @@ class ExportedList(OrderedList):
 
     def export_row(self, row: Any) -> dict[str, Any]:
         """Return a row as the API gives it."""
-        raise NotImplementedError
+        return self.render_row(row)
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:
         found = super().paging(limit)
         if self.position is None:
             return found
-        return {"limit": MAX_PAGE_SIZE, "cursor": self.position or (END if self.is_oldest_first else "")}
+        return {**found, "limit": MAX_PAGE_SIZE, "cursor": self.position}
 
 
 def write_table(columns: Sequence[str], pages: Iterable[Rows]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.engine import SearchEngine
 from memory.engines.search.ranked import INCLUDE
+from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid
 from memory.models import Fact
 from memory.views.action_report import take_report
@@ -62,16 +63,14 @@ class Facts(BulkActions, ExportedList, TokenFilters, ProjectPage):
         return super().get_context_data(**shown, most=MAX_FACTS, categories=CATEGORIES, **kwargs)
 
     def _load_page(self, text: str, filters: FactFilter) -> Any:
-        if text:
-            return self._search_facts(text, filters)
-        return self.order_page(self._list_facts(filters))
+        return self._search_facts(text, filters) if text else self._list_facts(filters)
 
     @property
     def _searches_all(self) -> bool:
         """Whether a search also looks among what searches leave out."""
         return bool(self.request.GET.get("everything"))
 
-    is_sortable = True
+    order = BY_AGE
     export_shape = shapes.FactShape
 
     def load_exported(self) -> Any:

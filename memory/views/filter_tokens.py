@@ -35,7 +35,7 @@ SHORT_NAMES = {
 }
 TIME_ENDINGS = ("after", "before", "_at")
 LIST_PARAMETERS = frozenset(
-    {"q", "branch", "at", "cursor", "limit", "tour", "format", "sort"}
+    {"q", "branch", "at", "cursor", "limit", "tour", "format", "ordering"}
 )  # what every list takes beside filters
 
 

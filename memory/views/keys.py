@@ -13,11 +13,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
+from memory.api.shapes import KeyShape
+from memory.api.shapes import key as render_key
 from memory.engines.access.keys import MAX_RATE, KeyEngine, own_key
+from memory.engines.fields.orders import KEYS
 from memory.exceptions import Day1Error
 from memory.models import ApiKey
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
+from memory.views.exports import ExportedList
 from memory.views.flash import flash_success
 from memory.views.times import label_in_zone
 from memory.views.widgets import MomentInput, add_form_error
@@ -161,11 +165,12 @@ class KeyPage(ProjectPage):
     section = "keys"
 
 
-class Keys(KeyPage):
+class Keys(ExportedList, KeyPage):
     """The keys of the project, and a form for a new one."""
 
     template_name = "keys/list.html"
     title = lazy("Agents & keys")
+    order, export_shape, render_row = KEYS, KeyShape, staticmethod(render_key)
     extra_context = {
         "lead": lazy(
             "A key says who an agent is and what it may do. Give each agent its own: then every memory says"
@@ -176,9 +181,12 @@ class Keys(KeyPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        page = KeyEngine().list_keys(actor=self.reader.actor, **self.paging())
         kwargs.setdefault("form", PresetKeyForm())
-        return super().get_context_data(page=page, **setup_context(self.request, self.reader), **kwargs)
+        setup = setup_context(self.request, self.reader)
+        return super().get_context_data(page=self.load_exported(), **setup, **kwargs)
+
+    def load_exported(self) -> Any:
+        return KeyEngine().list_keys(actor=self.reader.actor, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         form = PresetKeyForm(request.POST)

@@ -122,6 +122,38 @@ FIELDS: dict[str, Any] = {
     "after": _("Recorded from"),
     "before": _("Recorded before"),
 }
+# By what lists can be sorted.
+ORDER_LABELS: dict[str, Any] = {
+    "agent_id": _("Agent"),
+    "average": _("Average"),
+    "branch": _("Branch"),
+    "calls": _("Calls"),
+    "category": _("Category"),
+    "closed_at": _("Ended"),
+    "completed_at": _("Ended"),
+    "created_at": _("Made"),
+    "done_at": _("Done"),
+    "expires_at": _("Expires"),
+    "fact_count": _("Facts"),
+    "finished_at": _("Ended"),
+    "head": _("Commits"),
+    "head_at": _("Last change"),
+    "id": _("Session"),
+    "label": _("Name"),
+    "last_used_at": _("Last used"),
+    "model": _("Model"),
+    "name": _("Name"),
+    "released_at": _("Released"),
+    "requested_at": _("When"),
+    "scope": _("What"),
+    "size": _("Size"),
+    "started_at": _("Begun"),
+    "steps": _("Steps"),
+    "target": _("Of"),
+    "title": _("Title"),
+    "total": _("Facts"),
+    "updated_at": _("Last change"),
+}
 # The same for sessions and conversations, whose state active means something else than a fact's.
 RUN_WORDS = WORDS | {"active": _("running")}
 # The same for tasks and their objectives.

@@ -53,7 +53,7 @@ class Listing(ExportedList, TokenFilters, ProjectPage):
         return context
 
     def _load_page(self, text: str, payload: dict[str, Any]) -> Any:
-        return self.search_rows(text, payload) if text else self.order_page(self.list_rows(payload))
+        return self.search_rows(text, payload) if text else self.list_rows(payload)
 
     def load_exported(self) -> Any:
         refuse_unknown(self.request, self.token_fields)

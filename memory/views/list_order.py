@@ -1,32 +1,74 @@
-"""The order of a list: the newest first, or from its other end with ?sort=oldest."""
+"""The order of a list: by the column that ?ordering= names, else as it comes."""
 
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from memory.engines.support import validation as c
-from memory.engines.support.pagination import END, Page
-from memory.views.base import PAGE, ProjectPage
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-NEWEST, OLDEST = "newest", "oldest"
+from memory.engines.support.ordering import Ordering, turn_round
+from memory.views.base import PAGE, ProjectPage
+from memory.views.labels import ORDER_LABELS
+from memory.views.view_context import with_query
+
+BY_TIME = (gettext_lazy("Newest first"), gettext_lazy("Oldest first"))
+UP, DOWN = "ascending", "descending"  # as aria-sort says it
+
+
+@dataclass(frozen=True)
+class SortLink:
+    """A way to sort a list; ``direction`` is that of the page where it is sorted so, else ""."""
+
+    label: Any
+    url: str
+    direction: str = ""
 
 
 class OrderedList(ProjectPage):
-    """A list by cursor whose pages can be read from the end. ``is_sortable``: its order is that of time."""
+    """A list by cursor that can be sorted by the columns of ``order``; without it, it has one order."""
 
-    is_sortable = False
+    order: Ordering | None = None
 
-    @property
-    def is_oldest_first(self) -> bool:
-        """Whether the address asks for the oldest first. Raises Invalid."""
-        order = self.request.GET.get("sort", NEWEST)
-        return self.is_sortable and c.one_of([NEWEST, OLDEST])("sort", order) == OLDEST
+    @cached_property
+    def ordering(self) -> str:
+        """Return the order that the address asks for. Raises Invalid for an unknown one."""
+        return self.order.check(self.request.GET.get("ordering", "")) if self.order else ""
 
     def paging(self, limit: int = PAGE) -> dict[str, Any]:
         found = super().paging(limit)
-        return found if found["cursor"] or not self.is_oldest_first else {**found, "cursor": END}
+        return {**found, "ordering": self.ordering} if self.order else found
 
-    def order_page(self, page: Any) -> Any:
-        """Return a page of the list in the order that the address asks for."""
-        if not (self.is_oldest_first and isinstance(page, Page)):
-            return page
-        return replace(page, results=page.results[::-1], next=page.previous, previous=page.next)
+    @property
+    def sort_links(self) -> list[SortLink]:
+        """Return what to choose from: the columns, or the two directions of the only one, in words."""
+        if self.order is None:
+            return []
+        if len(self.order.columns) == 1:
+            return [self._link_order(order, label) for order, label in zip(self.order.names, BY_TIME, strict=True)]
+        return [self.find_sort(name.removeprefix("-")) for name in self.order.columns]
+
+    def find_sort(self, name: str) -> SortLink:
+        """Return the link of a column: to its usual direction, or to the other where the page has one."""
+        order: Any = self.order
+        usual = name if name in order.columns else f"-{name}"
+        link = self._link_order(usual, ORDER_LABELS[name])
+        if self.ordering.removeprefix("-") != name:
+            return link
+        turned = self._link_order(turn_round(self.ordering), link.label)
+        return SortLink(turned.label, turned.url, DOWN if self.ordering.startswith("-") else UP)
+
+    def _link_order(self, order: str, label: Any) -> SortLink:
+        """Return the link to an order, on the list's first page."""
+        words: dict[str, Any] = dict(self.request.GET.lists())
+        words |= {"cursor": "", "ordering": "" if self.order and order == self.order.default else order}
+        direction = DOWN if order.startswith("-") else UP
+        url = with_query(self.request.path, words)
+        return SortLink(label, url, direction if order == self.ordering else "")
+
+    @property
+    def page_words(self) -> tuple[str, str]:
+        """Return what the pages before and after this one hold."""
+        if self.order is None or self.ordering == "-created_at":
+            return _("Newer"), _("Older")
+        return (_("Older"), _("Newer")) if self.ordering == "created_at" else (_("Before"), _("Further"))

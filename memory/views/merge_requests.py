@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from memory.api.filters import MergeRequestFilterSet
 from memory.api.merge_shapes import MergeRequestShape, request_shape
 from memory.engines.branches.manager import BranchManager
+from memory.engines.fields.orders import MERGE_REQUESTS
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import APPLIED, CONFLICT, REMOVED, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
@@ -60,7 +61,7 @@ class MergeRequests(Listing):
         "show_all": gettext_lazy("Show all merge requests"),
     }
 
-    is_sortable = True
+    order = MERGE_REQUESTS
     export_shape = MergeRequestShape
 
     def export_row(self, row: Any) -> dict[str, Any]:

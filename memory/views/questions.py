@@ -8,14 +8,18 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.api.questions import SavedQuestionShape
+from memory.api.questions import render as render_question
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine
+from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import DEFAULT_K
 from memory.engines.support.validation import parse_uuid
 from memory.exceptions import Day1Error, Invalid
 from memory.ranking import RECIPES
 from memory.views.base import ProjectPage, safe_referer
 from memory.views.error_text import error_sentence
+from memory.views.exports import ExportedList
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
 from memory.views.question_rows import LISTED_RUNS, build_rows, draw_chart, with_percents
@@ -25,23 +29,27 @@ question_engine, eval_engine = QuestionEngine(), EvalEngine()
 
 
 @add_page("questions", "questions")
-class Questions(ProjectPage):
+class Questions(ExportedList):
     """The questions, and the runs of them; a form runs them on the branch that is read."""
 
     template_name = "questions.html"
     section, title = "questions", gettext_lazy("Saved questions")
+    order, export_shape, render_row = QUESTIONS, SavedQuestionShape, staticmethod(render_question)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
         runs = with_percents(eval_engine.list_evals(actor=actor, limit=LISTED_RUNS).results)
         kwargs.setdefault("typed", {"k": DEFAULT_K})
         return super().get_context_data(
-            page=question_engine.list_questions(actor=actor, **self.paging()),
+            page=self.load_exported(),
             runs=runs,
             chart=draw_chart(runs, self.reader.branch.name, _("Recall and MRR of the last runs")),
             recipes=sorted(RECIPES),
             **kwargs,
         )
+
+    def load_exported(self) -> Any:
+        return question_engine.list_questions(actor=self.reader.actor, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """Run the questions (do=run) or delete one (do=delete)."""

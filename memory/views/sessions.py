@@ -9,6 +9,7 @@ from memory.api import capture_shapes as shapes
 from memory.api.capture_filters import SessionFilterSet
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
+from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import Invalid
 from memory.models import Session
@@ -43,7 +44,7 @@ class Sessions(Listing):
         "show_all": _("Show all sessions"),
     }
 
-    is_sortable = True
+    order = SESSIONS
     export_shape = shapes.SessionShape
 
     def export_row(self, row: Any) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from memory.exceptions import Day1Error
-from memory.views.base import ProjectPage
+from memory.views.exports import ExportedList
 from memory.views.filter_tokens import refuse_unknown
 from memory.views.widgets import add_form_error
 
 ALL = "all"
 
 
-class StateListPage(ProjectPage):
+class StateListPage(ExportedList):
     """The rows of a state, and the form for a new one; a refused form keeps its input.
 
     The first of ``states`` is shown when none is chosen. A page has ``count_rows``, ``list_rows``,
@@ -37,6 +37,17 @@ class StateListPage(ProjectPage):
         """Return a page of the rows of a state; of all with ""."""
         raise NotImplementedError
 
+    @property
+    def state(self) -> str:
+        """Return the state that is shown."""
+        first = next(iter(self.states))
+        requested = self.request.GET.get("state", first)
+        return requested if requested in self.states else first
+
+    def load_exported(self) -> Any:
+        refuse_unknown(self.request, ["state"], self.parameters)
+        return self.list_rows("" if self.state == ALL else self.state)
+
     def build_form(self, data: Any = None) -> forms.Form:
         """Return the form, filled with what was typed."""
         raise NotImplementedError
@@ -50,14 +61,10 @@ class StateListPage(ProjectPage):
         return redirect(self.create_row(form))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        refuse_unknown(self.request, ["state"], self.parameters)
-        first = next(iter(self.states))
-        requested = self.request.GET.get("state", first)
-        state = requested if requested in self.states else first
-        counts = self.count_rows()
+        state, counts = self.state, self.count_rows()
         kwargs.setdefault("form", self.build_form())
         return super().get_context_data(
-            page=self.list_rows("" if state == ALL else state),
+            page=self.load_exported(),
             state=state,
             tabs=[
                 (name, label, counts.get(name, sum(counts.values()))) for name, label in self.states.items()

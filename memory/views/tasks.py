@@ -10,10 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory.actors import Actor
+from memory.api.task_shapes import TaskShape, render_task
 from memory.engines.agent_tasks.context import MAX_BUDGET
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.agent_tasks.rules import MOVES
 from memory.engines.fields.base import Use
+from memory.engines.fields.orders import TASKS
 from memory.engines.fields.tasks import TASK
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Invalid
@@ -55,7 +57,8 @@ class Tasks(StateListPage):
     section = "tasks"
     is_live = spans_branches = True
     title = gettext_lazy("Tasks")
-    states = STATES
+    states, order = STATES, TASKS
+    export_shape, render_row = TaskShape, staticmethod(render_task)
     extra_context = {
         "lead": gettext_lazy(
             "Work that agents share: each has a branch of its own, and what lasts is offered to the parent."

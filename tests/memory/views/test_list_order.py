@@ -32,7 +32,7 @@ def shown(viewer: Client, address: str) -> tuple[list[int], str, str]:
 
 @pytest.mark.usefixtures("facts")
 def test_the_oldest_first_page_by_page_and_back(viewer: Client) -> None:
-    first, after, before = shown(viewer, "/p/test/facts?sort=oldest")
+    first, after, before = shown(viewer, "/p/test/facts?ordering=created_at")
     assert (first, before) == (list(range(50)), "")
     second, after, before = shown(viewer, after)
     assert second == list(range(50, 100))
@@ -44,7 +44,7 @@ def test_the_oldest_first_page_by_page_and_back(viewer: Client) -> None:
 
 @pytest.mark.usefixtures("facts")
 def test_a_file_has_the_order_of_the_list(viewer: Client) -> None:
-    answer = viewer.get("/p/test/facts?sort=oldest&format=json")
+    answer = viewer.get("/p/test/facts?ordering=created_at&format=json")
     rows = json.loads(b"".join(answer.streaming_content))
     assert [row["fact_text"] for row in rows] == [f"fact {n:03}" for n in range(120)]
 
@@ -52,13 +52,12 @@ def test_a_file_has_the_order_of_the_list(viewer: Client) -> None:
 def test_other_lists_and_an_order_that_is_none(viewer: Client, actor: Actor, main: Branch) -> None:
     for name in ("first", "second"):
         ObservationEngine().write_observation(summary=name, actor=actor.with_origin(session_id=f"s-{name}"))
-    seen = viewer.get("/p/test/observations?sort=oldest").content.decode()
+    seen = viewer.get("/p/test/observations?ordering=created_at").content.decode()
     assert seen.index("first") < seen.index("second")
-    runs = viewer.get("/p/test/sessions?sort=oldest").content.decode()
+    runs = viewer.get("/p/test/sessions?ordering=created_at").content.decode()
     assert runs.index("s-first") < runs.index("s-second")
     assert 'aria-current="true">Oldest first' in seen
-    assert "sort=oldest" not in viewer.get("/p/test/relations").content.decode()
-    assert "sort must be one of" in viewer.get("/p/test/observations?sort=best").content.decode()
+    assert "ordering=" not in viewer.get("/p/test/activity").content.decode()
 
 
 @pytest.mark.usefixtures("facts")
