@@ -122,16 +122,12 @@ class MergeRequestEngine:
     ) -> Page[MergeRequest]:
         """List the requests that the actor may see, the newest first. Raises Invalid."""
         actor.require_scope("read")
-        rows = project_requests(actor)
-        if source:
-            rows = rows.filter(source__name=c.text_check(200)("source", source))
-        if target:
-            rows = rows.filter(target__name=c.text_check(200)("target", target))
+        rows, key = project_requests(actor), MERGE_REQUESTS.read_key(ordering)
+        for name, branch in (("source", source), ("target", target)):
+            if branch:
+                rows = rows.filter(**{f"{name}__name": c.text_check(200)(name, branch)})
         shown = filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
-        with_approvals = shown.prefetch_related("approvals")
-        page = paginate(
-            with_approvals, **MERGE_REQUESTS.read_key(ordering), limit=limit, cursor=cursor, of=rows
-        )
+        page = paginate(shown.prefetch_related("approvals"), **key, limit=limit, cursor=cursor, of=rows)
         refresh_states(page.results)
         return page
 

@@ -90,7 +90,7 @@ def paginate(
         prepare(batch)
     pin = {"list": mark}
     return build_page(
-        batch, limit, back, "key" in position, lambda row: {**point_of(row, name, ties), **pin}, size
+        batch, limit, back, "key" in position, lambda row: {**locate_row(row, name, ties), **pin}, size
     )
 
 
@@ -99,7 +99,7 @@ def sort_columns(name: str, ties: str, down: bool) -> list[str]:
     return [f"-{column}" if down else column for column in (name, ties) if column]
 
 
-def point_of(row: Any, name: str, ties: str) -> dict[str, Any]:
+def locate_row(row: Any, name: str, ties: str) -> dict[str, Any]:
     """Return where a row stands in its list, for a cursor."""
     value = getattr(row, name)
     if not ties:
