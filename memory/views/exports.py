@@ -26,9 +26,7 @@ class ExportedList(OrderedList):
     """
 
     export_shape: Any = None
-    render_row: Callable[
-        [Any], dict[str, Any]
-    ]  # as the API gives it
+    render_row: Callable[[Any], dict[str, Any]]  # as the API gives it
     list_page = ""  # the name of its page, where that is not its section's
     position: str | None = None  # of the page that is read into a file
 

@@ -45,7 +45,9 @@ class OrderedList(ProjectPage):
         if self.order is None:
             return []
         if len(self.order.columns) == 1:
-            return [self._link_order(order, label) for order, label in zip(self.order.names, BY_TIME, strict=True)]
+            return [
+                self._link_order(order, label) for order, label in zip(self.order.names, BY_TIME, strict=True)
+            ]
         return [self.find_sort(name.removeprefix("-")) for name in self.order.columns]
 
     def find_sort(self, name: str) -> SortLink:
