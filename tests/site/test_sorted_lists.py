@@ -156,7 +156,7 @@ def heads_of(page: str) -> dict[str, tuple[str, str]]:
 
 
 def test_the_heads_of_a_page_sort_it(one: List, project: Project) -> None:
-    refused = api_for(project).get(f"/{one.route}?ordering=colour")
+    refused: Any = api_for(project).get(f"/{one.route}?ordering=colour")
     assert (refused.status_code, refused.json()["field"]) == (400, "ordering")
     if not one.page:
         return
