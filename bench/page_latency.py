@@ -121,9 +121,10 @@ def measured(options: argparse.Namespace, facts: int) -> list[Result]:
 
 def update_tallies() -> None:
     """Store the figures of branches, as the task does that every server runs every five minutes."""
-    from analytics.engines import stored
+    from analytics.engines.checkpoints import update_tallies
 
-    stored.update_tallies()
+    while update_tallies():
+        pass
 
 
 def tell(row: Result) -> Result:

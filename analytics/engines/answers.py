@@ -183,3 +183,12 @@ class CurationFigures:
     median_answer_hours: float | None
     junk: Junk
     agents: Sequence[AgentRecord] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """Everything on the page of analytics; ``curation`` is for curators."""
+
+    overview: Overview
+    trends: Trends
+    curation: CurationFigures | None

@@ -1,11 +1,10 @@
 """What curators answered, and the questions that wait for them."""
 
 from collections import Counter
-from collections.abc import Sequence
 from statistics import median
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analytics.engines.ranges import TimeRange
 from analytics.engines.scopes import Scope
@@ -33,10 +32,9 @@ def count_answers(scope: Scope, span: TimeRange) -> tuple[Counter[str], float | 
 def count_open(scope: Scope) -> dict[str, int]:
     """Return the questions that are open at the scope's time by kind."""
     rows = filter_open(scope)
-    if isinstance(scope.lineage, MaskedLineage):
-        found = count_shown(scope, list(rows.values_list("kind", "fact_id", "other_id")))
-    else:
-        found = Counter(dict(rows.values_list("kind").annotate(n=Count("pk"))))
+    if isinstance(scope.lineage, MaskedLineage):  # one about what is in quarantine waits for the release
+        rows = filter_about(rows, Fact.objects.in_lineage(scope.lineage))
+    found = Counter(dict(rows.values_list("kind").annotate(n=Count("pk"))))
     return {kind: found[kind] for kind in ReviewItem.Kind.values}
 
 
@@ -45,11 +43,11 @@ def filter_open(scope: Scope) -> QuerySet[ReviewItem]:
     return rows.filter(Q(status=Status.OPEN) | Q(resolved_at__gt=scope.now))
 
 
-def count_shown(scope: Scope, questions: Sequence[tuple[str, UUID, UUID]]) -> Counter[str]:
-    """Count the questions by kind: one about what is in quarantine waits for the release."""
-    uids = {uid for _kind, *pair in questions for uid in pair}
-    shown = filter_uids(Fact.objects.in_lineage(scope.lineage), uids)
-    return Counter(kind for kind, *pair in questions if shown.issuperset(pair))
+def filter_about(questions: QuerySet[ReviewItem], facts: VersionedQuerySet[Fact]) -> QuerySet[ReviewItem]:
+    """Return the questions of which both facts are among the given ones."""
+    rows = facts.rows()
+    both = [Exists(rows.filter(uid=OuterRef(name))) for name in ("fact_id", "other_id")]
+    return questions.filter(*both)
 
 
 def filter_uids(facts: VersionedQuerySet[Fact], uids: set[UUID]) -> set[UUID]:

@@ -17,6 +17,7 @@ from analytics.engines.answers import (
     AgentRecord,
     ConversationFigures,
     CurationFigures,
+    Dashboard,
     Overview,
     Point,
     SessionFigures,
@@ -62,31 +63,14 @@ class AnalyticsEngine:
 
         Raises Invalid, BranchNotFound, scope and branch refusals.
         """
-        scope = Scope.open(actor, branch_name, at)
-        span = TimeRange.from_days(days, scope.now)
-        return Overview(
-            branch=scope.branch.name,
-            since=span.since,
-            until=span.until,
-            counts=count_memories(scope),
-            facts_by_status=fill(Fact.Status.values, t.regroup(scope.tally(t.FACTS), t.FACTS, "status")),
-            facts_by_category=order_counts(t.regroup(scope.tally(t.FACTS), t.FACTS, "category")),
-            verification=count_verdicts(scope),
-            tokens=count_tokens(scope),
-            model_tokens=count_model_tokens(scope, span),
-            activity=count_activity(scope, span),
-            consolidation=measure_yield(scope, span),
-        )
+        return build_overview(Scope.open(actor, branch_name, at), days)
 
     def session_analytics(self, *, session_id: str, actor: Actor) -> SessionFigures:
         """Return what a session did, on its branch. Raises NotFound, BranchForbidden."""
         session = SessionManager().get_session(session_id=session_id, actor=actor)
         scope = Scope.open(actor, session.branch.name)
         own = {"session_id": session.key}
-        talks = [
-            uid
-            for (uid,) in Conversation.objects.in_lineage(scope.lineage).filter(**own).gather_values("uid")
-        ]
+        talks = Conversation.objects.in_lineage(scope.lineage).filter(**own).rows().values("uid")
         facts, seen = scope.count(t.FACTS, **own), scope.count(t.OBSERVATIONS, **own)
         roles = t.regroup(scope.count(t.MESSAGES, conversation_id__in=talks), t.MESSAGES, "role")
         return SessionFigures(
@@ -96,7 +80,7 @@ class AnalyticsEngine:
             status=session.status,
             started_at=session.started_at,
             ended_at=session.ended_at,
-            conversations=len(talks),
+            conversations=sum(scope.count(t.CONVERSATIONS, **own).values()),
             messages=sum(roles.values()),
             messages_by_role=fill(Message.Role.values, roles),
             tokens=t.regroup(
@@ -166,14 +150,7 @@ class AnalyticsEngine:
             span = TimeRange.from_times(since, until, scope.now, granularity)
         else:
             span = TimeRange.from_end(days, until or scope.now, scope.now, granularity)
-        return Trends(
-            branch=scope.branch.name,
-            granularity=granularity,
-            periods=span.periods,
-            since=span.since,
-            until=span.until,
-            points=list_points(scope, span),
-        )
+        return build_trends(scope, span)
 
     def conversation_analytics(
         self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
@@ -206,24 +183,19 @@ class AnalyticsEngine:
     ) -> CurationFigures:
         """Return verdicts, answers, what waits, and what is junk; for curators, who may see the questions."""
         actor.require_scope("curate", branch_name)
+        return build_curation(Scope.open(actor, branch_name, at), days)
+
+    def load_dashboard(
+        self, *, actor: Actor, branch_name: str = MAIN, days: int = DAYS, at: Any = None
+    ) -> Dashboard:
+        """Return overview, trends by day, and for a curator those of curation: each tally is made once.
+
+        Raises Invalid, BranchNotFound, scope and branch refusals.
+        """
         scope = Scope.open(actor, branch_name, at)
-        span = TimeRange.from_days(days, scope.now)
-        answers, hours = count_answers(scope, span)
-        return CurationFigures(
-            branch=scope.branch.name,
-            since=span.since,
-            until=span.until,
-            verdicts=count_verdicts(scope),
-            verdicts_by_method=fill(
-                FactAssessment.Method.values, t.regroup(scope.tally(t.VERDICTS), t.VERDICTS, "method")
-            ),
-            recent_verdicts=count_recent_verdicts(scope, span),
-            answers=answers,
-            open_questions=count_open(scope),
-            median_answer_hours=hours,
-            junk=count_junk(scope),
-            agents=list_records(scope),
-        )
+        trends = build_trends(scope, TimeRange.from_end(days, scope.now, scope.now))
+        curation = build_curation(scope, days) if actor.has_scope("curate") else None
+        return Dashboard(build_overview(scope, days), trends, curation)
 
     def list_junk(
         self, *, group: str, actor: Actor, branch_name: str = MAIN, limit: int = 50, at: Any = None
@@ -239,6 +211,52 @@ class AnalyticsEngine:
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------
+
+
+def build_overview(scope: Scope, days: int) -> Overview:
+    span, facts = TimeRange.from_days(days, scope.now), scope.tally(t.FACTS)
+    return Overview(
+        branch=scope.branch.name,
+        since=span.since,
+        until=span.until,
+        counts=count_memories(scope),
+        facts_by_status=fill(Fact.Status.values, t.regroup(facts, t.FACTS, "status")),
+        facts_by_category=order_counts(t.regroup(facts, t.FACTS, "category")),
+        verification=count_verdicts(scope),
+        tokens=count_tokens(scope),
+        model_tokens=count_model_tokens(scope, span),
+        activity=count_activity(scope, span),
+        consolidation=measure_yield(scope, span),
+    )
+
+
+def build_trends(scope: Scope, span: TimeRange) -> Trends:
+    return Trends(
+        branch=scope.branch.name,
+        granularity=span.granularity,
+        periods=span.periods,
+        since=span.since,
+        until=span.until,
+        points=list_points(scope, span),
+    )
+
+
+def build_curation(scope: Scope, days: int) -> CurationFigures:
+    span, methods = TimeRange.from_days(days, scope.now), FactAssessment.Method.values
+    answers, hours = count_answers(scope, span)
+    return CurationFigures(
+        branch=scope.branch.name,
+        since=span.since,
+        until=span.until,
+        verdicts=count_verdicts(scope),
+        verdicts_by_method=fill(methods, t.regroup(scope.tally(t.VERDICTS), t.VERDICTS, "method")),
+        recent_verdicts=count_recent_verdicts(scope, span),
+        answers=answers,
+        open_questions=count_open(scope),
+        median_answer_hours=hours,
+        junk=count_junk(scope),
+        agents=list_records(scope),
+    )
 
 
 def fill(names: Any, counts: Any) -> dict[str, int]:
@@ -266,9 +284,9 @@ def count_verdicts(scope: Scope) -> dict[str, int]:
 
 def count_recent_verdicts(scope: Scope, span: TimeRange) -> dict[str, int]:
     """Return the verdicts in force that were given in the range."""
-    tally = scope.tally(t.VERDICT_DAYS)
+    tally = scope.tally(t.VERDICTS)
     days = {
-        v: t.regroup(tally, t.VERDICT_DAYS, "judged", where={"status": [v]})
+        v: t.regroup(tally, t.VERDICTS, "judged", where={"status": [v]})
         for v in (Verdict.VERIFIED, Verdict.INVALIDATED)
     }
     return {str(verdict): span.sum_up(counts) for verdict, counts in days.items()}
@@ -298,7 +316,7 @@ def count_activity(scope: Scope, span: TimeRange) -> dict[str, int]:
 MEASURES_BY_STEP = {
     "day": {
         "facts": t.FACT_DAYS,
-        "messages": t.MESSAGE_DAYS,
+        "messages": t.MESSAGES,
         "conversations": t.CONVERSATION_DAYS,
         "observations": t.OBSERVATION_DAYS,
     },

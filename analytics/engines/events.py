@@ -34,7 +34,13 @@ def first_id(at: datetime) -> UUID:
 
 
 def count_recalls(scope: Scope, span: TimeRange) -> tuple[Counter[str], Counter[str]]:
-    """Return the searches and those that found nothing, by period."""
+    """Return the searches and those that found nothing, by period; of each range they are counted once."""
+    if span not in scope.recalls:
+        scope.recalls[span] = group_recalls(scope, span)
+    return scope.recalls[span]
+
+
+def group_recalls(scope: Scope, span: TimeRange) -> tuple[Counter[str], Counter[str]]:
     period = cut_time("at", CUT_LENGTH[span.granularity])
     rows = (
         filter_recalls(scope, span)

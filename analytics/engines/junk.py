@@ -1,36 +1,36 @@
 """Junk: facts in use that nobody recalls, that are past their end, contradicted, or nearly said twice."""
 
 from collections import Counter
-from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet
 
 from analytics.engines.answers import Junk
-from analytics.engines.decisions import filter_open, filter_uids
+from analytics.engines.decisions import filter_about, filter_open
+from analytics.engines.ranges import DAY, FORMS
 from analytics.engines.scopes import Scope
-from analytics.engines.tallies import FACT_STATES, VERDICTS, tally_rows
-from curation.engines.queue.reasons import IDLE_DAYS, build_never_recalled
+from analytics.engines.tallies import FACT_AGENTS, FACT_DAYS, FACT_STATES, regroup, tally_rows
+from curation.engines.queue.reasons import build_never_recalled, find_idle_time, select_known_idle
 from curation.models import ReviewItem
-from memory.engines.facts.assessment import annotate_facts
+from memory.db.querysets import FEW
+from memory.engines.facts.assessment import annotate_facts, has_verdict
 from memory.engines.support import validation as c
-from memory.engines.support.batches import batched
 from memory.models import Fact, FactAssessment
 
-BATCH_SIZE = 500
+IN_USE = {"status": sorted(Fact.SEARCHED)}
 GROUPS = ("never_recalled", "stale", "contradicted", "near_duplicate")
-Kind = ReviewItem.Kind
+Kind, REJECTED = ReviewItem.Kind, FactAssessment.Status.INVALIDATED
 
 
 def count_junk(scope: Scope) -> Junk:
     """Count the facts in use, and those that are worth a look."""
-    states = scope.tally(FACT_STATES)
+    questioned = count_questioned(scope)
     return Junk(
-        in_use=sum(states[(status,)] for status in Fact.SEARCHED),
+        in_use=sum(regroup(scope.tally(FACT_DAYS), FACT_DAYS, "status", where=IN_USE).values()),
         never_recalled=count_never_recalled(scope),
         stale=len(find_stale(scope)),
-        contradicted=len(find_questioned(scope, Kind.CONTESTED)),
-        near_duplicate=len(find_questioned(scope, Kind.NEAR_DUPLICATE)),
+        contradicted=questioned[Kind.CONTESTED],
+        near_duplicate=questioned[Kind.NEAR_DUPLICATE],
     )
 
 
@@ -42,19 +42,32 @@ def list_junk(scope: Scope, group: str, limit: int) -> list[Fact]:
         idle = facts.searchable().filter(select_never_recalled(scope))
         return list(annotate_facts(idle.lowest(limit, "uid"), scope.lineage, scope.actor.project_id))
     kinds = {"contradicted": Kind.CONTESTED, "near_duplicate": Kind.NEAR_DUPLICATE}
-    uids = find_questioned(scope, kinds[group]) if group in kinds else find_stale(scope)
-    found = facts.filter(uid__in=sorted(uids)[:limit]).fetch_all()
+    uids = (
+        list_questioned(scope, kinds[group], limit) if group in kinds else sorted(find_stale(scope))[:limit]
+    )
+    found = facts.filter(uid__in=uids).fetch_all()
     return list(annotate_facts(sorted(found, key=lambda one: one.uid), scope.lineage, scope.actor.project_id))
 
 
 def count_never_recalled(scope: Scope) -> int:
-    waits = Fact.searchable_q() & select_never_recalled(scope)
-    return sum(tally_rows(FACT_STATES, scope.lineage, waits).values())
+    """Count the idle facts: those that are old enough, without the few that were recalled or judged.
+
+    Whole days are old enough or not, so that a tally by days says how many they are.
+    """
+    since = find_idle_time(scope.now)
+    if Fact.objects.in_lineage(scope.lineage).has_few_started(FEW):
+        waits = Fact.searchable_q() & select_never_recalled(scope)
+        return sum(tally_rows(FACT_STATES, scope.lineage, waits).values())
+    where = {**IN_USE, "pinned": [False]}
+    days = regroup(scope.tally(FACT_DAYS), FACT_DAYS, "day", where=where)
+    old = sum(count for day, count in days.items() if day < since.strftime(FORMS[DAY]))
+    known = Fact.searchable_q() & select_known_idle(scope.actor.project_id, scope.lineage, since)
+    return old - sum(tally_rows(FACT_STATES, scope.lineage, known).values())
 
 
 def select_never_recalled(scope: Scope) -> Q:
     """Return the condition of the curators' queue, at the scope's time."""
-    return build_never_recalled(scope.lineage, scope.now - timedelta(days=IDLE_DAYS))
+    return build_never_recalled(scope.lineage, find_idle_time(scope.now))
 
 
 def find_stale(scope: Scope) -> set[UUID]:
@@ -64,20 +77,26 @@ def find_stale(scope: Scope) -> set[UUID]:
     return {uid for ended in over for (uid,) in rows.filter(**ended).gather_values("uid")}
 
 
-def find_questioned(scope: Scope, kind: str) -> set[UUID]:
-    """Return the facts in use with an open question of a kind, as the newer one of two."""
-    pairs = list(filter_open(scope).filter(kind=kind).values_list("fact_id", "other_id"))
-    in_use = Fact.objects.in_lineage(scope.lineage).searchable()
-    shown = filter_uids(in_use, {uid for pair in pairs for uid in pair})
-    return {uid for uid, other in pairs if {uid, other} <= shown}
+def filter_questioned(scope: Scope) -> QuerySet[ReviewItem]:
+    """Return the open questions about two facts in use; each counts for the newer one, ``fact_id``."""
+    return filter_about(filter_open(scope), Fact.objects.in_lineage(scope.lineage).searchable())
+
+
+def count_questioned(scope: Scope) -> Counter[str]:
+    """Count the facts in use with an open question, by its kind."""
+    kinds = filter_questioned(scope).values_list("kind")
+    return Counter(dict(kinds.annotate(n=Count("fact_id", distinct=True))))
+
+
+def list_questioned(scope: Scope, kind: str, limit: int) -> list[UUID]:
+    """Return the first facts in use with an open question of a kind."""
+    uids = filter_questioned(scope).filter(kind=kind).order_by("fact_id").values_list("fact_id", flat=True)
+    return list(uids.distinct()[:limit])
 
 
 def count_rejected(scope: Scope) -> Counter[str]:
     """Count the facts with the verdict "invalidated" on what they say now, by agent."""
-    rows = VERDICTS.select_rows(scope.lineage).filter(status=FactAssessment.Status.INVALIDATED)
-    uids = sorted({uid for (uid,) in rows.gather_values("uid")})
-    facts = Fact.objects.in_lineage(scope.lineage)
-    found: Counter[str] = Counter()
-    for batch in batched(uids, BATCH_SIZE):
-        found.update(agent for (agent,) in facts.select_by_key(("agent_id",), "uid", batch))
-    return found
+    judged = {"branch__in": [branch for branch, _ in scope.lineage], "status": REJECTED}
+    among = FactAssessment._base_manager.filter(**judged).values("uid")  # few, and read first
+    rejected = Q(uid__in=among) & Q(has_verdict([REJECTED], scope.lineage))
+    return regroup(tally_rows(FACT_AGENTS, scope.lineage, rejected), FACT_AGENTS, "agent_id")

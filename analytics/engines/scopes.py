@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from analytics.engines.stored import load_stored, read_tally
-from analytics.engines.tallies import Measure, Tally
+from analytics.engines.tallies import Measure, Tally, add_up
 from analytics.models import StoredTally
 from memory.actors import Actor
 from memory.db.querysets import Lineage
@@ -28,6 +28,7 @@ class Scope:
     lineage: Lineage
     now: datetime
     tallies: dict[Measure, Tally] = field(default_factory=dict)
+    recalls: dict[Any, tuple[Counter[str], Counter[str]]] = field(default_factory=dict)  # of ranges
 
     @classmethod
     def open(cls, actor: Actor, branch_name: str, at: Any = None) -> "Scope":
@@ -50,11 +51,7 @@ class Scope:
 
     def count(self, measure: Measure, **where: Any) -> Tally:
         """Return the tally of the few memories with given values of columns, which an index finds."""
-        found: Tally = Counter()
-        rows = measure.select_rows(self.lineage).filter(Q(**where))
-        for *key, count in rows.gather_values(*measure.expressions, measure.weight):
-            found[tuple(key)] += count
-        return found
+        return add_up(measure, self.lineage, Q(**where))
 
 
 def find_time(branch: Branch, seq: int) -> datetime:

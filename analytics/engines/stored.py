@@ -2,33 +2,29 @@
 
 Versions never change, so that a tally of one commit is that of another one but for the memories written
 between them. Only two things change what a commit shows: an erasure, which drops the tallies of its project,
-and a quarantine, during which none is used.
+and a quarantine, during which none is used. See analytics/engines/checkpoints.py for how many are kept.
 """
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Q
-from django.utils import timezone
 
 from analytics.engines import tallies as t
 from analytics.models import StoredTally
 from memory.db.lineage import MaskedLineage
 from memory.db.querysets import Lineage
-from memory.models import Branch, Erasure
+from memory.models import Erasure
 
-MAX_GROUPS = 20_000  # of a stored tally
-MAX_CHANGES = 20_000  # versions between two commits, up to which deriving is cheaper than counting anew
+MAX_CHANGES = 60_000  # versions between two commits, up to which deriving is cheaper than counting anew
 MEASURES = {
     "facts": t.FACTS,
-    "fact_states": t.FACT_STATES,
     "fact_days": t.FACT_DAYS,
     "verdicts": t.VERDICTS,
-    "verdict_days": t.VERDICT_DAYS,
     "messages": t.MESSAGES,
     "message_tokens": t.MESSAGE_TOKENS,
-    "message_days": t.MESSAGE_DAYS,
     "conversations": t.CONVERSATIONS,
     "conversation_days": t.CONVERSATION_DAYS,
     "observations": t.OBSERVATIONS,
@@ -48,59 +44,59 @@ def read_tally(measure: t.Measure, lineage: Lineage, stored: Mapping[str, Stored
     return t.extend_tally(measure, read_tally(measure, lineage[1:], stored), lineage)
 
 
-def load_stored(lineage: Lineage) -> dict[str, StoredTally]:
-    """Return the stored tallies of the first branch of a lineage, by measure.
+class Place(NamedTuple):
+    """Where a stored tally is: its commit, and the versions that were written up to it."""
 
-    Those are left out whose rows were read before the end of an erasure.
-    """
-    rows = list(StoredTally.objects.filter(branch=lineage[-1][0]))
-    if not rows:
-        return {}
-    erased = Erasure.objects.filter(project__branches=lineage[-1][0])
-    ends = list(erased.filter(Q(blanked_at=None) | Q(blanked_at__gte=min(row.made_at for row in rows))))
-    if None in (times := [one.blanked_at for one in ends]):
-        return {}
-    return {row.measure: row for row in rows if all(at and at < row.made_at for at in times)}
+    measure: str
+    seq: int
+    versions: int
+    pk: int
+    made_at: datetime
+
+
+def load_stored(lineage: Lineage) -> dict[str, StoredTally]:
+    """Return of each measure the stored tally of a lineage's first branch that is nearest to its point."""
+    branch, limit = lineage[-1]
+    far_first = sorted(list_places(branch), key=lambda place: -abs(place.seq - limit))
+    nearest = {place.measure: place.pk for place in far_first}
+    return {row.measure: row for row in StoredTally.objects.filter(pk__in=nearest.values())}
+
+
+def list_places(branch: int) -> list[Place]:
+    """Return the stored tallies of a branch, but for those whose rows were read before an erasure ended."""
+    rows = StoredTally.objects.filter(branch=branch).values_list(*Place._fields)
+    places = [Place(*row) for row in rows]
+    read_at = min((place.made_at for place in places), default=None)
+    if read_at is None:
+        return []
+    erased = Erasure.objects.filter(project__branches=branch).order_by()
+    erased = erased.filter(Q(blanked_at=None) | Q(blanked_at__gte=read_at))
+    ends = list(erased.values_list("blanked_at", flat=True))
+    return [place for place in places if all(at and at < place.made_at for at in ends)]
 
 
 def derive_tally(measure: t.Measure, lineage: Lineage, stored: StoredTally) -> t.Tally:
     """Return the tally of one commit of a branch from that of another one, earlier or later."""
-    (branch, limit), before = lineage[0], [(stored.branch_id, stored.seq)]
+    branch, limit = lineage[0]
     low, high = sorted((stored.seq, limit))
     tally: t.Tally = Counter({tuple(key): count for key, count in stored.counts})
     if low == high:
         return tally
-    if count_changes(measure, branch, low, high) > MAX_CHANGES:
+    if count_changes(measure, branch, low, high, MAX_CHANGES) > MAX_CHANGES:
         return t.tally_rows(measure, lineage)
+    if measure.is_additive:
+        return t.move_tally(measure, tally, branch, stored.seq, limit)
+    before = [(stored.branch_id, stored.seq)]
     return t.correct_tally(measure, tally, before, lineage, measure.list_changed(branch, low, high))
 
 
-def count_changes(measure: t.Measure, branch: int, after: int, until: int) -> int:
+def count_changes(measure: t.Measure, branch: int, after: int, until: int, maximum: int) -> int:
     """Count the versions between two commits, up to more than matter."""
-    span = {"branch": branch, "seq_from__gt": after, "seq_from__lte": until}
+    span: dict[str, Any] = {"branch": branch, "seq_from__gt": after, "seq_from__lte": until}
     found = 0
     for model in (measure.model, *measure.sources):
-        found += model._base_manager.filter(**span).order_by()[: MAX_CHANGES + 1].count()
+        found += model._base_manager.filter(**span).order_by()[: maximum + 1].count()
     return found
-
-
-def update_tallies() -> int:
-    """Bring the stored tallies of branches without a parent up to the heads; return how many changed."""
-    branches = Branch.objects.live().filter(parent=None, masked=False).order_by("pk")
-    return sum(update_branch(branch) for branch in branches)
-
-
-def update_branch(branch: Branch) -> int:
-    """Store the tallies of a branch at its head; return how many were not there yet."""
-    made_at, lineage = timezone.now(), branch.lineage()
-    stored = load_stored(lineage)
-    due = [name for name in MEASURES if name not in stored or stored[name].seq != branch.head]
-    for name in due:
-        tally = read_tally(MEASURES[name], lineage, stored)
-        if len(tally) <= MAX_GROUPS:
-            values: dict[str, Any] = {"seq": branch.head, "counts": list(tally.items()), "made_at": made_at}
-            StoredTally.objects.update_or_create(branch=branch, measure=name, defaults=values)
-    return len(due)
 
 
 class TallyTraces:

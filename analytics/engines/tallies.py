@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import CharField, Count, F, Q, Sum, Value
+from django.db.models import CharField, Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Cast, Left
 
 from conversations.models import Conversation, Message
@@ -51,13 +51,20 @@ class Measure:
         return Q(uid__in=written[0].union(*written[1:], all=True) if self.sources else written[0])
 
     @property
-    def weight(self) -> Any:
-        """Return what each memory adds to its group."""
-        return F(self.summed) if self.summed else Value(1)
+    def is_additive(self) -> bool:
+        """Return whether each version counts by itself, whatever other memories say at a point."""
+        return not self.sources
 
     @property
-    def expressions(self) -> list[Any]:
-        return [self._build_time(name) if name in TIMES else F(name) for name in self.columns]
+    def counted(self) -> Any:
+        """Return what the memories of a group add up to."""
+        return Sum(self.summed) if self.summed else Count("pk")
+
+    @property
+    def groups(self) -> dict[str, Any]:
+        """Return the expression of each column, under a name that no column has."""
+        expressions = (self._build_time(name) if name in TIMES else F(name) for name in self.columns)
+        return {f"group_{position}": expression for position, expression in enumerate(expressions)}
 
     def _build_time(self, name: str) -> Any:
         column, letters = TIMES[name]
@@ -65,13 +72,12 @@ class Measure:
 
 
 FACTS = Measure(Fact, ("status", "category", "agent_id"))
-VERDICTS = Measure(FactAssessment, ("status", "method"), sources=(Fact,))
-VERDICT_DAYS = Measure(FactAssessment, ("status", "judged"), sources=(Fact,))
-FACT_STATES = Measure(Fact, ("status",))
-FACT_DAYS, FACT_HOURS = Measure(Fact, ("day",)), Measure(Fact, ("hour",))
-MESSAGES = Measure(Message, ("role",))
+# Of few facts: those of all are in the others.
+FACT_STATES, FACT_AGENTS = Measure(Fact, ("status",)), Measure(Fact, ("agent_id",))
+FACT_DAYS, FACT_HOURS = Measure(Fact, ("day", "status", "pinned")), Measure(Fact, ("hour",))
+VERDICTS = Measure(FactAssessment, ("status", "method", "judged"), sources=(Fact,))
+MESSAGES, MESSAGE_HOURS = Measure(Message, ("day", "role")), Measure(Message, ("hour",))
 MESSAGE_TOKENS = Measure(Message, ("role",), "token_count")
-MESSAGE_DAYS, MESSAGE_HOURS = Measure(Message, ("day",)), Measure(Message, ("hour",))
 CONVERSATIONS = Measure(Conversation, ("status", "agent_id"))
 CONVERSATION_DAYS, CONVERSATION_HOURS = Measure(Conversation, ("day",)), Measure(Conversation, ("hour",))
 OBSERVATIONS = Measure(Observation, ("observation_type", "outcome", "agent_id", "tool_name"))
@@ -94,12 +100,32 @@ def extend_tally(measure: Measure, inherited: Tally, lineage: Lineage, condition
 
 
 def group_rows(measure: Measure, lineage: Lineage, condition: Q) -> Tally:
-    rows = measure.select_rows(lineage).filter(condition)
-    counted = Sum(measure.summed) if measure.summed else Count("pk")
-    names = [f"group_{position}" for position in range(len(measure.columns))]
-    named = dict(zip(names, measure.expressions, strict=True))
-    grouped = rows.order_by().annotate(**named).values(*names).annotate(counted=counted)
-    return Counter({tuple(row[name] for name in names): row["counted"] or 0 for row in grouped})
+    return group_values(measure, measure.select_rows(lineage).filter(condition).prefer_start_index())
+
+
+def group_written(measure: Measure, column: str, branch: int, after: int, until: int) -> Tally:
+    """Return the tally of the versions of a branch whose seq in a column lies between two commits."""
+    span = {"branch": branch, f"{column}__gt": after, f"{column}__lte": until}
+    return group_values(measure, measure.model._base_manager.filter(**span, deleted=False))
+
+
+def group_values(measure: Measure, rows: QuerySet) -> Tally:
+    """Return the tally of rows, which the database groups."""
+    grouped = rows.order_by().annotate(**measure.groups).values_list(*measure.groups)
+    return Counter({tuple(key): count or 0 for *key, count in grouped.annotate(counted=measure.counted)})
+
+
+def move_tally(measure: Measure, tally: Tally, branch: int, before: int, now: int) -> Tally:
+    """Return a tally of one commit of a branch without a parent as that of another one, later or earlier.
+
+    Each version counts from the commit that wrote it to the one that closed it.
+    """
+    span = sorted((before, now))
+    begun, ended = (group_written(measure, column, branch, *span) for column in ("seq_from", "seq_to"))
+    found = Counter(tally)
+    found.update(begun if now > before else ended)
+    found.subtract(ended if now > before else begun)
+    return Counter({key: count for key, count in found.items() if count})
 
 
 def correct_tally(
@@ -112,12 +138,13 @@ def correct_tally(
     return Counter({key: count for key, count in found.items() if count})
 
 
-def add_up(measure: Measure, lineage: Lineage, changed: Q, condition: Q | None) -> Tally:
-    rows = measure.select_rows(lineage).filter(changed)
+def add_up(measure: Measure, lineage: Lineage, among: Q, condition: Q | None = None) -> Tally:
+    """Return the tally of the memories that an index finds, on each branch of a lineage by itself."""
+    rows = measure.select_rows(lineage).filter(among)
     rows = rows.filter(condition) if condition else rows
     found: Tally = Counter()
-    for *key, count in rows.gather_values(*measure.expressions, measure.weight):
-        found[tuple(key)] += count
+    for *key, count in rows.gather_groups(measure.counted, **measure.groups):
+        found[tuple(key)] += count or 0
     return found
 
 

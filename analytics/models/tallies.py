@@ -12,11 +12,14 @@ class StoredTally(models.Model):
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
     measure = models.CharField(max_length=50)
     seq = models.BigIntegerField()
+    versions = models.BigIntegerField(help_text="Versions written up to it, of the kinds that it counts.")
     counts = JSONTextField(default=list, help_text="[values of the columns, count] of each group.")
     made_at = models.DateTimeField(help_text="When its rows began to be read.")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["branch", "measure"], name="one_tally_of_a_measure")]
+        constraints = [
+            models.UniqueConstraint(fields=["branch", "measure", "seq"], name="one_tally_of_a_commit")
+        ]
 
     def __str__(self) -> str:
         return f"{self.measure} at {self.seq}"

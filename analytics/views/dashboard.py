@@ -59,12 +59,12 @@ class Analytics(BulkActions, ProjectPage):
         return stream_csv(render_figures(trends), "trends")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        where = {**self.reader.read_args, "days": self.days}
-        overview, trends = engine.overview(**where), engine.trends(**where)
+        found = engine.load_dashboard(**self.reader.read_args, days=self.days)
+        overview = found.overview
         shown: dict[str, Any] = {"overview": overview, "ranges": RANGES, "chosen_days": self.days}
-        shown |= {"figures": list_series(trends), "warning": describe_yield(overview)}
-        if self.reader.can["curate"]:
-            shown |= self._load_curation(engine.curation_analytics(**where))
+        shown |= {"figures": list_series(found.trends), "warning": describe_yield(overview)}
+        if found.curation:
+            shown |= self._load_curation(found.curation)
         shown |= {
             "verified": show_share(overview.verified_share),
             "yield_text": show_share(overview.consolidation.rate),

@@ -183,6 +183,14 @@ class VersionedQuerySet(QuerySet[Row]):
         """Return columns of the same rows, which is much cheaper for many rows."""
         return [values for arm in self._arms() for values in arm.values_list(*columns)]
 
+    def gather_groups(self, counted: Any, **groups: Any) -> list[tuple]:
+        """Return an aggregate of the same rows by the values of expressions, which comes last.
+
+        A group that several branches of the lineage have comes once for each.
+        """
+        named = (arm.order_by().annotate(**groups).values_list(*groups) for arm in self._arms())
+        return [values for arm in named for values in arm.annotate(counted=counted)]
+
     def next_in_group(self, pks: Sequence[int], same: str) -> dict[int, int]:
         """Map each row to the visible row of the next higher uid with the same value of ``same``, by key."""
         if not pks:

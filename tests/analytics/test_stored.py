@@ -1,12 +1,14 @@
 """Stored tallies: what is derived from one is what is counted anew, after any change."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from analytics.engines import tallies as t
+from analytics.engines.checkpoints import update_tallies
 from analytics.engines.engine import AnalyticsEngine
-from analytics.engines.stored import MEASURES, load_stored, read_tally, update_tallies
+from analytics.engines.stored import MEASURES, load_stored, read_tally
 from analytics.models import StoredTally
 from analytics.tasks import update_tallies as run_task
 from curation.engines.quarantine.engine import QuarantineEngine
@@ -109,7 +111,54 @@ def test_many_groups_and_many_changes_are_counted_anew(
     write("Three.", category="c")
     check()
     StoredTally.objects.all().delete()
-    monkeypatch.setattr("analytics.engines.stored.MAX_GROUPS", 2)
+    monkeypatch.setattr("analytics.engines.checkpoints.MAX_GROUPS", 2)
     update_tallies()
     assert not StoredTally.objects.filter(measure="facts").exists()
     check()
+
+
+def list_seqs(measure: str) -> list[int]:
+    return sorted(StoredTally.objects.filter(measure=measure).values_list("seq", flat=True))
+
+
+def test_the_past_keeps_a_tally_for_each_step(
+    write: Write, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("analytics.engines.checkpoints.STEP", 2)
+    for n in range(3):
+        fact = write(f"Fact {n}.", category=f"c{n}")
+        facts.set_verification(fact_id=fact.uid, verdict="verified", actor=actor)
+        facts.archive_fact(fact_id=fact.uid, actor=actor)
+        update_tallies()
+    head = Branch.objects.get(name="main").head
+    assert list_seqs("facts") == [3, 6, head]
+    assert list_seqs("relations") == [head]
+    check()
+
+
+def test_an_older_past_is_filled_step_by_step(
+    write: Write, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fact = write("Fact.")
+    facts.write_facts(facts=[{"fact_text": f"At once {n}."} for n in range(9)], actor=actor)
+    for n in range(8):
+        facts.update_fact(fact_id=fact.uid, updates={"category": f"c{n}"}, actor=actor)
+    monkeypatch.setattr("analytics.engines.checkpoints.STEP", 2)
+    monkeypatch.setattr("analytics.engines.checkpoints.MAX_FILLED", 1)
+    assert update_tallies() == len(MEASURES) + 3  # facts by state and by day, verdicts on facts
+    while update_tallies():
+        check()
+    assert list_seqs("facts") == [1, 2, 4, 7, 10]  # the second commit is more than a step
+    check()
+
+
+def test_the_page_has_the_figures_of_the_engine(write: Write, actor: Actor) -> None:
+    write("One.")
+    update_tallies()
+    write("Two.")
+    for at in (None, 1):
+        page = engine.load_dashboard(actor=actor, at=at)
+        assert page.overview == engine.overview(actor=actor, at=at)
+        assert page.trends == engine.trends(actor=actor, at=at)
+        assert page.curation == engine.curation_analytics(actor=actor, at=at)
+    assert engine.load_dashboard(actor=replace(actor, scopes=("read",))).curation is None

@@ -3,20 +3,21 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from curation.engines.ratings import rate_by_heuristic
 from curation.models import ReviewItem, Verification
+from memory.db.querysets import Lineage
 from memory.engines.facts.filters import FactFilter
 from memory.models import Branch, Fact, FactAssessment, FactUse
 
 EXPIRING_DAYS = 14  # a fact that ends within so many days waits
-IDLE_DAYS = 30  # a fact that nobody recalled for so long since it was written waits
+IDLE_DAYS = 30  # a fact that nobody recalled for so many whole days in UTC since it was written waits
 
 
 class Reason(StrEnum):
@@ -57,7 +58,7 @@ class Scope:
         return cls(branch, filters or FactFilter(), timezone.now())
 
     @property
-    def lineage(self) -> Sequence[tuple[int, int]]:
+    def lineage(self) -> Lineage:
         return self.branch.lineage()
 
     @property
@@ -66,7 +67,7 @@ class Scope:
 
     @property
     def idle_since(self) -> datetime:
-        return self.now - timedelta(days=IDLE_DAYS)
+        return find_idle_time(self.now)
 
 
 def find_causes(facts: Sequence[Fact], scope: Scope) -> dict[UUID, list[Cause]]:
@@ -122,7 +123,7 @@ def _list_causes(
         yield Cause(Reason.EXPIRING, at=end)
     if fact.verification_status == FactAssessment.Status.UNVERIFIED:
         yield Cause(Reason.UNVERIFIED)
-    if not fact.access_count and not fact.pinned and fact.created_at <= scope.idle_since:
+    if not fact.access_count and not fact.pinned and fact.created_at < scope.idle_since:
         yield Cause(Reason.NEVER_RECALLED, at=fact.created_at)
 
 
@@ -134,14 +135,40 @@ def is_settled(fact: Fact) -> bool:
     )
 
 
-def build_never_recalled(lineage: Sequence[tuple[int, int]], idle_since: datetime) -> Q:
+def find_idle_time(now: datetime) -> datetime:
+    """Return the time before which a fact was written that may be idle: the beginning of a day in UTC."""
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return day - timedelta(days=IDLE_DAYS)
+
+
+def build_never_recalled(lineage: Lineage, idle_since: datetime) -> Q:
     """Return the condition that a fact is not new, and that nobody recalled, judged or pinned it."""
-    used = FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
+    return Q(created_at__lt=idle_since, pinned=False) & ~Q(Exists(select_uses())) & ~is_settled_q(lineage)
+
+
+def select_known_idle(project_id: UUID, lineage: Lineage, idle_since: datetime) -> Q:
+    """Return the condition that a fact would be never recalled, but was recalled or judged.
+
+    The ids among which such facts are come first, so that a database reads no others.
+    """
+    used = FactUse.objects.filter(project=project_id, access_count__gt=0).values("uid")
+    judged = FactAssessment._base_manager.filter(branch__in=[branch for branch, _ in lineage])
+    judged = judged.filter(method=FactAssessment.Method.HUMAN).values("uid")
+    known = Q(Exists(select_uses())) | is_settled_q(lineage)
+    return Q(uid__in=used.union(judged, all=True), created_at__lt=idle_since, pinned=False) & known
+
+
+def select_uses() -> QuerySet[FactUse]:
+    """Return that a fact was recalled, for a condition on facts."""
+    return FactUse.objects.filter(uid=OuterRef("uid"), access_count__gt=0)
+
+
+def is_settled_q(lineage: Lineage) -> Q:
+    """Return the condition that a person has judged what a fact says now."""
     verdicts = FactAssessment.objects.in_lineage(lineage).rows()
     settled = verdicts.filter(uid=OuterRef("uid"), judged_hash=OuterRef("judged_hash"))
     settled = settled.filter(method=FactAssessment.Method.HUMAN)
-    settled = settled.exclude(status=FactAssessment.Status.UNVERIFIED)
-    return Q(created_at__lte=idle_since, pinned=False) & ~Q(Exists(used)) & ~Q(Exists(settled))
+    return Q(Exists(settled.exclude(status=FactAssessment.Status.UNVERIFIED)))
 
 
 def find_end(fact: Fact, scope: Scope) -> datetime | None:
