@@ -1,6 +1,8 @@
 """Junk: facts in use that nobody recalls, that are past their end, contradicted, or nearly said twice."""
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
@@ -17,7 +19,7 @@ from memory.engines.facts.assessment import annotate_facts, has_verdict
 from memory.engines.support import validation as c
 from memory.models import Fact, FactAssessment
 
-IN_USE = {"status": sorted(Fact.SEARCHED)}
+IN_USE: dict[str, Sequence[Any]] = {"status": sorted(Fact.SEARCHED)}
 GROUPS = ("never_recalled", "stale", "contradicted", "near_duplicate")
 Kind, REJECTED = ReviewItem.Kind, FactAssessment.Status.INVALIDATED
 

@@ -149,7 +149,7 @@ def add_up(measure: Measure, lineage: Lineage, among: Q, condition: Q | None = N
 
 
 def regroup(
-    tally: Tally, measure: Measure, *names: str, where: Mapping[str, Sequence[str]] | None = None
+    tally: Tally, measure: Measure, *names: str, where: Mapping[str, Sequence[Any]] | None = None
 ) -> Counter:
     """Return a tally by fewer columns, of the groups with given values: one column is a key by itself."""
     indexes = [measure.columns.index(name) for name in names]

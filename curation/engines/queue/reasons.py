@@ -153,9 +153,9 @@ def select_known_idle(project_id: UUID, lineage: Lineage, idle_since: datetime) 
     """
     used = FactUse.objects.filter(project=project_id, access_count__gt=0).values("uid")
     judged = FactAssessment._base_manager.filter(branch__in=[branch for branch, _ in lineage])
-    judged = judged.filter(method=FactAssessment.Method.HUMAN).values("uid")
+    people = judged.filter(method=FactAssessment.Method.HUMAN).values("uid")
     known = Q(Exists(select_uses())) | is_settled_q(lineage)
-    return Q(uid__in=used.union(judged, all=True), created_at__lt=idle_since, pinned=False) & known
+    return Q(uid__in=used.union(people, all=True), created_at__lt=idle_since, pinned=False) & known
 
 
 def select_uses() -> QuerySet[FactUse]:
