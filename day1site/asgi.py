@@ -171,11 +171,11 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] != "http":
         return
     if not request_budget.enter():
-        await send_problem(send, BUSY)
+        await send_problem(scope, send, BUSY)
         return
     body = bytearray()
     try:
-        if await receive_body(body, content_length(scope), receive, send):
+        if await receive_body(body, scope, receive, send):
             with_length(scope, len(body), content_length(scope))
             await run_app(scope, replay(bytes(body), receive), send)
     finally:
@@ -196,7 +196,7 @@ async def run_app(scope: Scope, receive: Receive, send: Send) -> None:
     except asyncio.CancelledError:
         if answered:
             raise
-        await send_problem(send, STOPPING)
+        await send_problem(scope, send, STOPPING)
 
 
 async def run_lifespan(receive: Receive, send: Send) -> None:
@@ -215,15 +215,15 @@ async def end_streams() -> None:
             await app.stop()
 
 
-async def receive_body(body: bytearray, declared: int | None, receive: Receive, send: Send) -> bool:
+async def receive_body(body: bytearray, scope: Scope, receive: Receive, send: Send) -> bool:
     """Read the whole body; return False when it was refused or the client disconnected."""
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await read_body(body, declared, receive)
+            return await read_body(body, content_length(scope), receive)
     except TimeoutError:
-        await send_problem(send, TOO_SLOW)
+        await send_problem(scope, send, TOO_SLOW)
     except Refused as refused:
-        await send_problem(send, refused.problem)
+        await send_problem(scope, send, refused.problem)
     return False
 
 
@@ -271,22 +271,40 @@ def with_length(scope: Scope, length: int, declared: int | None) -> None:
 
 
 def content_length(scope: Scope) -> int | None:
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit():
-            return int(value)
-    return None
+    value = find_header(scope, b"content-length")
+    return int(value) if value.isdigit() else None
 
 
-async def send_problem(send: Send, problem: Problem) -> None:
-    status, title, code, detail = problem
-    document = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
-    body = json.dumps(document).encode()
+def find_header(scope: Scope, name: bytes) -> bytes:
+    """Return the first header of this name, b"" without one."""
+    return next((value for header, value in scope["headers"] if header == name), b"")
+
+
+async def send_problem(scope: Scope, send: Send, problem: Problem) -> None:
+    """Refuse a request: with a page where a browser asked for one, else with a problem in JSON."""
+    is_page = b"text/html" in find_header(scope, b"accept")
+    body = render_page(problem) if is_page else render_json(problem)
     headers = [
-        (b"content-type", b"application/problem+json"),
+        (b"content-type", b"text/html; charset=utf-8" if is_page else b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]
-    if status == 503:
+    if problem[0] == 503:
         headers.append((b"retry-after", b"1"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": problem[0], "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def render_json(problem: Problem) -> bytes:
+    status, title, code, detail = problem
+    document = {"type": f"/errors/{code}", "title": title, "status": status, "code": code, "detail": detail}
+    return json.dumps(document).encode()
+
+
+def render_page(problem: Problem) -> bytes:
+    """Return the page of a problem, on which a form that was refused can be gone back to."""
+    from day1site.error_views import render_failure  # with the API's, which a first request loads
+    from day1site.failures import BACK, Failure
+
+    status, title, _code, detail = problem
+    return render_failure(Failure(status, title, detail, BACK)).content

@@ -11,6 +11,7 @@ UNKNOWN = _(
     " again."
 )
 FULL = _("The disk of the server is full. What was stored before is safe; this was not stored.")
+BACK = _("Go back: what you typed is still in the form.")
 READ_ONLY = _("The disk of the server takes no writes. What was stored before is safe; this was not stored.")
 
 

@@ -16,7 +16,7 @@ from conversations.engines.semantic_diff.tool_steps import ToolStep, list_tool_s
 from conversations.engines.threads import Thread, load_thread
 from conversations.models import Compaction, Message
 from memory.actors import Actor
-from memory.db.querysets import VersionedQuerySet
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.erasure.traces import Traces
@@ -30,6 +30,7 @@ MAX_MESSAGES = 20_000
 KEEP, MAX_KEEP = 50, 1_000  # messages at the end that stay word for word
 MAX_SUMMARY = 16_000  # characters
 BATCH_SIZE = 500
+MAX_TRIED = 5  # summaries of which the newest that holds is taken
 MAX_LINE = 200  # of a prompt or an answer in it
 SUMMARY = c.redact_stored(c.text_check(MAX_SUMMARY))
 Role = Message.Role
@@ -67,33 +68,10 @@ class CompactionEngine:
         actor.require_scope("write", branch_name)
         keep = c.integer_check(0, MAX_KEEP)("keep", keep)
         branch = find_branch(actor, branch_name)
-        lineage = branch.lineage()
-        thread, rows = (
-            load_thread(lineage, get_visible(lineage, conversation_id)),
-            Message.objects.in_lineage(lineage),
-        )
-        messages = list(thread.stream(rows, MAX_MESSAGES + 1))
-        if len(messages) > MAX_MESSAGES:
-            raise TooLarge(what="The conversation", limit=f"{MAX_MESSAGES} messages")
-        if not (covered := messages[: len(messages) - keep]):
-            raise Invalid("There are no more than {keep} messages, which are kept.", keep=keep, field="keep")
-        steps = list_tool_steps(covered)
-        text = SUMMARY("summary", summary) or summarize_messages(covered, steps)
-        row = Compaction(
-            project_id=actor.project_id,
-            branch=branch,
-            conversation_id=conversation_id,
-            last_message_id=covered[-1].uid,
-            digest=compute_digest((one.uid, one.content_hash) for one in covered),
-            messages=len(covered),
-            tokens=sum(one.token_count for one in covered),
-            summary=text,
-            summary_tokens=count_tokens(text),
-            method=Compaction.Method.CALLER if summary else Compaction.Method.RULES,
-            tools=dict(Counter(step.name for step in steps).most_common(50)),
-            created_at=timezone.now(),
-            created_by=actor.label,
-        )
+        covered = list_covered(branch.lineage(), conversation_id, keep)
+        row = build_compaction(covered, SUMMARY("summary", summary))
+        row.project_id, row.branch, row.conversation_id = actor.project_id, branch, conversation_id
+        row.created_at, row.created_by = timezone.now(), actor.label
         with transaction.atomic():
             row.save(force_insert=True)
             record_entry(actor, "conversation.compact", str(conversation_id), {"messages": row.messages})
@@ -108,8 +86,7 @@ class CompactionEngine:
         """
         actor.require_scope("read", branch_name)
         limit = c.integer_check(1, MAX_KEEP)("limit", limit)
-        branch = find_branch(actor, branch_name)
-        lineage = branch.lineage()
+        lineage = find_branch(actor, branch_name).lineage()
         thread = load_thread(lineage, get_visible(lineage, conversation_id))
         rows = Message.objects.in_lineage(lineage)
         known = Compaction.objects.filter(
@@ -117,12 +94,39 @@ class CompactionEngine:
             conversation_id=conversation_id,
             branch__in=[pk for pk, _seq in lineage],
         ).select_related("branch")
-        found = next((one for one in known[:5] if holds(one, thread, rows)), None)
+        found = next((one for one in known[:MAX_TRIED] if holds(one, thread, rows)), None)
         last = list(thread.stream(rows, limit, down=True))[::-1]
         uids = [row.uid for row in last]
         if found and found.last_message_id in uids:
             last = last[uids.index(found.last_message_id) + 1 :]
         return CompactConversation(found, last, choose_keep(len(thread.last_keys(rows, KEEP + 1))))
+
+
+def list_covered(lineage: Lineage, conversation_id: UUID, keep: int) -> list[Message]:
+    """Return all messages of a conversation but the last ``keep``. Raises NotFound, Invalid, TooLarge."""
+    thread = load_thread(lineage, get_visible(lineage, conversation_id))
+    messages = list(thread.stream(Message.objects.in_lineage(lineage), MAX_MESSAGES + 1))
+    if len(messages) > MAX_MESSAGES:
+        raise TooLarge(what="The conversation", limit=f"{MAX_MESSAGES} messages")
+    if not (covered := messages[: len(messages) - keep]):
+        raise Invalid("There are no more than {keep} messages, which are kept.", keep=keep, field="keep")
+    return covered
+
+
+def build_compaction(covered: Sequence[Message], summary: str) -> Compaction:
+    """Build the summary of messages, the caller's or one by rules; where it belongs is for the caller."""
+    steps = list_tool_steps(covered)
+    text = summary or summarize_messages(covered, steps)
+    return Compaction(
+        last_message_id=covered[-1].uid,
+        digest=compute_digest((one.uid, one.content_hash) for one in covered),
+        messages=len(covered),
+        tokens=sum(one.token_count for one in covered),
+        summary=text,
+        summary_tokens=count_tokens(text),
+        method=Compaction.Method.CALLER if summary else Compaction.Method.RULES,
+        tools=dict(Counter(step.name for step in steps).most_common(50)),
+    )
 
 
 def choose_keep(messages: int) -> int:

@@ -51,6 +51,7 @@ STATES: dict[str, Any] = {
     State.CANCELLED.value: lazy("Cancelled"),
 }
 MAY_RUN = (State.READY, State.STOPPED, State.FAILED, State.WAITING)
+ADVICE = lazy("Run it, or have an agent go on from its context over the API and complete it here.")
 MAY_COMPLETE = (State.READY, State.STOPPED, State.FAILED)
 
 
@@ -191,6 +192,7 @@ class ReplayPage(ProgressPage):
             "parameters": list_parameters({name: getattr(row, name) for name in ORDER}),
             "memory": describe_memory(row),
             "scores": load_side_scores(row),
+            "advice": ADVICE if row.state in MAY_RUN else "",
         }
         if not messages:
             return shown

@@ -64,7 +64,7 @@ def count_words(text: str) -> int:
 def combine_votes(votes: Sequence[Rating]) -> Rating:
     """Return the median of each dimension, with a reason of a vote that is nearest to it."""
     names = votes[0].scores
-    scores = {name: float(median(one.scores[name] for one in votes)) for name in names}
+    scores = {name: round(float(median(one.scores[name] for one in votes)), 4) for name in names}
     reasons = {name: find_nearest(votes, name, scores[name]).reasons[name] for name in names}
     return Rating(scores, reasons)
 

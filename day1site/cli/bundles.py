@@ -112,11 +112,22 @@ def upload(run: Invocation, file: str, **options: Any) -> None:
 
 def read_document(file: str) -> Any:
     """Return the JSON object of a file. Raises UsageError."""
+    return parse_document(file, read_bytes(file))
+
+
+def read_bytes(file: str) -> bytes:
+    """Return the content of a file, as far as a request can hold it. Raises UsageError."""
     try:
         with sys.stdin.buffer if file == "-" else open(file, "rb") as stream:
-            data = json.loads(stream.read(MAX_FILE_BYTES))
+            return stream.read(MAX_FILE_BYTES)
     except OSError as error:
         raise click.UsageError(f"{file}: {error.strerror}") from None
+
+
+def parse_document(file: str, content: str | bytes) -> dict[str, Any]:
+    """Return the JSON object of a file's content. Raises UsageError, which names the file."""
+    try:
+        data = json.loads(content)
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):

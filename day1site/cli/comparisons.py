@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from day1site.cli.bundles import read_document
+from day1site.cli.bundles import parse_document, read_bytes
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note
 from day1site.cli.parameters import (
@@ -23,7 +23,6 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer, quote_id
 
 MAX_TEXT = 80  # characters of a message in a table
-MARKDOWN_SUFFIXES = (".md", ".markdown")
 FORMATS = JSON, MARKDOWN = "json", "markdown"
 sides = combine(
     argument("first", "CONVERSATION_ID"),
@@ -126,7 +125,7 @@ def export(run: Invocation, conversation_id: str, file: str, form: str, branch: 
     "import",
     "Store the conversation of a file; again, it adds nothing.",
     "day1 conversations import login.json --branch task/login",
-    "day1 conversations import login.md",
+    "day1 conversations export 0197… --as markdown | day1 conversations import - --branch task/login",
 )
 @argument("file", "FILE")
 @branch_option
@@ -139,12 +138,15 @@ def import_file(run: Invocation, file: str, branch: str) -> None:
 
 
 def read_conversation(file: str) -> Any:
-    """Return the document of a file, by its name JSON or Markdown. Raises UsageError."""
-    if Path(file).suffix.lower() not in MARKDOWN_SUFFIXES:
-        return read_document(file)
+    """Return the document of a file: JSON where its text begins as JSON does, else Markdown.
+
+    A text in UTF-16 is read too: Windows writes redirected output so. Raises UsageError.
+    """
+    content = read_bytes(file)
     try:
-        return {"format": MARKDOWN, "text": Path(file).read_bytes().decode("utf-8", "surrogatepass")}
-    except OSError as error:
-        raise click.UsageError(f"{file}: {error.strerror}") from None
+        text = content.decode(json.detect_encoding(content), "surrogatepass")
     except UnicodeDecodeError:
         raise click.UsageError(f"{file} is no text in UTF-8.") from None
+    if text.lstrip().startswith(("{", "[")):
+        return parse_document(file, text)
+    return {"format": MARKDOWN, "text": text}

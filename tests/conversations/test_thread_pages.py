@@ -275,6 +275,7 @@ class TestReplays:
         row = Replay.objects.get()
         assert (row.model, row.temperature, row.tools_deny, row.state) == ("other", 0.5, ["Bash"], "ready")
         assert "It has taken no step yet." in text(page)
+        assert "Run it, or have an agent go on" in text(page)
         assert "Not these tools Bash" in text(page)
         refused = curator.post(f"/p/test/replays/{row.pk}", {"do": "run"}, follow=True)
         assert "DAY1_REPLAY_MODEL" in text(refused)
@@ -296,6 +297,7 @@ class TestReplays:
         page = self.begin(curator, talk, run="on", branch="main", at="")
         row = Replay.objects.get()
         assert (row.state, "Queued" in text(page)) == ("queued", True)
+        assert "Run it, or have an agent go on" not in text(page)
         assert 'hx-trigger="load delay:2s"' in page.content.decode()
         model.next += [completion("", ("Bash", {"command": "date -u"})), completion("It is the clock.")]
         replays.execute_replay(row.pk)

@@ -103,6 +103,12 @@ def test_votes_are_of_each_judge(judge: FakeJudge, talk: Talk, actor: Actor) -> 
     assert (row.calls, row.average) == (3, 0.2)
 
 
+def test_the_median_of_two_votes_has_no_tail_of_digits(judge: FakeJudge, talk: Talk, actor: Actor) -> None:
+    judge.say(*(rating(value, names=["tone"]) for value in (0.8, 0.4)))
+    row = score(talk(), actor, dimensions=["tone"], votes=2)
+    assert {name: value for name, (value, _) in read_scores(row).items()} == {"tone": 0.6}
+
+
 # ---- what judges read ------------------------------------------------------------------------------
 
 

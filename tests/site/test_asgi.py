@@ -95,6 +95,15 @@ def test_a_body_that_says_that_it_is_too_long_is_refused_before_it_is_read(echo)
     assert_refused(client, echo)
 
 
+def test_a_browser_gets_a_page(echo) -> None:
+    headers = {"content-length": str(8 * MIB + 1), "accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    start, body = Client([b"x", b""], headers).run().sent
+    assert (echo, start["status"]) == ([], 413)
+    assert (b"content-type", b"text/html; charset=utf-8") in start["headers"]
+    for words in (b"<h1>Content Too Large</h1>", b"over the limit of 8 MiB", b"Go back: what you typed"):
+        assert words in body["body"]
+
+
 def test_a_stream_that_grows_over_the_limit_is_refused(echo) -> None:
     client = Client([b"a" * MIB] * 20).run()
     assert_refused(client, echo)

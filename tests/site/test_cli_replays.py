@@ -87,6 +87,8 @@ def test_exported_and_imported(day1: Day1, talk: Conversation, tmp_path: Path) -
     (tmp_path / "talk.md").write_text(text)
     status, out, _ = day1("conversations", "import", str(tmp_path / "talk.md"))
     assert (status, out.endswith("\t2 messages on main\n")) == (0, True)
+    (tmp_path / "talk.txt").write_text(text, encoding="utf-16")  # as Windows writes what is redirected
+    assert day1("conversations", "import", str(tmp_path / "talk.txt"))[1].endswith("\twas here already\n")
     (tmp_path / "talk.md").write_text(f"{text}Loose words.")
     status, _, err = day1("conversations", "import", str(tmp_path / "talk.md"))
     assert (status, f"Line {text.count(chr(10)) + 1}:" in err) == (1, True)
