@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.api.consolidation import ConsolidationShape
 from conversations.api.consolidation import render as render_run
+from conversations.api.filters import ConsolidationFilterSet
 from conversations.engines.consolidation.answers import REJECTED
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange
@@ -25,6 +26,7 @@ from memory.exceptions import Conflict, Day1Error
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success, flash_warning
+from memory.views.labels import WORDS
 from memory.views.project_settings import SAVE, SettingsPage
 from memory.views.state_list import ALL, StateListPage
 from memory.views.widgets import add_form_error
@@ -95,6 +97,7 @@ class Consolidations(SettingsPage, StateListPage):
     section, scope = "consolidations", "read"
     title = gettext_lazy("Consolidation")
     states, order = STATES, RUNS
+    filters, words = ConsolidationFilterSet, WORDS | LEVELS
     export_shape, render_row = ConsolidationShape, staticmethod(render_run)
     settings_form = NightlyForm
     extra_context = {
@@ -102,6 +105,7 @@ class Consolidations(SettingsPage, StateListPage):
             "A run makes facts of a session, or merges what an agent or a task learned twice. Each says what"
             " it did, and can be undone whole."
         ),
+        "search": gettext_lazy("Filters, such as level:session or target:s1"),
         "drawing": "merge",
         "form_title": gettext_lazy("Start a run"),
         "form_button": gettext_lazy("Start"),
@@ -113,8 +117,10 @@ class Consolidations(SettingsPage, StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return consolidation_engine.count_runs(actor=self.reader.actor)
 
-    def list_rows(self, state: str) -> Any:
-        page = consolidation_engine.list_runs(actor=self.reader.actor, state=state, **self.paging())
+    def list_rows(self, state: str, **filters: Any) -> Any:
+        page = consolidation_engine.list_runs(
+            actor=self.reader.actor, state=state, **filters, **self.paging()
+        )
         for run in page.results:
             run.sentence, run.kind = describe_run(run), LEVELS[run.level]
         return page

@@ -100,7 +100,7 @@ class Replays(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return replay_engine.count_replays(actor=self.reader.actor, conversation_id=self.conversation_id)
 
-    def list_rows(self, state: str) -> Any:
+    def list_rows(self, state: str, **filters: Any) -> Any:
         page = replay_engine.list_replays(
             actor=self.reader.actor,
             conversation_id=self.conversation_id,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from curation.api.bundle_shapes import BundleShape, render_bundle
+from curation.api.filters import BundleFilterSet
 from curation.engines.bundles.document import MAX_BYTES, read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.keys import BundleKeyEngine
@@ -43,11 +44,13 @@ class Bundles(StateListPage):
     section = "bundles"
     title = gettext_lazy("Bundles")
     states, order = STATES, BUNDLES
+    filters = BundleFilterSet
     export_shape, render_row = BundleShape, staticmethod(render_bundle)
     extra_context = {
         "lead": gettext_lazy(
             "Knowledge that travels: verified facts of a branch as a document that another project imports."
         ),
+        "search": gettext_lazy("Filters, such as name:payments"),
         "drawing": "project",
         "form_title": gettext_lazy("A new bundle"),
         "form_button": gettext_lazy("Make the bundle"),
@@ -62,8 +65,8 @@ class Bundles(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return bundle_engine.count_bundles(actor=self.reader.actor)
 
-    def list_rows(self, state: str) -> Any:
-        return bundle_engine.list_bundles(actor=self.reader.actor, origin=state, **self.paging())
+    def list_rows(self, state: str, **filters: Any) -> Any:
+        return bundle_engine.list_bundles(actor=self.reader.actor, origin=state, **filters, **self.paging())
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_bundle_form(data, self.reader.branch.name)

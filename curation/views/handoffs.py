@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.api.filters import HandoffFilterSet
 from curation.api.handoff_shapes import HandoffShape, render_handoff
 from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.briefing import describe_packet, list_standing_facts
@@ -23,6 +24,7 @@ from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success
+from memory.views.labels import WORDS
 from memory.views.state_list import ALL, StateListPage
 
 handoff_engine = HandoffEngine()
@@ -49,12 +51,14 @@ class Handoffs(StateListPage):
     section = "handoffs"
     title = gettext_lazy("Handoffs")
     states, order = STATES, HANDOFFS
+    filters, words = HandoffFilterSet, WORDS | TYPES
     export_shape, render_row = HandoffShape, staticmethod(render_handoff)
     extra_context = {
         "lead": gettext_lazy(
             "What one agent leaves for the next: verified facts, the last messages, and what is to be done,"
             " frozen in a packet."
         ),
+        "search": gettext_lazy("Filters, such as to:ledger or target:task/login"),
         "drawing": "out",
         "form_title": gettext_lazy("Hand work over"),
         "form_button": gettext_lazy("Hand over"),
@@ -68,8 +72,8 @@ class Handoffs(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return handoff_engine.count_handoffs(actor=self.reader.actor)
 
-    def list_rows(self, state: str) -> Any:
-        return handoff_engine.list_handoffs(actor=self.reader.actor, state=state, **self.paging())
+    def list_rows(self, state: str, **filters: Any) -> Any:
+        return handoff_engine.list_handoffs(actor=self.reader.actor, state=state, **filters, **self.paging())
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_handoff_form(data, {"source_branch": self.reader.branch.name})

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.api.filters import QuarantineFilterSet
 from curation.api.quarantine import QuarantineShape
 from curation.api.quarantine import render as render_quarantine
 from curation.engines.fields.quarantines import QUARANTINE
@@ -19,6 +20,7 @@ from memory.engines.fields.base import Use
 from memory.views.base import ProjectPage, base_context
 from memory.views.field_widgets import form_field
 from memory.views.flash import flash_success
+from memory.views.labels import WORDS
 from memory.views.state_list import ALL, StateListPage
 
 quarantine_engine = QuarantineEngine()
@@ -67,12 +69,14 @@ class Quarantines(StateListPage):
     section, scope = "quarantines", "curate"
     title = gettext_lazy("Quarantine")
     states, order = STATES, QUARANTINES
+    filters, words = QuarantineFilterSet, WORDS | SOURCES
     export_shape, render_row = QuarantineShape, staticmethod(render_quarantine)
     extra_context = {
         "lead": gettext_lazy(
             "What a source wrote, and all that is derived from it, is hidden on every branch. A release shows"
             " all of it again, as it was."
         ),
+        "search": gettext_lazy("Filters, such as source:agent"),
         "drawing": "archived",
         "form_title": gettext_lazy("Put a source into quarantine"),
         "form_button": gettext_lazy("Preview"),
@@ -85,8 +89,10 @@ class Quarantines(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return quarantine_engine.count_quarantines(actor=self.reader.actor)
 
-    def list_rows(self, state: str) -> Any:
-        page = quarantine_engine.list_quarantines(actor=self.reader.actor, state=state, **self.paging())
+    def list_rows(self, state: str, **filters: Any) -> Any:
+        page = quarantine_engine.list_quarantines(
+            actor=self.reader.actor, state=state, **filters, **self.paging()
+        )
         for row in page.results:
             row.shown_counts = list_counts(row)
             row.kind = SOURCES[row.source]

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from curation.api.filters import TemplateFilterSet
 from curation.api.template_shapes import TemplateShape, render_template
 from curation.engines.fields.templates import TEMPLATE
 from curation.engines.holdings import describe_branch
@@ -40,11 +41,13 @@ class Templates(StateListPage):
     section = "templates"
     title = gettext_lazy("Templates")
     states, order = STATES, TEMPLATES
+    filters = TemplateFilterSet
     export_shape, render_row = TemplateShape, staticmethod(render_template)
     extra_context = {
         "lead": gettext_lazy(
             "What new work begins from: a branch that holds what was learned, in versions that never change."
         ),
+        "search": gettext_lazy("Filters, such as type:bugfix"),
         "drawing": "copy",
         "form_title": gettext_lazy("A new template"),
         "form_button": gettext_lazy("Make the template"),
@@ -59,8 +62,10 @@ class Templates(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return template_engine.count_templates(actor=self.reader.actor)
 
-    def list_rows(self, state: str) -> Any:
-        return template_engine.list_templates(actor=self.reader.actor, state=state, **self.paging())
+    def list_rows(self, state: str, **filters: Any) -> Any:
+        return template_engine.list_templates(
+            actor=self.reader.actor, state=state, **filters, **self.paging()
+        )
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_template_form(data, self.reader.branch.name)

@@ -32,6 +32,10 @@ SHORT_NAMES = {
     "observation_type": "type",
     "tool_name": "tool",
     "relation_type": "relation",
+    "handoff_type": "type",
+    "target_branch": "target",
+    "task_type": "type",
+    "to_agent": "to",
 }
 TIME_ENDINGS = ("after", "before", "_at")
 LIST_PARAMETERS = frozenset(

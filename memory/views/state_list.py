@@ -7,20 +7,28 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from memory.exceptions import Day1Error
+from memory.exceptions import Day1Error, Invalid
+from memory.views.error_text import error_sentence
 from memory.views.exports import ExportedList
-from memory.views.filter_tokens import refuse_unknown
+from memory.views.filter_tokens import TokenFilters, list_chips, list_unknown, refuse_unknown
+from memory.views.filterset_form import list_choices
+from memory.views.labels import WORDS
 from memory.views.widgets import add_form_error
 
 ALL = "all"
+CHOSEN_ELSEWHERE = ("state", "origin", "branch")  # by the tabs, and by the bar
 
 
-class StateListPage(ExportedList):
+class StateListPage(ExportedList, TokenFilters):
     """The rows of a state, and the form for a new one; a refused form keeps its input.
 
     The first of ``states`` is shown when none is chosen. A page has ``count_rows``, ``list_rows``,
-    ``build_form`` and ``create_row``; its ``extra_context`` has the words.
+    ``build_form`` and ``create_row``; its ``extra_context`` has the words. With ``filters``, those of the
+    API, it has a line of tokens, for all of them but the branch and what the tabs choose.
     """
+
+    filters: Any = None
+    words: Mapping[str, Any] = WORDS  # of the values
 
     states: Mapping[str, Any] = {}
     parameters: Collection[str] = ()  # of the address, beside the state
@@ -33,8 +41,8 @@ class StateListPage(ExportedList):
         """Return how many rows there are, by state."""
         raise NotImplementedError
 
-    def list_rows(self, state: str) -> Any:
-        """Return a page of the rows of a state; of all with ""."""
+    def list_rows(self, state: str, **filters: Any) -> Any:
+        """Return a page of the rows of a state, of all with ""; the tokens are the ``filters``."""
         raise NotImplementedError
 
     @property
@@ -44,9 +52,27 @@ class StateListPage(ExportedList):
         requested = self.request.GET.get("state", first)
         return requested if requested in self.states else first
 
+    @property
+    def token_fields(self) -> Collection[str]:
+        names = self.filters.base_filters if self.filters else ()
+        return ["state", *(name for name in names if name not in CHOSEN_ELSEWHERE)]
+
+    @property
+    def token_choices(self) -> Mapping[str, Mapping[str, Any]]:
+        known = list_choices(self.filters, self.words) if self.filters else {}
+        return {**known, "state": self.states}
+
+    @property
+    def active_tokens(self) -> dict[str, str]:
+        """Return the filters of the address, without that of the tabs."""
+        found = {name: self.request.GET.get(name, "") for name in self.token_fields if name != "state"}
+        return {name: text for name, text in found.items() if text}
+
     def load_exported(self) -> Any:
-        refuse_unknown(self.request, ["state"], self.parameters)
-        return self.list_rows("" if self.state == ALL else self.state)
+        refuse_unknown(self.request, self.token_fields, self.parameters)
+        if self.typed_line[1]:
+            raise Invalid("This list is filtered by its tokens, and not searched.", field="q")
+        return self.list_rows("" if self.state == ALL else self.state, **self.active_tokens)
 
     def build_form(self, data: Any = None) -> forms.Form:
         """Return the form, filled with what was typed."""
@@ -61,10 +87,13 @@ class StateListPage(ExportedList):
         return redirect(self.create_row(form))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        state, counts = self.state, self.count_rows()
+        state, counts, listed = self.state, self.count_rows(), self.load_listed()
         kwargs.setdefault("form", self.build_form())
         return super().get_context_data(
-            page=self.load_exported(),
+            **listed,
+            tokens=self.active_tokens,
+            query=self.request.GET.get("q", ""),
+            chips=list(list_chips(self.request, self.list_active(), choices=self.token_choices)),
             state=state,
             tabs=[
                 (name, label, counts.get(name, sum(counts.values()))) for name, label in self.states.items()
@@ -73,6 +102,21 @@ class StateListPage(ExportedList):
             may_create=self.may_create,
             **kwargs,
         )
+
+    def list_active(self) -> dict[str, str]:
+        """Return the tokens of the page, an unknown one too, so that it can be taken away."""
+        return self.active_tokens | list_unknown(self.request, {*self.token_fields, *self.parameters})
+
+    def load_listed(self) -> dict[str, Any]:
+        """Return the page of the list, or why there is none: what was typed stays for correction."""
+        try:
+            return {"page": self.load_exported()}
+        except Invalid as error:
+            return {"error": error_sentence(error, self.words)}
+
+    def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
+        refused = {"status": Invalid.status} if context.get("error") else {}
+        return super().render_to_response(context, **{**refused, **kwargs})
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.reader.require_now()

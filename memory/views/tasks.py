@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory.actors import Actor
+from memory.api.filters import TaskFilterSet
 from memory.api.task_shapes import TaskShape, render_task
 from memory.engines.agent_tasks.context import MAX_BUDGET
 from memory.engines.agent_tasks.engine import TaskEngine
@@ -58,11 +59,13 @@ class Tasks(StateListPage):
     is_live = spans_branches = True
     title = gettext_lazy("Tasks")
     states, order = STATES, TASKS
+    filters = TaskFilterSet
     export_shape, render_row = TaskShape, staticmethod(render_task)
     extra_context = {
         "lead": gettext_lazy(
             "Work that agents share: each has a branch of its own, and what lasts is offered to the parent."
         ),
+        "search": gettext_lazy("Filters, such as agent:ledger"),
         "drawing": "task",
         "form_title": gettext_lazy("A new task"),
         "form_button": gettext_lazy("Make the task"),
@@ -76,8 +79,8 @@ class Tasks(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return task_engine.count_tasks(actor=self.reader.actor)
 
-    def list_rows(self, state: str) -> Any:
-        return task_engine.list_tasks(actor=self.reader.actor, state=state, **self.paging())
+    def list_rows(self, state: str, **filters: Any) -> Any:
+        return task_engine.list_tasks(actor=self.reader.actor, state=state, **filters, **self.paging())
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_task_form(data)

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from memory.actors import Actor
+from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
@@ -124,6 +125,13 @@ LISTS = {
     "audit": "There are: action, after, before, by, target.",
     "branches": "There are: archived.",
     "review": "There are: status.",
+    "tasks": "There are: agent, state.",
+    "handoffs": "There are: state, target, to, type.",
+    "templates": "There are: state, type.",
+    "bundles": "There are: name, state.",
+    "quarantines": "There are: source, state.",
+    "consolidation": "There are: level, state, target.",
+    "replays": "There are: state.",
 }
 
 
@@ -149,6 +157,12 @@ def test_an_unknown_filter_of_an_address_is_refused(maintainer: Client, facts: N
         ("sessions?task=t1", "sessions?task_id=t1"),
         ("observations?type=discovery&after=2026", "observations?observation_type=discovery&after=2026"),
         ("relations?relation=uses", "relations?relation_type=uses"),
+        (
+            "handoffs?q=type:escalation+to:ops&ordering=created_at",
+            "handoffs?ordering=created_at&handoff_type=escalation&to_agent=ops",
+        ),
+        ("tasks?agent=ops&state=all", "tasks?agent_id=ops&state=all"),
+        ("bundles?q=state:Uploaded", "bundles?state=uploaded"),
     ],
 )
 def test_an_address_may_name_a_filter_as_it_is_typed(viewer: Client, typed: str, address: str) -> None:
@@ -250,3 +264,19 @@ def test_a_fact_beside_its_list_is_the_part_of_its_page(viewer: Client, actor: A
     part = text(viewer.get(f"{LIST}/{fact.uid}", headers=HTMX))
     assert ("<html" in part, fact.fact_text in part, "Is it believed?" in part) == (False, True, True)
     assert f'<a href="{LIST}/{fact.uid}">Open its page</a>' in part
+
+
+def test_a_list_by_state_takes_tokens_too(viewer: Client, actor: Actor) -> None:
+    for name in ("ledger", "ops"):
+        TaskEngine().create_task(name=f"Task of {name}", objectives=[], actor=actor)
+    TaskEngine().join_task(task="task-of-ops", agent_id="ops", actor=actor)
+    page = text(viewer.get("/p/test/tasks?q=agent:ops&state=active", follow=True))
+    assert ("Task of ops" in page, "Task of ledger" in page) == (True, False)
+    assert tokens(page) == {"agent:ops": "/p/test/tasks?state=active"}
+    assert '<input type="hidden" name="agent_id" value="ops">' in page
+    page = text(viewer.get("/p/test/tasks?q=words"))
+    assert "This list is filtered by its tokens, and not searched." in page
+    assert ('value="words"' in page, "Task of ops" in page) == (True, False)
+    page = text(viewer.get("/p/test/handoffs?handoff_type=none"))
+    assert 'class="note error"' in page
+    assert list(tokens(page)) == ["type:none"]
