@@ -41,7 +41,9 @@ class BatchReportShape(ReplayBatchShape):
     cost = s.FloatField(allow_null=True, help_text="null without prices.")
     verdicts = s.DictField(child=s.IntegerField(), help_text="Of the semantic diffs.")
     similarity = s.DictField(child=s.FloatField(), help_text="Averages: actions, reasoning, result.")
-    source_scores = s.DictField(child=s.FloatField(), help_text="Averages of judged scores by dimension.")
+    source_scores = s.DictField(
+        child=s.FloatField(), help_text="Averages by dimension of judged scores, where both sides have one."
+    )
     replay_scores = s.DictField(child=s.FloatField())
     notes = s.ListField(child=s.CharField(), help_text="Why replays wait, stopped or failed, each once.")
 
@@ -68,8 +70,12 @@ def batch(row: ReplayBatch) -> dict[str, Any]:
 
 
 def report(found: BatchReport) -> dict[str, Any]:
-    names = ("states", "totals", "cost", "verdicts", "similarity", "source_scores", "replay_scores", "notes")
-    return {**batch(found.batch), **{name: getattr(found, name) for name in names}}
+    names = ("states", "totals", "cost", "verdicts", "similarity", "notes")
+    scores = {
+        "source_scores": {one.dimension: one.source for one in found.scores},
+        "replay_scores": {one.dimension: one.replay for one in found.scores},
+    }
+    return {**batch(found.batch), **{name: getattr(found, name) for name in names}, **scores}
 
 
 def replay(row: Replay) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from conversations.engines.replays.batches import (
     ReplayBatchEngine,
 )
 from conversations.engines.replays.engine import ReplayEngine
+from conversations.engines.replays.sources import name_sources
 from conversations.models import Replay, ReplayBatch
 from conversations.views.compare import VERDICTS
 from conversations.views.progress import ProgressPage
@@ -36,7 +37,6 @@ from conversations.views.replay_form import (
     read_parameters,
 )
 from conversations.views.replays import STATES, count_steps
-from conversations.views.side_scores import list_side_scores
 from memory.exceptions import Day1Error
 from memory.views.error_text import error_sentence
 from memory.views.exports import ExportedList
@@ -158,7 +158,7 @@ class ReplayBatchPage(ProgressPage):
             **describe_progress(found.states),
             **self._load_replays(batch_id),
             may_write=self.reader.can["write"] and not found.batch.branch.archived_at,
-            scores=list_side_scores(found.source_scores, found.replay_scores),
+            scores=found.scores,
             verdicts=[(VERDICTS[name][1], count) for name, count in found.verdicts.items()],
             similarities=[(label, found.similarity[name]) for name, label in SIMILARITIES.items()]
             if found.similarity
@@ -168,11 +168,10 @@ class ReplayBatchPage(ProgressPage):
         )
 
     def _load_replays(self, batch_id: UUID) -> dict[str, Any]:
-        if self.is_asked_by_script:
-            return {}
         page = replay_engine.list_replays(actor=self.reader.actor, batch_id=batch_id, **self.paging())
         for row in page.results:
             row.kind, row.sentence = STATES[row.state], count_steps(row)
+        name_sources(page.results)
         return {"page": page}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

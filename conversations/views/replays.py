@@ -15,6 +15,8 @@ from conversations.api import replay_shapes
 from conversations.engines.fields import REPLAY
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
+from conversations.engines.replays.side_scores import compare_scores
+from conversations.engines.replays.sources import name_sources
 from conversations.models import Message, Replay
 from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
@@ -28,7 +30,6 @@ from conversations.views.replay_form import (
     list_parameters,
     read_parameters,
 )
-from conversations.views.side_scores import load_side_scores
 from conversations.views.thread import list_entries
 from memory.engines.support import validation as c
 from memory.exceptions import Conflict, Day1Error, NotFound, TooLarge
@@ -109,6 +110,7 @@ class Replays(StateListPage):
         )
         for row in page.results:
             row.kind, row.sentence = STATES[row.state], count_steps(row)
+        name_sources(page.results)
         return page
 
     def build_form(self, data: Any = None) -> forms.Form:
@@ -191,7 +193,7 @@ class ReplayPage(ProgressPage):
             "entries": list_entries(messages),
             "parameters": list_parameters({name: getattr(row, name) for name in ORDER}),
             "memory": describe_memory(row),
-            "scores": load_side_scores(row),
+            "scores": compare_scores(row),
             "advice": ADVICE if row.state in MAY_RUN else "",
         }
         if not messages:

@@ -45,6 +45,9 @@ class TestBatches:
         batch = ReplayBatch.objects.get()
         assert (made.status_code, made["Location"]) == (302, f"{BATCHES}/{batch.pk}")
         assert "hx-get" in curator.get(made["Location"]).content.decode()  # while it is at work
+        part = curator.get(f"{made['Location']}?limit=1", headers={"HX-Request": "true"}).content.decode()
+        assert f'hx-get="{made["Location"]}?limit=1"' in part
+        assert '<div id="batch-rows" hx-swap-oob="true">' in part  # the rows go on too
         model.next.append(completion("The clock is wrong."))
         batches.execute_batch(batch.pk)
         row = batch.replays.get()
@@ -53,6 +56,7 @@ class TestBatches:
                 target_type="conversation", target_id=uid, dimension="safety", value=value, actor=actor
             )
         page = text(viewer.get(made["Location"]))
+        assert "1 step, 110 tokens Done Login" in page
         for words in ("Smaller", "1 / 1", "Done: 1", "safety 0.50 0.75 +0.25", "small"):
             assert words in page
         assert "+0.25" in text(viewer.get(f"/p/test/replays/{row.pk}"))

@@ -522,6 +522,19 @@ class TestBatches:
         assert report.similarity["actions"] == 1.0
         assert {one["model"] for one in model.sent} == {"third"}
 
+    def test_scores_are_averaged_where_both_sides_have_one(self, actor, model, corpus):
+        ids = [talk.uid for talk in corpus[:2]]
+        batch = BATCHES.create_batch(actor=actor, conversation_ids=ids)
+        rated = batch.replays.get(source_id=ids[0])
+        for uid, value in ((ids[0], 0.5), (ids[1], 1.0), (rated.conversation_id, 0.75)):
+            ScoringEngine().create_score(
+                target_type="conversation", target_id=uid, dimension="safety", value=value, actor=actor
+            )
+        report = BATCHES.get_report(batch_id=batch.pk, actor=actor)
+        assert [(one.dimension, one.source, one.replay, one.change) for one in report.scores] == [
+            ("safety", 0.5, 0.75, "+0.25")
+        ]
+
     def test_stopped_and_gone_on_with(self, actor, model, corpus):
         ids = [talk.uid for talk in corpus[:2]]
         batch = BATCHES.create_batch(actor=actor, conversation_ids=ids)

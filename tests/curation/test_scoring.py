@@ -313,15 +313,16 @@ def test_a_key_with_many_names_counts_once(talk: Talk, actor: Actor) -> None:
     give(target, keys[1], 0.1)
     found = engine.summarize_scores(target_type="conversation", target_id=target.uid, actor=actor)
     assert [(one.count, one.average, one.min, one.max) for one in found.dimensions] == [(2, 0.5, 0.1, 0.9)]
-    assert ReplayScores().average_scores(actor.project_id, [target.uid]) == {"tone": 0.5}
+    assert ReplayScores().load_scores(actor.project_id, [target.uid]) == {target.uid: {"tone": 0.5}}
 
 
-def test_a_conversation_that_was_rated_often_counts_once_in_an_average(talk: Talk, actor: Actor) -> None:
+def test_of_a_conversation_that_was_rated_often_the_newest_counts(talk: Talk, actor: Actor) -> None:
     often, once = talk(), talk()
     for value in (0.1, 0.2, 0.3, 1.0):  # the newest of a scorer counts
         give(often, actor, value)
     give(once, actor, 0.0)
-    assert ReplayScores().average_scores(actor.project_id, [often.uid, once.uid]) == {"tone": 0.5}
+    found = ReplayScores().load_scores(actor.project_id, [often.uid, once.uid])
+    assert found == {often.uid: {"tone": 1.0}, once.uid: {"tone": 0.0}}
 
 
 def test_a_fact_has_the_scores_of_its_verification_too(judge: FakeJudge, fact: Fact, actor: Actor) -> None:

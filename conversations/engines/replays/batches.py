@@ -12,9 +12,9 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine, ConversationFilter, get_visible
 from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.costs import require_prices, sum_costs
-from conversations.engines.replays.endings import SCORINGS
 from conversations.engines.replays.engine import CHECKS, LIMIT_CHECKS, ReplayEngine, require_model
 from conversations.engines.replays.memory_state import find_place
+from conversations.engines.replays.side_scores import SideScore, average, average_sides
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message, Replay, ReplayBatch
 from memory.actors import Actor
@@ -32,6 +32,7 @@ MAX_CONVERSATIONS, MAX_NOTES = 100, 5
 STOPPED = "The batch was stopped."
 State = Replay.State
 NAME = c.redact_stored(c.text_check(200))
+LAYERS = ("actions", "reasoning", "result")
 SUMMED = ("steps", "calls", "input_tokens", "output_tokens", "unknown_calls")
 
 
@@ -45,8 +46,7 @@ class BatchReport:
     cost: float | None
     verdicts: Mapping[str, int]
     similarity: Mapping[str, float]
-    source_scores: Mapping[str, float]
-    replay_scores: Mapping[str, float]
+    scores: Sequence[SideScore]  # averages of the pairs in which both are rated
     notes: Sequence[str]  # why replays wait, stopped or failed, each once
 
 
@@ -217,18 +217,14 @@ class ReplayBatchEngine:
         batch = self.get_batch(batch_id=batch_id, actor=actor)
         rows = list(batch.replays.all())
         done = [row.comparison for row in rows if row.comparison]
-        project_id = actor.project_id
         return BatchReport(
             batch,
             Counter(row.state for row in rows),
             {name: sum(getattr(row, name) for row in rows) for name in SUMMED},
             sum_costs(rows),
             Counter(one["verdict"] for one in done),
-            {name: average([one[name] for one in done]) for name in ("actions", "reasoning", "result")}
-            if done
-            else {},
-            average_scores(project_id, [row.source_id for row in rows]),
-            average_scores(project_id, [row.conversation_id for row in rows]),
+            {name: average([one[name] for one in done]) for name in LAYERS} if done else {},
+            average_sides(rows),
             list(dict.fromkeys(row.note for row in rows if row.note))[:MAX_NOTES],
         )
 
@@ -267,14 +263,3 @@ def has_model() -> bool:
     except ProviderUnavailable:
         return False
     return True
-
-
-def average_scores(project_id: UUID, uids: Sequence[UUID]) -> Mapping[str, float]:
-    found: dict[str, float] = {}
-    for scoring in SCORINGS:
-        found |= scoring.average_scores(project_id, uids)
-    return found
-
-
-def average(values: Sequence[float]) -> float:
-    return round(sum(values) / len(values), 4)

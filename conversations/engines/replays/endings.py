@@ -22,8 +22,10 @@ class ReplayScoring(Protocol):
     def score_replay(self, row: Replay, actor: Actor) -> None:
         """Have judges rate a replay and its source, in the background."""
 
-    def average_scores(self, project_id: UUID, conversation_ids: Sequence[UUID]) -> Mapping[str, float]:
-        """Return the average of judged scores of conversations, by dimension."""
+    def load_scores(
+        self, project_id: UUID, conversation_ids: Sequence[UUID]
+    ) -> Mapping[UUID, Mapping[str, float]]:
+        """Return the judged scores of conversations, by conversation and dimension."""
 
 
 SCORINGS: list[ReplayScoring] = []

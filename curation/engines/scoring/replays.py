@@ -1,4 +1,4 @@
-"""Scores of replays: both sides rated at the end, and averages for the report of a batch."""
+"""Scores of replays: both sides rated at the end, and what both were given."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -30,8 +30,10 @@ class ReplayScores:
             except Day1Error as error:  # the branch was archived: the replay is done all the same
                 logger.warning("Replay %s: conversation %s is not rated: %s", row.pk, uid, error.text)
 
-    def average_scores(self, project_id: UUID, conversation_ids: Sequence[UUID]) -> Mapping[str, float]:
-        """Return the average of judged scores, by dimension; a heuristic's and hidden ones are left out."""
+    def load_scores(
+        self, project_id: UUID, conversation_ids: Sequence[UUID]
+    ) -> Mapping[UUID, Mapping[str, float]]:
+        """Return judged scores by conversation and dimension, without a heuristic's and hidden ones."""
         shown = select_shown_scores(project_id)
         kind = Score.Target.CONVERSATION
         return average_targets(shown.filter(target_type=kind, target_id__in=conversation_ids))

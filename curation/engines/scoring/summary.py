@@ -39,16 +39,16 @@ def summarize_rows(rows: Any) -> ScoreSummary:
     return ScoreSummary([summarize_values(name, values[name]) for name in sorted(values)], guesses)
 
 
-def average_targets(rows: Any) -> dict[str, float]:
-    """Return the average over targets of their judged scores, by dimension."""
-    targets: dict[tuple[UUID, str], list[float]] = defaultdict(list)
+def average_targets(rows: Any) -> dict[UUID, dict[str, float]]:
+    """Return the average of each target's judged scores, by dimension."""
+    values: dict[tuple[UUID, str], list[float]] = defaultdict(list)
     for (target, dimension, method, _giver), voices in group_by_giver(find_newest(rows)).items():
         if method != Score.Method.HEURISTIC:
-            targets[target, dimension].append(average(voices))
-    values: dict[str, list[float]] = defaultdict(list)
-    for (_target, dimension), voices in targets.items():
-        values[dimension].append(average(voices))
-    return {name: average(values[name]) for name in sorted(values)}
+            values[target, dimension].append(average(voices))
+    found: dict[UUID, dict[str, float]] = defaultdict(dict)
+    for (target, dimension), voices in values.items():
+        found[target][dimension] = average(voices)
+    return dict(found)
 
 
 def find_newest(rows: Any) -> dict[tuple[UUID, str, str, str, str], float]:
