@@ -97,6 +97,7 @@ class Replay(models.Model):
 
     # Set where it is shown.
     cost: float | None
+    source_title: str  # set where pages list replays
     sentence: str
     kind: Any
 
