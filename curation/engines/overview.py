@@ -7,7 +7,7 @@ from uuid import UUID
 from curation.engines.gates import sort_arrivals
 from curation.engines.verification_run import find_judge
 from memory.actors import Actor
-from memory.engines.branches.stats import count_verification, load_verdicts, tally_values
+from memory.engines.branches.stats import count_verification, sum_groups, tally_values, tally_verdicts
 from memory.engines.merging.options import MergeOptions, find_branches
 from memory.engines.merging.settling import load_plan
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -50,12 +50,13 @@ def summarize_branch(*, branch_name: str, actor: Actor) -> Summary:
     actor.require_scope("read", branch_name)
     lineage = find_branch(actor, branch_name).lineage()
     facts = sum(tally_values(Fact.objects.in_lineage, "status", lineage).values())
+    verdicts = tally_verdicts(lineage)
     judge, _problem = find_judge()
     return Summary(
         branch_name,
         facts,
-        count_verification(lineage, facts),
-        dict(tally_values(load_verdicts, "method", lineage)),
+        count_verification(lineage, facts, sum_groups(verdicts, 0)),
+        dict(sum_groups(verdicts, 1)),
         judge.model if judge else None,
     )
 

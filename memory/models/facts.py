@@ -20,6 +20,9 @@ PROPOSED_INDEX = models.Index(
     fields=["branch", "seq_to"], condition=models.Q(status="created"), name="fact_proposed"
 )
 
+# In the place of bopen: what a branch shows at a point is counted, by status too, without a look at the rows.
+SHOWN_INDEX = models.Index(fields=["branch", "seq_to", "seq_from", "deleted", "status"], name="fact_bshown")
+
 # Facts of no repository are found by the other indexes.
 REPOSITORY_INDEX = models.Index(
     fields=["branch", "repository", "uid"], condition=models.Q(repository__gt=""), name="fact_brepository"
@@ -160,7 +163,8 @@ class Fact(BranchedModel):
 
     class Meta(BranchedModel.Meta):
         indexes = [
-            *BranchedModel.Meta.indexes,
+            *(index for index in BranchedModel.Meta.indexes if index.name != "%(class)s_bopen"),
+            SHOWN_INDEX,
             models.Index(fields=["branch", "norm_hash"], name="fact_bnorm"),
             models.Index(fields=["branch", "session_id", "uid"], name="fact_bsession"),
             REPOSITORY_INDEX,

@@ -256,7 +256,7 @@ def test_what_is_new_for_the_resident_copy() -> None:
     write(store.actor, "one more")
     assert facts(lambda: nearest(store)) == [
         "SEARCH fact USING COVERING INDEX fact_bseq (branch_id=? AND seq_from>? AND seq_from<?)",
-        "SEARCH fact USING COVERING INDEX fact_bopen (branch_id=? AND seq_to>? AND seq_to<?)",
+        "SEARCH fact USING COVERING INDEX fact_bshown (branch_id=? AND seq_to>? AND seq_to<?)",
         "SEARCH fact USING INDEX fact_bseq (branch_id=? AND seq_from>? AND seq_from<?)",
     ]
 

@@ -97,12 +97,20 @@ def find_shared(first: Side, second: Side) -> Position | None:
         ends = [end for end in (one.last, other.last) if end is not None]
         if ends and first.branch_name == second.branch_name:
             number = min(ends)
+        elif list(first.lineage) == list(second.lineage):
+            number = _find_last_number(first, index)
         else:  # two branches may have different messages in one conversation
             number = _find_common_number(first, second, index)
         shared = (index, number)
         if one.last != other.last or number < (one.last or 0):
             break
     return shared
+
+
+def _find_last_number(side: Side, index: int) -> int:
+    """Return the number of a segment's last message, 0 without one."""
+    part = filter_segment(Message.objects.in_lineage(side.lineage), side.thread.segments[index])
+    return max((row.sequence_num for row in part.highest(1, "sequence_num")), default=0)
 
 
 def _find_common_number(first: Side, second: Side, index: int) -> int:

@@ -5,6 +5,7 @@ STATISTICS = {
     "buid": "400000 40000 4 1",
     "bseq": "400000 40000 4 1",
     "bopen": "400000 40000 20000",
+    "bshown": "400000 40000 20000 4000 4000 1000",
     "uid": "400000 4",
     "bnorm": "400000 40000 4",
     "bsession": "400000 40000 400 4",
@@ -14,3 +15,8 @@ STATISTICS = {
     "bsource": "400000 40000 4",
     "btarget": "400000 40000 4",
 }
+
+
+def find_typical(index: str) -> str | None:
+    """Return the typical statistics of an index, None where there are none."""
+    return STATISTICS.get(index.rsplit("_", 1)[-1])

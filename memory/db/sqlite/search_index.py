@@ -24,7 +24,7 @@ from memory.db.sqlite.keyword_cache import (
     list_visible,
     read_visible,
 )
-from memory.db.sqlite.planner_statistics import STATISTICS
+from memory.db.sqlite.planner_statistics import find_typical
 from memory.db.sqlite.vector_caches import find_vector_cache, get_vector_cache
 
 MAX_PHRASES = 200
@@ -119,20 +119,23 @@ class SearchIndex:
     def seed_statistics(self) -> None:
         """Store typical statistics of a large store, until the planner's own replace them.
 
-        Without them it prefers (branch, seq_to), which half of a branch shares, for every look-up.
+        Without them it prefers (branch, seq_to), which half of a branch shares, for every look-up. A table
+        that has its own is counted anew: beside them a typical index would look better than it is.
         """
         with self.connection.cursor() as cursor:
             cursor.execute("ANALYZE sqlite_master")  # creates sqlite_stat1
             cursor.execute(
                 "SELECT tbl_name, name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
             )
-            indexes = [
-                (table, name, STATISTICS.get(name.rsplit("_", 1)[-1])) for table, name in cursor.fetchall()
-            ]
-            cursor.execute("SELECT idx FROM sqlite_stat1")
-            known = {name for (name,) in cursor.fetchall()}
+            indexes = [(table, name, find_typical(name)) for table, name in cursor.fetchall()]
+            cursor.execute("SELECT tbl, idx, stat FROM sqlite_stat1")
+            known = {name: (table, stat) for table, name, stat in cursor.fetchall()}
+            counted = {table for name, (table, stat) in known.items() if name and stat != find_typical(name)}
             missing = [entry for entry in indexes if entry[2] and entry[1] not in known]
-            cursor.executemany("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", missing)
+            typical = [entry for entry in missing if entry[0] not in counted]
+            cursor.executemany("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", typical)
+            for table in sorted(counted & {entry[0] for entry in missing}):
+                cursor.execute(f'ANALYZE "{table}"')
             cursor.execute("ANALYZE sqlite_master")  # makes the planner read them
 
     def _insert_rows(self, index: FullTextIndex, rows: Sequence[Any], letters: str) -> None:

@@ -1,9 +1,10 @@
 """Statistics of a branch: its content and its contributors. Counts only, no text."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -59,7 +60,7 @@ def count_verification(
 
     Verdicts are counted, since they are fewer than the facts; ``verdicts`` are their counts where known.
     """
-    verdicts = tally_values(load_verdicts, "status", lineage) if verdicts is None else verdicts
+    verdicts = sum_groups(tally_verdicts(lineage), 0) if verdicts is None else verdicts
     verified = verdicts.get(Verdict.VERIFIED, 0) - len(find_capped(lineage))
     rejected = verdicts.get(Verdict.INVALIDATED, 0)
     return {"verified": verified, "invalidated": rejected, "unverified": facts - verified - rejected}
@@ -72,28 +73,45 @@ def load_verdicts(lineage: Lineage) -> VersionedQuerySet:
     return FactAssessment.objects.in_lineage(lineage).filter(Exists(on_now))
 
 
+def tally_verdicts(lineage: Lineage) -> Counter[tuple[str, ...]]:
+    """Count the verdicts on the facts' present text by status and method."""
+    return tally_groups(load_verdicts, ("status", "method"), lineage)
+
+
 def tally_values(rows: Rows, column: str, lineage: Lineage) -> Counter[str]:
-    """Count the rows by value: the parent's counts, corrected for the memories that the branch itself
+    """Count the rows by the values of a column."""
+    return sum_groups(tally_groups(rows, (column,), lineage), 0)
+
+
+def sum_groups(groups: Mapping[tuple[str, ...], int], place: int) -> Counter[str]:
+    """Return counts of groups by one of their columns."""
+    found: Counter[str] = Counter()
+    for values, count in groups.items():
+        found[values[place]] += count
+    return found
+
+
+def tally_groups(rows: Rows, columns: Sequence[str], lineage: Lineage) -> Counter[tuple[str, ...]]:
+    """Count the rows by values: the parent's counts, corrected for the memories that the branch itself
     changed.
 
     This avoids a visibility check for each row of the parent: few of many are hidden.
     """
     if len(lineage) == 1:
-        return count_by_value(rows(lineage), column)
+        return count_groups(rows(lineage), columns)
     parents = take_parents(lineage)
     spoken = own_rows_condition(*lineage[0])
-    before, now = (rows(point).filter(spoken).gather_values(column) for point in (parents, lineage))
-    return tally_values(rows, column, parents) - count_values(before) + count_values(now)
+    before, now = (rows(point).filter(spoken).gather_values(*columns) for point in (parents, lineage))
+    return tally_groups(rows, columns, parents) - Counter(before) + Counter(now)
 
 
-def count_by_value(rows: VersionedQuerySet, column: str) -> Counter[str]:
-    """Count the rows of each value, one query per value: GROUP BY would sort every row first."""
-    known = [value for value, _name in rows.model._meta.get_field(column).choices]
-    return Counter(rows.aggregate(**{value: Count("pk", filter=Q(**{column: value})) for value in known}))
-
-
-def count_values(values: list[tuple]) -> Counter[str]:
-    return Counter(value for (value,) in values)
+def count_groups(rows: VersionedQuerySet, columns: Sequence[str]) -> Counter[tuple[str, ...]]:
+    """Count the rows of each choice in one pass: GROUP BY would sort every row first."""
+    choices = [[value for value, _ in rows.model._meta.get_field(name).choices] for name in columns]
+    groups = {f"group_{place}": values for place, values in enumerate(product(*choices))}
+    filters = {name: Q(**dict(zip(columns, values, strict=True))) for name, values in groups.items()}
+    counts = rows.aggregate(**{name: Count("pk", filter=only) for name, only in filters.items()})
+    return Counter({values: counts[name] for name, values in groups.items()})
 
 
 def own_rows_condition(branch: int, limit: int) -> Q:
