@@ -11,7 +11,7 @@ from analytics.engines.answers import Junk
 from analytics.engines.decisions import filter_about, filter_open
 from analytics.engines.ranges import DAY, FORMS
 from analytics.engines.scopes import Scope
-from analytics.engines.tallies import FACT_AGENTS, FACT_DAYS, FACT_STATES, regroup, tally_rows
+from analytics.engines.tallies import FACT_AGENTS, FACT_DAYS, FACT_STATES, add_up, regroup, tally_rows
 from curation.engines.queue.reasons import build_never_recalled, find_idle_time, select_known_idle
 from curation.models import ReviewItem
 from memory.db.querysets import FEW
@@ -64,7 +64,7 @@ def count_never_recalled(scope: Scope) -> int:
     days = regroup(scope.tally(FACT_DAYS), FACT_DAYS, "day", where=where)
     old = sum(count for day, count in days.items() if day < since.strftime(FORMS[DAY]))
     known = Fact.searchable_q() & select_known_idle(scope.actor.project_id, scope.lineage, since)
-    return old - sum(tally_rows(FACT_STATES, scope.lineage, known).values())
+    return old - sum(add_up(FACT_STATES, scope.lineage, known).values())
 
 
 def select_never_recalled(scope: Scope) -> Q:
@@ -101,4 +101,4 @@ def count_rejected(scope: Scope) -> Counter[str]:
     judged = {"branch__in": [branch for branch, _ in scope.lineage], "status": REJECTED}
     among = FactAssessment._base_manager.filter(**judged).values("uid")  # few, and read first
     rejected = Q(uid__in=among) & Q(has_verdict([REJECTED], scope.lineage))
-    return regroup(tally_rows(FACT_AGENTS, scope.lineage, rejected), FACT_AGENTS, "agent_id")
+    return regroup(add_up(FACT_AGENTS, scope.lineage, rejected), FACT_AGENTS, "agent_id")

@@ -13,7 +13,7 @@ from django.db.models import CharField, Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Cast, Left
 
 from conversations.models import Conversation, Message
-from memory.db.lineage import take_parents
+from memory.db.lineage import take_own, take_parents
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.branches.stats import load_verdicts
 from memory.models import Fact, FactAssessment, Observation, Relation
@@ -96,7 +96,12 @@ def extend_tally(measure: Measure, inherited: Tally, lineage: Lineage, condition
     """Return the tally of a child, of which the parent's is known."""
     own, limit = lineage[0]
     changed = measure.list_changed(own, 0, limit)
-    return correct_tally(measure, inherited, take_parents(lineage), lineage, changed, condition)
+    if not measure.is_additive:
+        return correct_tally(measure, inherited, take_parents(lineage), lineage, changed, condition)
+    found = Counter(inherited)
+    found.subtract(add_up(measure, take_parents(lineage), changed, condition))
+    found.update(add_up(measure, take_own(lineage), condition or Q()))
+    return Counter({key: count for key, count in found.items() if count})
 
 
 def group_rows(measure: Measure, lineage: Lineage, condition: Q) -> Tally:

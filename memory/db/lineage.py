@@ -10,6 +10,11 @@ class MaskedLineage(list[tuple[int, int]]):
     """
 
 
+def take_own(lineage: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Return the lineage of what a branch shows of its own: what is in quarantine stays hidden."""
+    return MaskedLineage(lineage[:1]) if isinstance(lineage, MaskedLineage) else lineage[:1]
+
+
 def take_parents(lineage: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return the lineage of the parent: what is in quarantine stays hidden along it."""
     return MaskedLineage(lineage[1:]) if isinstance(lineage, MaskedLineage) else lineage[1:]

@@ -176,7 +176,7 @@ class NewMergeRequest(ProjectPage):
     def _list_changes(self, source: Branch, target: str) -> tuple[list[PlanItem], bool]:
         """Return the memories that the branch could bring, and whether there are more."""
         try:
-            found = merge_engine.preview_merge(
+            page = merge_engine.list_changes(
                 source=source.name,
                 target=target or MAIN,
                 classes=[CONFLICT, APPLIED],
@@ -185,7 +185,6 @@ class NewMergeRequest(ProjectPage):
             )
         except (BranchArchived, BranchNotFound, Conflict):  # opening the request says so
             return [], False
-        page = found.plan.page
         return [item for item in page.results if not item.model.OWNERS], page.next is not None
 
     def _suggest_title(self, source: Branch) -> str:

@@ -8,12 +8,13 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
 from memory.engines.merging.options import MergeOptions, find_branches, parse_strategy, require_on_target
-from memory.engines.merging.plan import Decision
+from memory.engines.merging.plan import Decision, PlanItem
 from memory.engines.merging.plan_pages import MergePlan, PlanQuery, cut_plan, find_points
 from memory.engines.merging.plan_views import PlanView
 from memory.engines.merging.settling import check_decisions, keep_latest, load_plan
 from memory.engines.merging.strategies import AUTO
 from memory.engines.support.idempotency import Keep, keep_nothing
+from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
 
 
@@ -50,6 +51,17 @@ class MergeEngine:
         query = PlanQuery(kind, classes, limit, cursor)
         plan = load_plan(options, find_points(options, query))
         return MergePreview(cut_plan(PlanView.from_plan(plan), options, query), check_plan(plan, options))
+
+    def list_changes(
+        self, *, source: str, actor: Actor, target: str = MAIN, classes: Sequence[str] = (), limit: int = 50
+    ) -> Page[PlanItem]:
+        """Return the first memories of some classes that a merge would have, without the results of checks.
+
+        Needs the scope read on both branches. Raises as ``preview_merge``.
+        """
+        options, query = build_options(actor, source, target, AUTO, (), ()), PlanQuery("", classes, limit)
+        plan = load_plan(options, find_points(options, query))
+        return cut_plan(PlanView.from_plan(plan), options, query).page
 
     def merge_branch(
         self,
