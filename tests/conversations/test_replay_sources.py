@@ -56,6 +56,34 @@ class TestResults:
         assert [text for role, text in texts(replay) if role == "tool_result"] == ["old"]
 
 
+class TestShapes:
+    def test_ids_are_short_and_each_is_there_once(self, actor, talk, replay_at):
+        calls = [{"id": "x" * 100, "name": "Read", "input": {"path": path}} for path in "ab"]
+        rows = talk(ask("go"), {"role": "assistant", "tool_calls": calls}, used("Read", {}, "c"), ask("on"))
+        context = ENGINE.get_replay_context(replay_id=replay_at(rows[3]).pk, actor=actor)["messages"]
+        ids = [call["id"] for one in context for call in one.get("tool_calls", ())]
+        assert ids == ["call_0", "call_1", "call_2"]
+        assert [one["tool_call_id"] for one in context if one["role"] == "tool"] == ids
+
+    @pytest.mark.slow
+    def test_a_tool_that_takes_a_text_is_called_with_an_object(self, actor, model, run, talk, replay_at):
+        rows = talk(ask("go"), used("patch", "+1", "patched"), ask("again"), used("patch", "+2", "twice"))
+        model.next += [completion(None, ("patch", {"input": "+2"})), completion("Done.")]
+        replay = run(replay_at(rows[2]))
+        assert (replay.state, replay.unknown_calls) == ("done", 0)
+        sent = [one["tool_calls"][0]["function"] for one in model.sent[1]["messages"] if "tool_calls" in one]
+        assert sent == [{"name": "patch", "arguments": f'{{"input": "{text}"}}'} for text in ("+1", "+2")]
+        assert list(model.sent[0]["tools"][0]["function"]["parameters"]["properties"]) == ["input"]
+        own = ENGINE.list_messages(replay_id=replay.pk, actor=actor)
+        assert own[0].tool_calls[0]["input"] == "+2"
+
+    @pytest.mark.slow
+    def test_no_arguments_are_an_empty_object(self, model, run, talk, replay_at):
+        rows = talk(ask("go"), used("date", None, "today"))
+        model.next += [completion(None, ("date", {})), completion("Done.")]
+        assert run(replay_at(rows[0])).unknown_calls == 0
+
+
 class TestLongSources:
     def test_system_messages_stay_and_the_gap_is_named(self, actor, talk, replay_at, monkeypatch):
         monkeypatch.setattr(thread, "MAX_PART", 3)

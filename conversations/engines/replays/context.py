@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conversations.engines.replays.recorded import RecordedTools
+from conversations.engines.replays.recorded import RecordedTools, wrap_arguments
 from conversations.engines.semantic_diff.tool_steps import ToolStep, list_tool_steps
 from conversations.models import Message, Replay
 from memory.ranking import count_tokens
@@ -32,7 +32,7 @@ def build_context(
 def _list_chat(messages: Sequence[Message], tools: RecordedTools) -> Iterator[ChatMessage]:
     steps = list_tool_steps(messages)
     for number, step in enumerate(steps):
-        step.call_id = step.call_id or f"call_{number}"
+        step.call_id = f"call_{number}"  # the source may have it twice, or one too long for the API
     by_message: dict[Any, list[ToolStep]] = {}
     for step in steps:
         by_message.setdefault(step.message_id, []).append(step)
@@ -57,9 +57,7 @@ def _show_answer(text: str, steps: Sequence[ToolStep], tools: RecordedTools) -> 
             "type": "function",
             "function": {
                 "name": tools.get_clean_name(step.name),
-                "arguments": json.dumps(
-                    step.arguments if step.arguments is not None else {}, ensure_ascii=False
-                ),
+                "arguments": json.dumps(wrap_arguments(step.arguments), ensure_ascii=False),
             },
         }
         for step in steps

@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conversations.engines.semantic_diff.tool_steps import ToolStep, encode_arguments, list_tool_steps
+from conversations.engines.semantic_diff.tool_steps import ToolStep, build_key, list_tool_steps
 from conversations.models import Message
 from memory.exceptions import Invalid
 
 UNKNOWN = "No result was recorded for this call: the conversation that is replayed never made it."
 NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 MAX_NAME = 64
+WRAPPED = "input"  # the argument that stands for a text or a list, since the API takes objects alone
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,9 @@ class RecordedTools:
         self._full_names = {clean: name for name, clean in self._clean_names.items()}
         self._results: dict[str, deque[str]] = defaultdict(deque)
         self._arguments: dict[str, set[str]] = defaultdict(set)
+        self._unwrapped = {step.name for step in steps if is_bare(step.arguments)}
         for step in steps:
-            if isinstance(step.arguments, Mapping):
-                self._arguments[step.name] |= set(map(str, step.arguments))
+            self._arguments[step.name] |= set(map(str, wrap_arguments(step.arguments)))
         self._take_results(before, after)
 
     def _take_results(self, before: Sequence[Message], after: Sequence[Message]) -> None:
@@ -59,7 +60,7 @@ class RecordedTools:
 
         One that ``is_given`` is not given again while there are others.
         """
-        left = self._results.get(f"{name} {encode_arguments(arguments)}")
+        left = self._results.get(build_key(name, arguments))
         if not left or name not in self.names:
             return RecordedResult(UNKNOWN, False)
         return RecordedResult(left.popleft() if is_given and len(left) > 1 else left[0], True)
@@ -71,6 +72,12 @@ class RecordedTools:
     def restore_name(self, name: str) -> str:
         """Return the name in the conversation of a tool that a model calls."""
         return self._full_names.get(name, name)
+
+    def restore_arguments(self, name: str, arguments: Any) -> Any:
+        """Return the arguments of a model's call in the form in which the conversation calls this tool."""
+        if name in self._unwrapped and isinstance(arguments, Mapping) and set(arguments) == {WRAPPED}:
+            return arguments[WRAPPED]
+        return arguments
 
     def describe(self) -> list[dict[str, Any]]:
         """Return the tools for a request, with the arguments that were seen."""
@@ -114,6 +121,16 @@ def number_names(names: Iterable[str]) -> dict[str, str]:
             clean = clean_name(name)[: MAX_NAME - len(end)] + end
         found[name] = clean
     return found
+
+
+def is_bare(arguments: Any) -> bool:
+    """Return whether a tool was called with something else than an object of arguments."""
+    return arguments is not None and not isinstance(arguments, Mapping)
+
+
+def wrap_arguments(arguments: Any) -> Mapping[str, Any]:
+    """Return arguments as an object, which is all that the API takes."""
+    return {WRAPPED: arguments} if is_bare(arguments) else arguments or {}
 
 
 def clean_name(name: str) -> str:

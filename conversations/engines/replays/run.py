@@ -269,14 +269,7 @@ class ReplayRun:
 
     def _build_answer(self, number: int, answer: dict[str, Any], token_count: int) -> dict[str, Any]:
         """Return the message of an answer, with its calls under their names in the conversation."""
-        calls = [
-            {
-                **call,
-                "id": call["id"] or f"replay_{number}_{index}",
-                "name": self.tools.restore_name(call["name"]),
-            }
-            for index, call in enumerate(answer["calls"])
-        ]
+        calls = [self._build_call(f"replay_{number}_{i}", call) for i, call in enumerate(answer["calls"])]
         return {
             "role": Role.ASSISTANT.value,
             "content": answer["text"] or ("" if calls else "(no words)"),
@@ -286,6 +279,12 @@ class ReplayRun:
             "metadata": {"replay": str(self.row.pk)}
             | {name: True for name in ("refused", "cut") if answer[name]},
         }
+
+    def _build_call(self, default_id: str, call: dict[str, Any]) -> dict[str, Any]:
+        """Return a call as the conversation would have it."""
+        name = self.tools.restore_name(call["name"])
+        arguments = self.tools.restore_arguments(name, call["input"])
+        return {**call, "id": call["id"] or default_id, "name": name, "input": arguments}
 
     # ---- ends ----------------------------------------------------------------------------------
 

@@ -29,7 +29,12 @@ class ToolStep:
     @property
     def key(self) -> str:
         """Return the call as one text: the same tool with the same arguments."""
-        return f"{self.name} {encode_arguments(self.arguments)}"
+        return build_key(self.name, self.arguments)
+
+
+def build_key(name: str, arguments: Any) -> str:
+    """Return a call as one text; no arguments are the same as an empty object of them."""
+    return f"{name} {encode_arguments({} if arguments is None else arguments)}"
 
 
 def encode_arguments(arguments: Any) -> str:
