@@ -84,6 +84,33 @@ def test_the_palette_goes_to_a_page_without_a_mouse(open_page: Any, server: Up) 
     check_clean(view, server.first["url"])
 
 
+def test_the_palette_does_what_the_page_offers(open_page: Any, server: Up) -> None:
+    view = open_page("/p/demo/branches")
+    page = view.page
+    page.keyboard.press("Control+k")
+    page.wait_for_selector("#palette-list [data-own]")
+    page.keyboard.type("last change")
+    page.wait_for_selector("[aria-labelledby=palette-facts] ~ [data-own]")  # the answer to these words
+    own = page.get_by_role("option", name="Sort by: Last change")
+    page.keyboard.press("ArrowUp")  # from the first to the last
+    expect(own).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/p/demo/branches?ordering=-head_at")
+    head = page.get_by_role("columnheader", name="Last change")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    head.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/p/demo/branches?ordering=head_at")
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    check_axe(page)
+    page.keyboard.press("Control+k")  # of rows only what the marked one has
+    page.wait_for_selector("#palette-list [data-own]")
+    page.keyboard.type("release/4")
+    expect(page.locator("#palette-list [role=option]").first).to_have_text(re.compile("release"))
+    expect(page.locator("#palette-list [data-own] [role=option]")).to_have_count(0)
+    check_clean(view, server.first["url"])
+
+
 def test_the_palette_finds_branches_and_facts(open_page: Any, server: Up) -> None:
     view = open_page("/p/demo/")
     page = view.page

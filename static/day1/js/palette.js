@@ -1,4 +1,7 @@
-// The command palette: Ctrl-K or Cmd-K, or the button in the bar. The server answers with a list box.
+// The command palette: Ctrl-K or Cmd-K, or the button in the bar. The server answers with a list box, and what
+// can be done on this page stands behind it.
+import { list_actions } from "./page_actions.js";
+
 export function palette() {
     const dialog = document.getElementById("palette");
     if (!dialog) return;
@@ -47,6 +50,10 @@ export function palette() {
             event.preventDefault();
             chosen().click();
         }
+    });
+    input.addEventListener("htmx:after:swap", () => {
+        const own = list_actions(dialog, input.value.trim());
+        if (own) list.append(own);
     });
     // A click beside the dialog's content closes it.
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
