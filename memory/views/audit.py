@@ -2,63 +2,65 @@
 
 from typing import Any
 
-from django import forms
+import django_filters as df
 from django.utils.translation import gettext_lazy as _
 
+from memory.api.audit_shapes import AuditShape, audit_entry
 from memory.engines.audit.trail import AuditEngine
+from memory.engines.fields.orders import AUDIT
 from memory.exceptions import Invalid
-from memory.views.base import ProjectPage
-from memory.views.error_text import error_sentence
-from memory.views.filter_tokens import refuse_unknown
-from memory.views.labels import ACTION_LABELS
-from memory.views.times import label_in_zone
-from memory.views.widgets import MomentInput
+from memory.models import AuditEntry
+from memory.views.labels import ACTION_LABELS, FIELDS
+from memory.views.list_base import Listing
 
 
-class AuditForm(forms.Form):
-    """The filters of the audit, with what an address asks for as ``initial``."""
+class AuditFilterSet(df.FilterSet):
+    action = df.ChoiceFilter(choices=[(name, name) for name in ACTION_LABELS])
+    by = df.CharFilter()
+    target = df.CharFilter()
+    after = df.IsoDateTimeFilter()
+    before = df.IsoDateTimeFilter()
 
-    action = forms.CharField(label=_("Action"), widget=forms.Select)
-    by = forms.CharField(label=_("Who"))
-    after = forms.CharField(label=label_in_zone(_("Recorded from")), widget=MomentInput)
-    before = forms.CharField(label=label_in_zone(_("Recorded before")), widget=MomentInput)
-    target = forms.CharField(
-        label=_("Target"), widget=forms.TextInput(attrs={"placeholder": _("an id, a branch, a name")})
-    )
-
-    use_required_attribute = False
-
-    def __init__(self, filters: dict[str, str]) -> None:
-        super().__init__(initial=filters)
-        known = {"": _("any"), **ACTION_LABELS}
-        known.setdefault(filters["action"], filters["action"])  # of another time, or mistyped
-        self.fields["action"].widget.choices = known.items()
+    class Meta:
+        model = AuditEntry
+        fields: list[str] = []
 
 
-class Audit(ProjectPage):
+class Audit(Listing):
     template_name = "audit.html"
-    section = "audit"
-    scope = "admin"
+    section, scope = "audit", "admin"
     title = _("Audit")
+    filters, words = AuditFilterSet, ACTION_LABELS
+    labels = {
+        "action": _("Action"),
+        "by": _("Who"),
+        "target": _("Target"),
+        "after": FIELDS["after"],
+        "before": FIELDS["before"],
+    }
+    order, export_shape, render_row = AUDIT, AuditShape, staticmethod(audit_entry)
     extra_context = {
         "lead": _(
             "Who did what in this project, newest first. Nothing here can be changed; sealed entries are"
             " chained, so that a change would show."
         ),
-        "filtered": True,  # without filters there is always an entry
+        "search": _("Filters, such as by:Mira or target:main"),
         "drawing": "search",
         "none_fits": _("No entry fits."),
+        "none_yet": _("No entry fits."),
         "show_all": _("Show all entries"),
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        filters: dict[str, Any] = {
-            name: self.request.GET.get(name, "").strip() for name in AuditForm.base_fields
-        }
-        shown: dict[str, Any] = {"form": AuditForm(filters), "set": sum(map(bool, filters.values()))}
-        try:
-            refuse_unknown(self.request, filters)
-            shown["page"] = AuditEngine().list_entries(actor=self.reader.actor, **filters, **self.paging())
-        except Invalid as error:  # the input stays in the form for correction
-            shown["refusal"] = error_sentence(error)
-        return super().get_context_data(**shown, **kwargs)
+        context = super().get_context_data(**kwargs)
+        widget, action = context["form"].fields["action"].widget, self.request.GET.get("action", "")
+        if action not in ("", *ACTION_LABELS):  # of another time, or mistyped
+            widget.choices = [*widget.choices, (action, action)]
+        return context
+
+    def list_rows(self, payload: dict[str, Any]) -> Any:
+        requested = {name: text.strip() for name, text in payload.items()}
+        return AuditEngine().list_entries(actor=self.reader.actor, **requested, **self.paging())
+
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
+        raise Invalid("This list is filtered by its tokens, and not searched.", field="q")

@@ -125,6 +125,7 @@ FIELDS: dict[str, Any] = {
 # By what lists can be sorted.
 ORDER_LABELS: dict[str, Any] = {
     "agent_id": _("Agent"),
+    "at": _("When"),
     "average": _("Average"),
     "branch": _("Branch"),
     "calls": _("Calls"),

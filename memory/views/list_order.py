@@ -71,6 +71,7 @@ class OrderedList(ProjectPage):
     @property
     def page_words(self) -> tuple[str, str]:
         """Return what the pages before and after this one hold."""
-        if self.order is None or self.ordering == "-created_at":
-            return _("Newer"), _("Older")
-        return (_("Older"), _("Newer")) if self.ordering == "created_at" else (_("Before"), _("Further"))
+        if self.order and not self.order.is_by_age(self.ordering):
+            return _("Before"), _("Further")
+        is_upwards = self.order and not self.ordering.startswith("-")
+        return (_("Older"), _("Newer")) if is_upwards else (_("Newer"), _("Older"))

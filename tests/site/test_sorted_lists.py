@@ -1,5 +1,6 @@
 """Lists sorted by their columns: over REST page by page and back, and by the heads of the pages."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -155,8 +156,9 @@ def heads_of(page: str) -> dict[str, tuple[str, str]]:
     return {title.strip(): (now, address.replace("&amp;", "&")) for now, address, title in found}
 
 
-def test_the_heads_of_a_page_sort_it(one: List, project: Project) -> None:
-    refused: Any = api_for(project).get(f"/{one.route}?ordering=colour")
+def test_the_heads_and_the_file_of_a_page(one: List, project: Project) -> None:
+    api = api_for(project)
+    refused: Any = api.get(f"/{one.route}?ordering=colour")
     assert (refused.status_code, refused.json()["field"]) == (400, "ordering")
     if not one.page:
         return
@@ -164,6 +166,13 @@ def test_the_heads_of_a_page_sort_it(one: List, project: Project) -> None:
     client = browser(person("max", project, Role.MAINTAINER))
     page = client.get(f"{address}{mark}ordering=colour").content.decode()
     assert ("must be one of" in page, "<thead>" in page) == (True, False)
+    order = one.order.names[-1]
+    file: Any = client.get(f"{address}{mark}ordering={order}&format=json")
+    listed: Any = api.get(f"/{one.route}?limit=100&ordering={order}")
+    rows, same = json.loads(b"".join(file.streaming_content)), listed.json()["results"]
+    for row in (*rows, *same):
+        row.pop("last_used_at", None)  # of the key that asks
+    assert rows == same
     heads = heads_of(client.get(address).content.decode())
     assert bool(heads) == (one.page not in ("merge-requests", "questions"))  # those are rows of texts
     for title, (_now, way) in list(heads.items())[-2:]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
+from memory.engines.fields.orders import AUDIT
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.models import AuditEntry, Project
@@ -62,6 +63,7 @@ class AuditEngine:
         before: datetime | str = "",
         limit: int = 50,
         cursor: str = "",
+        ordering: str = "",
     ) -> Page[AuditEntry]:
         """List the project's audit entries, newest first; ``after`` is inclusive, ``before`` exclusive.
 
@@ -77,7 +79,7 @@ class AuditEngine:
             payload["at__gte"] = c.parse_time("after", after)
         if before:
             payload["at__lt"] = c.parse_time("before", before)
-        return paginate(entries.filter(**payload), key="-id", limit=limit, cursor=cursor)
+        return paginate(entries.filter(**payload), **AUDIT.read_key(ordering), limit=limit, cursor=cursor)
 
 
 def seal_entries(project: Project, batch: int = 1000) -> int:

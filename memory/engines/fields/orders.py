@@ -6,6 +6,7 @@ are sorted by what an index has.
 
 from memory.engines.support.ordering import Ordering
 
+AUDIT = Ordering({"-at": "id"})
 BRANCHES = Ordering(
     {"name": "name", "-head_at": "head_at", "-head": "head", "-created_at": "id"}, unique=["name"]
 )

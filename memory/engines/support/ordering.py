@@ -41,6 +41,10 @@ class Ordering:
         ties = "" if column in UNIQUE or column in self.unique else "id"
         return {"key": f"-{column}" if order.startswith("-") else column, "ties": ties}
 
+    def is_by_age(self, order: str) -> bool:
+        """Return whether rows are sorted by when they were made."""
+        return self.read_key(order)["key"].removeprefix("-") in UNIQUE
+
 
 def turn_round(order: str) -> str:
     """Return an order in its other direction."""

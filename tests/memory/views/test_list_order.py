@@ -66,3 +66,20 @@ def test_the_last_page_over_rest(project: Any) -> None:
     assert [row["fact_text"] for row in page["results"]] == [f"fact {n:03}" for n in range(29, -1, -1)]
     assert page["next"] is None
     assert page["previous"]
+
+
+@pytest.mark.usefixtures("facts")
+def test_versions_are_sorted_over_rest_at_the_point_of_the_first_page(project: Any, actor: Actor) -> None:
+    api = api_for(project)
+    first = api.get("/facts?limit=100&ordering=created_at").json()
+    FactEngine().write_fact(fact_text="fact 999", actor=actor)
+    second = api.get(f"/facts?limit=100&ordering=created_at&cursor={first['next']}").json()
+    texts = [row["fact_text"] for row in (*first["results"], *second["results"])]
+    assert (texts, second["next"]) == ([f"fact {n:03}" for n in range(120)], None)
+    back = api.get(f"/facts?limit=100&ordering=created_at&cursor={second['previous']}").json()
+    assert back["results"] == first["results"]
+    refused = api.get(f"/facts?limit=100&cursor={first['next']}")  # a cursor is of one order
+    assert (refused.status_code, refused.json()["field"]) == (400, "cursor")
+    for route in ("observations", "relations", "conversations"):
+        assert api.get(f"/{route}?ordering=created_at").json()["results"] == []
+        assert api.get(f"/{route}?ordering=confidence").status_code == 400
