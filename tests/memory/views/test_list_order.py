@@ -70,7 +70,7 @@ def test_the_last_page_over_rest(project: Any) -> None:
 
 @pytest.mark.usefixtures("facts")
 def test_versions_are_sorted_over_rest_at_the_point_of_the_first_page(project: Any, actor: Actor) -> None:
-    api = api_for(project)
+    api: Any = api_for(project)
     first = api.get("/facts?limit=100&ordering=created_at").json()
     FactEngine().write_fact(fact_text="fact 999", actor=actor)
     second = api.get(f"/facts?limit=100&ordering=created_at&cursor={first['next']}").json()
