@@ -97,7 +97,7 @@ class Replay(models.Model):
 
     # Set where it is shown.
     cost: float | None
-    source_title: str  # set where pages list replays
+    source_title: str
     sentence: str
     kind: Any
 

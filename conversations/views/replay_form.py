@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from conversations.engines.fields import REPLAY
+from conversations.engines.replays.engine import LIMITS
 from memory.conf import conf
 from memory.engines.fields import types as t
 from memory.engines.fields.base import Field
@@ -20,8 +21,8 @@ CHANGES = (
     *("model", "temperature", "system_prompt", "extra_context"),
     *("tools_allow", "tools_deny", "max_tokens"),
 )
-LIMITS = ("max_steps", "max_total_tokens", "max_cost", "score")
-ORDER = (*CHANGES, *LIMITS)
+SCORE = "score"
+ORDER = (*CHANGES, *LIMITS, SCORE)
 MEMORY_FIELDS: dict[str, tuple[Any, Any]] = {
     "branch": (
         lazy("Memory of the branch"),
@@ -70,9 +71,8 @@ def add_parameters(form: GroupedForm, **further: forms.Field) -> None:
         name: OptionalText(label=label, help_text=text) for name, (label, text) in MEMORY_FIELDS.items()
     }
     form.add_group(_("Memory"), memory)
-    *numbers, flag = LIMITS
-    fields = {name: form_field(REPLAY[name]) for name in numbers} | further
-    form.add_group(_("Limits and ratings"), fields | {flag: form_field(REPLAY[flag])})
+    fields = {name: form_field(REPLAY[name]) for name in LIMITS} | further
+    form.add_group(_("Limits and ratings"), fields | {SCORE: form_field(REPLAY[SCORE])})
 
 
 def build_field(name: str) -> forms.Field:

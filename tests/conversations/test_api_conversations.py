@@ -94,6 +94,27 @@ def test_a_foreign_project_sees_nothing(api: Api, stranger: Api, talk: str) -> N
     assert stranger.get("/conversations").json()["results"] == []
 
 
+def test_a_foreign_project_takes_nothing_along(api: Api, stranger: Api, talk: str) -> None:
+    uid = talk.rsplit("/", 1)[1]
+    message = api.post(f"{talk}/messages", {"role": "user", "content": "mine"}).json()["id"]
+    replay = api.post(f"{talk}/replay", {"message_id": message}).json()["id"]
+    batch = api.post("/replay-batches", {"conversation_ids": [uid]}).json()["id"]
+    own = stranger.post("/conversations", {}).json()["id"]
+    for path in (f"{talk}/export", f"/replays/{replay}/context", f"/replay-batches/{batch}"):
+        refused(stranger.get(path), 404, "not_found")
+    for path, body in (
+        (f"{talk}/cherry-pick", {"message_ids": [message]}),
+        (f"/conversations/{own}/cherry-pick", {"message_ids": [message]}),
+        (f"/conversations/{own}/fork", {"message_id": message}),
+        (f"/conversations/{own}/replay", {"message_id": message}),
+        ("/replay-batches", {"conversation_ids": [uid]}),
+        (f"/replays/{replay}/cancel", {}),
+        (f"/replay-batches/{batch}/stop", {}),
+        ("/scores", {"target_type": "conversation", "target_id": uid, "dimension": "safety", "value": 1}),
+    ):
+        refused(stranger.post(path, body), 404, "not_found")
+
+
 def test_a_fork(api: Api, talk: str, project) -> None:
     said = [{"role": "user", "content": text} for text in ("one", "two")]
     rows = api.post(f"{talk}/messages/batch", {"messages": said}).json()["results"]

@@ -342,11 +342,12 @@ class TestReplays:
     def test_a_limit_is_raised(self, curator: Client, viewer: Client, talk: Any, model: FakeModel) -> None:
         self.begin(curator, talk, model="one", max_steps="1", run="on")
         row = Replay.objects.get()
-        model.next.append(completion("", ("Bash", {"command": "date -u"})))
+        model.next.append(completion("", ("Bash", {"command": "date +%s"})))
         replays.execute_replay(row.pk)
         address = f"/p/test/replays/{row.pk}"
         page = curator.get(address)
-        assert "It has taken 1 steps, which is its limit." in text(page)
+        assert "It has reached its limit of steps, 1." in text(page)
+        assert "Bash date +%s not recorded" in text(page)  # and not done
         assert re.search(r'name="max_steps"[^>]*value="1"', page.content.decode())
         assert "Go on" not in text(viewer.get(address))
         refused = curator.post(address, {"do": "run", "max_steps": "many"}, follow=True)

@@ -183,7 +183,7 @@ class ReplayRun:
         """
         row = self.row
         if number > row.max_steps:
-            raise Ended(State.STOPPED, f"It has taken {row.max_steps} steps, which is its limit.")
+            raise Ended(State.STOPPED, f"It has reached its limit of steps, {row.max_steps}.")
         tokens = estimate_tokens(context) + estimate_tokens(self.tools.describe())
         if row.max_total_tokens is not None and (
             row.input_tokens + row.output_tokens + tokens + (row.max_tokens or 0) > row.max_total_tokens
