@@ -69,14 +69,26 @@ def judge(year: HalfYear, actor: Any) -> dict[str, Any]:
         "recall by kind": {kind: describe_share(kind, spoken, missed) for kind in KINDS},
         "wordings planted": sum(len(one.texts) for one in spoken),
         "duplicates in words": len(texts) - len({" ".join(text.casefold().split()) for text in texts}),
-        "other wordings of a learned fact": sum(map(len, matches.values())) - len(learned),
+        "other wordings of a learned fact": sum(text.count(" | ") for text in list_again(facts, spoken)),
         "echoes planted": len(year.echoes),
         "echoes learned": sum("As memory says" in text for text in texts),
         "echoes that confirmed": count_echoes(year, facts),
         "contradictions found": count_changes(spoken, facts, actor),
         "not planted": [fact.fact_text for fact in facts if not matches[fact.uid]][:LISTED],
+        "learned again": list_again(facts, spoken)[:LISTED],
         "missed": [sorted(one.texts)[0] for one in missed][:LISTED],
     }
+
+
+def list_again(facts: Sequence[Any], spoken: Sequence[Planted]) -> list[str]:
+    """Return the facts that say the same decision in other words, side by side.
+
+    A decision that is changed later is left out: what changes it names both.
+    """
+    changed = {id(one.changes) for one in spoken}
+    plain = [one for one in spoken if one.kind == "decision" and id(one) not in changed]
+    learned = [[fact.fact_text for fact in facts if one.says(fact.fact_text)] for one in plain]
+    return [" | ".join(texts) for texts in learned if len(texts) > 1]
 
 
 def count_changes(spoken: Sequence[Planted], facts: Sequence[Any], actor: Any) -> str:
@@ -125,6 +137,11 @@ def is_change(one: Planted, facts: Sequence[Any], pair: tuple[Any, Any]) -> bool
     return bool(one.changes and one.changes.says(older) and one.says(newer))
 
 
+def count_said(year: HalfYear) -> int:
+    """Return how many planted facts are said in any session: more than those there is nothing to learn."""
+    return sum(bool(one.said) for one in year.planted)
+
+
 def run(options: argparse.Namespace) -> dict[str, Any]:
     year = make_half_year(options.seed, options.sessions, options.facts, 12)
     if options.observations:
@@ -144,6 +161,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             "processor time, seconds": round(busy, 1),
             "peak memory, MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             "yield": round(sum(one.created for one in runs) / read, 4),
+            "yield when each planted fact is learned once": round(count_said(year) / read, 4),
             "confirmed": sum(one.updated for one in runs),
             **judge(year, actor),
         }

@@ -166,6 +166,22 @@ def test_nearly_the_same_of_another_session_confirms(actor: Actor, say: Say) -> 
     assert (change.action, [one.id for one in change.evidence]) == ("confirmed", [said.uid])
 
 
+def test_the_same_decision_in_other_words_confirms_and_an_undo_takes_it_back(actor: Actor, say: Say) -> None:
+    say("We decided to use Kafka for the ledger export.", role="user")
+    run(actor)
+    before = shown(actor)
+    said = say("Go with Kafka for the ledger export, and leave RabbitMQ alone.", role="user", session="s2")
+    report = run(actor, "s2")
+    assert (counts(report.run), brief(actor)) == (
+        (1, 0, 0, 1, 1),
+        [("We decided to use Kafka for the ledger export.", 0.8, 1)],
+    )
+    (change,) = report.changes
+    assert (change.action, [one.id for one in change.evidence]) == ("confirmed", [said.uid])
+    engine.undo_run(run_id=report.run.pk, actor=actor)
+    assert shown(actor) == before
+
+
 def test_nearly_the_same_of_one_session_is_one_fact_and_confirms_nothing(actor: Actor, say: Say) -> None:
     say(ARGON, role="user")
     say(NEARLY)

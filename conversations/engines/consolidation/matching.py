@@ -14,6 +14,7 @@ from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
+from memory.engines.support.restatement import restates
 from memory.engines.support.similarity import get_thresholds, same_claim
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
@@ -22,6 +23,7 @@ from memory.models.hashes import content_hash, normalise_text
 from memory.words import STOP_WORDS
 
 MIN_JACCARD = 0.85  # token Jaccard above which two texts may be the same
+RESTATED = 0.9  # how alike two texts count that say the same in other words
 MAX_CANDIDATES = 20  # facts that share rare words with a text
 NEIGHBOURS = 5  # facts of the nearest meaning
 MAX_EMBEDDED = 100  # texts without a vector that one comparison embeds
@@ -40,6 +42,8 @@ class Texts:
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
+        if restates(one, other):
+            return RESTATED
         jaccard = measure_jaccard(self.words[one], self.words[other])
         score = jaccard if jaccard > MIN_JACCARD else self._measure_meaning(one, other)
         return score if score and same_claim(one, other) else 0.0

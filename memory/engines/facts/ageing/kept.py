@@ -61,6 +61,7 @@ class KeptFacts:
             RESTORED: load_restored(branch),
             **{code: set(load(branch)) for code, load in KEEPERS.items()},
         }
+        self.uids = frozenset[UUID]().union(*self.by_code.values())
         self.verified = load_verified(branch, now - timedelta(days=VERIFIED_DAYS))
 
     def find_code(self, row: AgeingRow | Fact) -> str:
@@ -69,7 +70,9 @@ class KeptFacts:
             return PINNED
         if (row.uid, row.judged_hash) in self.verified:
             return VERIFIED
-        return next((code for code, uids in self.by_code.items() if row.uid in uids), "")
+        if row.uid not in self.uids:
+            return ""
+        return next((code for code, uids in self.by_code.items() if row.uid in uids))
 
 
 def select_own(branch: Branch) -> VersionedQuerySet[Fact]:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice, starmap
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
@@ -22,10 +22,9 @@ from memory.engines.facts.ageing.rules import (
     compute_worth,
 )
 from memory.engines.facts.derived_trust import find_capped
-from memory.engines.support.batches import batched
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
-BATCH_SIZE = 1000  # facts whose recalls and verdicts are read at once
+MAX_NAMED = 1000  # facts whose recalls and verdicts are asked for by their ids
 UNVERIFIED = FactAssessment.Status.UNVERIFIED.value
 
 
@@ -56,36 +55,48 @@ class AgeingPlan:
     @cached_property
     def candidates(self) -> list[Candidate]:
         """All facts that go, in the order of their reasons."""
-        if self.branch.archived_at or self.branch.read_only or self.blocked_by is not None:
+        if self._is_still:
             return []
-        found = list(self._find_by_time())
-        excess = self.total - len(found) - self.rules.budget if self.rules.budget else 0
-        if excess > 0:
-            found += islice(self._rank_rows({one.uid for one in found}), excess)
-        return sorted(found, key=attrgetter("sort_key"))
+        excess = self.total - len(self._aged) - self.rules.budget if self.rules.budget else 0
+        over = islice(self._list_free(), excess) if excess > 0 else ()
+        return sorted([*self._aged, *over], key=attrgetter("sort_key"))
 
     def list_next(self, count: int) -> list[Candidate]:
         """Return the facts that the budget would take next, beyond those that go now."""
-        return list(islice(self._rank_rows({one.uid for one in self.candidates}), count))
+        gone = {one.uid for one in self.candidates}
+        return list(islice((one for one in self._list_free() if one.uid not in gone), count))
 
-    def _rank_rows(self, gone: set[UUID]) -> Iterator[Candidate]:
-        """Yield the facts that neither go already nor are kept, those of the least worth first."""
-        rows = {row.uid: row for row in self._all_rows if row.uid not in gone}
-        ranked: list[Candidate] = []
-        for batch in batched(list(rows.values()), BATCH_SIZE):
-            known = self._read_adjacent(batch)
-            ranked += [self._build_candidate(row, known, Reason.OVER_BUDGET.value, None) for row in batch]
-        for one in sorted(ranked, key=attrgetter("sort_key")):
-            if self._is_free(rows[one.uid]):
-                yield one
+    @property
+    def _is_still(self) -> bool:
+        """Whether nothing goes from the branch now, whatever its age."""
+        return bool(self.branch.archived_at or self.branch.read_only or self.blocked_by is not None)
 
-    def _find_by_time(self) -> Iterator[Candidate]:
-        for batch in batched(self._read_rows(self._old_enough()), BATCH_SIZE):
-            known = self._read_adjacent(batch)
-            for row in batch:
-                reason = self.rules.find_reason(row, known.find_use(row), self.now)
-                if reason and self._is_free(row):
-                    yield self._build_candidate(row, known, *reason)
+    def _list_free(self) -> Iterator[Candidate]:
+        """Yield the facts that neither go by time nor are kept, those of the least worth first."""
+        return (one for one in self._ranked if self._is_free(self._all_rows[one.uid]))
+
+    @cached_property
+    def _ranked(self) -> list[Candidate]:
+        """The facts that do not go by time, those of the least worth first."""
+        aged = {one.uid for one in self._aged}
+        rows = [row for row in self._all_rows.values() if row.uid not in aged]
+        known = self._all_adjacent
+        ranked = [self._build_candidate(row, known, Reason.OVER_BUDGET.value, None) for row in rows]
+        return sorted(ranked, key=attrgetter("sort_key"))
+
+    @cached_property
+    def _aged(self) -> list[Candidate]:
+        """The facts that go by time, unless something keeps them."""
+        return [] if self._is_still else list(self._find_aged())
+
+    def _find_aged(self) -> Iterator[Candidate]:
+        # A budget needs all facts, and these are read once.
+        rows = list(self._all_rows.values()) if self.rules.budget else self._read_rows(self._old_enough())
+        known = self._all_adjacent if self.rules.budget else self._read_adjacent(rows)
+        for row in rows:
+            reason = self.rules.find_reason(row, known.find_use(row), self.now)
+            if reason and self._is_free(row):
+                yield self._build_candidate(row, known, *reason)
 
     def _old_enough(self) -> Q:
         """Return a condition that lets all facts pass that a reason by time may hold of."""
@@ -101,8 +112,12 @@ class AgeingPlan:
         return list(starmap(AgeingRow, rows.gather_values(*AgeingRow._fields)))
 
     @cached_property
-    def _all_rows(self) -> list[AgeingRow]:
-        return self._read_rows(Q())
+    def _all_rows(self) -> dict[UUID, AgeingRow]:
+        return {row.uid: row for row in self._read_rows(Q())}
+
+    @cached_property
+    def _all_adjacent(self) -> "_Adjacent":
+        return self._read_adjacent(list(self._all_rows.values()))
 
     def _is_free(self, row: AgeingRow) -> bool:
         """Return whether nothing keeps a fact; remember what is kept."""
@@ -120,13 +135,13 @@ class AgeingPlan:
 
     def _read_adjacent(self, rows: Sequence[AgeingRow]) -> "_Adjacent":
         """Return the recalls, confirmations and verdicts of some facts."""
-        uids, lineage = [row.uid for row in rows], self.branch.lineage()
-        recalls = FactUse.objects.filter(uid__in=uids, access_count__gt=0)
+        lineage, project = self.branch.lineage(), self.branch.project_id
+        recalls = narrow(FactUse.objects.filter(project=project, access_count__gt=0), rows)
         uses: dict[UUID, datetime] = dict(recalls.values_list("uid", "last_accessed_at"))
-        confirmed = Confirmation.objects.filter(ActiveOnLineage(lineage), uid__in=uids)
+        confirmed = narrow(Confirmation.objects.filter(ActiveOnLineage(lineage)), rows)
         for uid, at in confirmed.values_list("uid", "at"):
             uses[uid] = max(at, uses.get(uid, at))
-        judged = FactAssessment.objects.in_lineage(lineage).filter(uid__in=uids)
+        judged = narrow(FactAssessment.objects.in_lineage(lineage), rows)
         verdicts = {uid: rest for uid, *rest in judged.gather_values("uid", "status", "judged_hash")}
         return _Adjacent(uses, {uid: rest for uid, rest in verdicts.items() if uid not in self._capped})
 
@@ -134,6 +149,11 @@ class AgeingPlan:
     def _capped(self) -> set[UUID]:
         """The verified facts whose sources do not bear that."""
         return set(find_capped(self.branch.lineage()))
+
+
+def narrow(queryset: Any, rows: Sequence[AgeingRow]) -> Any:
+    """Return the rows of some facts, or of all where naming the facts would cost more than reading all."""
+    return queryset.filter(uid__in=[row.uid for row in rows]) if len(rows) <= MAX_NAMED else queryset
 
 
 class _Adjacent(NamedTuple):
