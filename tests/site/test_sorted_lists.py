@@ -173,7 +173,9 @@ def test_the_heads_and_the_file_of_a_page(one: List, project: Project) -> None:
     for row in (*rows, *same):
         row.pop("last_used_at", None)  # of the key that asks
     assert rows == same
-    heads = heads_of(client.get(address).content.decode())
+    shown = client.get(address).content.decode()
+    heads, line = heads_of(shown), shown.partition('<p class="meta order">')[2].partition("</p>")[0]
+    assert [f"ordering={name}" in line for name in list(one.order.columns)[1:]].count(False) == 0
     assert bool(heads) == (one.page not in ("merge-requests", "questions"))  # those are rows of texts
     for title, (_now, way) in list(heads.items())[-2:]:
         now, back = heads_of(client.get(way).content.decode())[title]
