@@ -41,7 +41,12 @@ def read_id(text: str) -> UUID:
 
 
 def add_form_error(form: forms.Form, error: Day1Error) -> None:
-    """Add an engine's error to the form: at its field, which it names as the form does, or above the form."""
+    """Add an engine's error to the form: at its field, which it names as the form does, or above the form.
+
+    The page opens at the field, which may be far below.
+    """
     field = error.data.get("field")
     labels = {name: one.label for name, one in form.fields.items() if one.label}
     form.add_error(field if field in form.fields else None, error_sentence(error, labels=labels))
+    if field in form.fields:
+        form.fields[field].widget.attrs["autofocus"] = True
