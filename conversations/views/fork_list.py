@@ -13,6 +13,7 @@ from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation
 from conversations.views.conversations import LABELS, Conversations
 from memory.engines.support.ordering import BY_AGE
+from memory.exceptions import Invalid
 from memory.views.labels import RUN_WORDS
 from memory.views.list_base import Listing
 from memory.views.view_context import ViewContext
@@ -34,6 +35,7 @@ class Forks(Listing):
     extra_context = {
         "list_title": Conversations.title,
         "lead": lazy("Each goes on from a message of another conversation in another way, the newest first."),
+        "search": lazy("Filters, such as agent:ledger or session:42"),
         "drawing": "branch",
         "none_fits": lazy("No fork on this branch until this time fits."),
         "none_yet": lazy(
@@ -53,6 +55,9 @@ class Forks(Listing):
         page = list_forks(**self.reader.read_args, filters=filters, **self.paging())
         mark_replays(self.reader, page.results)
         return page
+
+    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
+        raise Invalid("This list is filtered by its tokens, and not searched.", field="q")
 
 
 def mark_replays(reader: ViewContext, forks: Sequence[Conversation]) -> None:

@@ -125,6 +125,7 @@ LISTS = {
     "audit": "There are: action, after, before, by, target.",
     "branches": "There are: archived.",
     "review": "There are: status.",
+    "conversations/forks": "There are: agent, parent, repository, session, status, task.",
     "tasks": "There are: agent, state.",
     "handoffs": "There are: state, target, to, type.",
     "templates": "There are: state, type.",
