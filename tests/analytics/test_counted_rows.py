@@ -28,7 +28,7 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import open_commit
 from memory.exceptions import Invalid
-from memory.models import Branch, FactAssessment, FactLink, Project
+from memory.models import Branch, FactAssessment, FactLink, FactUse, Project
 from tests.analytics.test_figures import Write, ask, backdate, without_vectors, write
 
 __all__ = ["without_vectors", "write"]
@@ -114,6 +114,60 @@ class TestNeverRecalled:
             for name in ("main", "task/x")
         ]
         assert found == [1, 0]
+
+    def test_what_is_counted_is_what_is_listed(
+        self, actor: Actor, project: Project, main: Branch, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Large stores subtract the known facts from a tally; small ones ask for the others."""
+        old = backdate(project, 40)
+        idle, recalled, doubted, judged, done = (
+            facts.write_fact(fact_text=f"Fact {n}.", actor=old).fact for n in range(5)
+        )
+        facts.write_fact(fact_text="A new one.", actor=backdate(project, 29))
+        FactUse.objects.create(
+            uid=recalled.uid, project=project, access_count=1, last_accessed_at=timezone.now()
+        )
+        facts.set_verification(fact_id=judged.uid, verdict="verified", actor=actor)
+        facts.set_verification(fact_id=doubted.uid, verdict="unverified", actor=actor)
+        facts.archive_fact(fact_id=done.uid, actor=actor)
+        branches.create_branch(name="task/x", actor=actor)
+        facts.delete_fact(fact_id=idle.uid, actor=actor, branch_name="task/x")
+        for few in (20_000, 0):
+            monkeypatch.setattr("analytics.engines.junk.FEW", few)
+            for name, at, expected in (
+                ("main", None, {idle.uid, doubted.uid}),
+                ("main", 3, set()),  # that was when they were new
+                ("task/x", None, {doubted.uid}),
+            ):
+                where: Any = {"actor": actor, "branch_name": name, "at": at}
+                found = {one.uid for one in engine.list_junk(group="never_recalled", **where)}
+                counted = engine.curation_analytics(**where).junk.never_recalled
+                assert (found, counted) == (expected, len(expected)), (few, name, at)
+
+
+class TestQuestioned:
+    def test_a_fact_counts_once_and_only_in_use(self, write: Write, actor: Actor, main: Branch) -> None:
+        one, two, gone, new = write("One."), write("Two."), write("Gone."), write("New.")
+        for other in (one, two, gone):
+            ask(main, new, other)
+        ask(main, gone, one)
+        facts.archive_fact(fact_id=gone.uid, actor=actor)
+        found = engine.list_junk(group="near_duplicate", actor=actor)
+        assert [fact.uid for fact in found] == [new.uid]
+        junk = engine.curation_analytics(actor=actor).junk
+        assert (junk.near_duplicate, junk.contradicted) == (1, 0)
+
+
+def test_rejected_facts_are_of_their_present_text(write: Write, actor: Actor) -> None:
+    kept, edited = write("Kept.", agent="ada"), write("Edited.", agent="ada")
+    branches.create_branch(name="task/x", actor=actor)
+    for one, name in ((kept, "task/x"), (edited, "main")):
+        facts.set_verification(fact_id=one.uid, verdict="invalidated", actor=actor, branch_name=name)
+    facts.update_fact(fact_id=edited.uid, updates={"fact_text": "Anew."}, actor=actor)
+    write("Own.", branch="task/x", agent="bob")
+    for name, at, expected in (("main", None, 0), ("main", 3, 1), ("task/x", None, 1)):
+        figures = engine.agent_analytics(agent_id="ada", actor=actor, branch_name=name, at=at)
+        assert figures.rejected == expected, (name, at)
 
 
 @pytest.mark.parametrize("level", ["agent", "task", "dreaming"])

@@ -1,0 +1,43 @@
+"""Statements of analytics as MatrixOne reads them. No server is needed, only its driver."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from analytics.engines.decisions import filter_about
+from analytics.engines.tallies import FACT_DAYS
+from curation.engines.queue.reasons import select_known_idle
+from curation.models import ReviewItem
+from memory.models import Fact
+
+pytest.importorskip("MySQLdb", reason="the extra matrixone is not installed")
+
+from tests.contract.test_matrixone_sql import CHILD, mo, sql
+
+__all__ = ["mo"]
+
+
+def test_versions_are_grouped_by_the_beginning_of_their_time(mo: Any) -> None:
+    rows = Fact._base_manager.filter(seq_to__gt=2, seq_to__lte=5).order_by()
+    grouped = rows.annotate(**FACT_DAYS.groups).values_list(*FACT_DAYS.groups)
+    text = sql(mo, grouped.annotate(counted=FACT_DAYS.counted))
+    assert text.startswith("SELECT LEFT(CAST(`memory_fact`.`created_at` AS char), 10) AS `group_0`, ")
+    assert text.endswith("`memory_fact`.`seq_to` <= 5) GROUP BY 1, 2, 3 ORDER BY NULL")
+
+
+def test_known_facts_are_looked_up_by_their_ids(mo: Any) -> None:
+    known = select_known_idle(UUID(int=1), CHILD, datetime(2026, 11, 1, tzinfo=UTC))
+    text = sql(mo, Fact.objects.in_lineage(CHILD).filter(known).values("pk"))
+    assert "`memory_fact`.`uid` IN ((SELECT U0.`uid` AS `uid` FROM `memory_factuse` U0 " in text
+    assert "UNION ALL (SELECT U0.`uid` AS `uid` FROM `memory_factassessment` U0 " in text
+    assert "`branch_id` IN (2, 1)" in text
+    assert "LIMIT" not in text
+
+
+def test_a_question_is_about_two_facts(mo: Any) -> None:
+    questions = ReviewItem.objects.filter(branch=1).order_by()
+    text = sql(mo, filter_about(questions, Fact.objects.in_lineage(CHILD)).values("kind"))
+    assert text.count("EXISTS(SELECT 1 AS `a` FROM `memory_fact` U0 WHERE ") == 2
+    assert "LIMIT" not in text
