@@ -83,10 +83,11 @@ def fill_past(branch: Branch, name: str, points: Sequence[Point], made_at: datet
     """Store tallies where more than two steps were written between two of them; return how many."""
     known = [START, *points]
     for made in range(MAX_FILLED):
-        gap = find_gap(known)
-        if gap is None:
+        if (gap := find_gap(known)) is None:
             return made
-        later = StoredTally.objects.get(branch=branch, measure=name, seq=gap[1].seq)
+        later = StoredTally.objects.filter(branch=branch, measure=name, seq=gap[1].seq).first()
+        if later is None:  # another worker has just moved it
+            return made
         point = find_step(MEASURES[name], branch.pk, *gap)
         tally = derive_tally(MEASURES[name], branch.lineage(point.seq), later)
         store_tally(branch, name, point, tally, made_at)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +12,17 @@ from analytics.engines.answers import Junk
 from analytics.engines.decisions import filter_about, filter_open
 from analytics.engines.ranges import DAY, FORMS
 from analytics.engines.scopes import Scope
-from analytics.engines.tallies import FACT_AGENTS, FACT_DAYS, FACT_STATES, add_up, regroup, tally_rows
-from curation.engines.queue.reasons import build_never_recalled, find_idle_time, select_known_idle
+from analytics.engines.tallies import (
+    FACT_AGENTS,
+    FACT_DAYS,
+    FACT_STATES,
+    SETTLED_DAYS,
+    Tally,
+    add_up,
+    regroup,
+    tally_rows,
+)
+from curation.engines.queue.reasons import build_never_recalled, find_idle_time, select_recalled_idle
 from curation.models import ReviewItem
 from memory.db.querysets import FEW
 from memory.engines.facts.assessment import annotate_facts, has_verdict
@@ -52,19 +62,23 @@ def list_junk(scope: Scope, group: str, limit: int) -> list[Fact]:
 
 
 def count_never_recalled(scope: Scope) -> int:
-    """Count the idle facts: those that are old enough, without the few that were recalled or judged.
+    """Count the idle facts: those that are old enough, without those that were judged or recalled.
 
-    Whole days are old enough or not, so that a tally by days says how many they are.
+    Whole days are old enough or not, so that tallies by days say how many they are.
     """
     since = find_idle_time(scope.now)
     if Fact.objects.in_lineage(scope.lineage).has_few_started(FEW):
         waits = Fact.searchable_q() & select_never_recalled(scope)
         return sum(tally_rows(FACT_STATES, scope.lineage, waits).values())
-    where = {**IN_USE, "pinned": [False]}
-    days = regroup(scope.tally(FACT_DAYS), FACT_DAYS, "day", where=where)
-    old = sum(count for day, count in days.items() if day < since.strftime(FORMS[DAY]))
-    known = Fact.searchable_q() & select_known_idle(scope.actor.project_id, scope.lineage, since)
-    return old - sum(add_up(FACT_STATES, scope.lineage, known).values())
+    recalled = Fact.searchable_q() & select_recalled_idle(scope.actor.project_id, scope.lineage, since)
+    old, settled = (count_old(scope.tally(measure), since) for measure in (FACT_DAYS, SETTLED_DAYS))
+    return old - settled - sum(add_up(FACT_STATES, scope.lineage, recalled).values())
+
+
+def count_old(days: Tally, since: datetime) -> int:
+    """Count the facts of a tally by days that are in use, not pinned, and were written before a day."""
+    counts = regroup(days, FACT_DAYS, "day", where={**IN_USE, "pinned": [False]})
+    return sum(count for day, count in counts.items() if day < since.strftime(FORMS[DAY]))
 
 
 def select_never_recalled(scope: Scope) -> Q:

@@ -15,13 +15,14 @@ from django.db.models import Q
 from analytics.engines import tallies as t
 from analytics.models import StoredTally
 from memory.db.lineage import MaskedLineage
-from memory.db.querysets import Lineage
+from memory.db.querysets import FEW, Lineage
 from memory.models import Erasure
 
 MAX_CHANGES = 60_000  # versions between two commits, up to which deriving is cheaper than counting anew
 MEASURES = {
     "facts": t.FACTS,
     "fact_days": t.FACT_DAYS,
+    "settled_days": t.SETTLED_DAYS,
     "verdicts": t.VERDICTS,
     "messages": t.MESSAGES,
     "message_tokens": t.MESSAGE_TOKENS,
@@ -82,12 +83,19 @@ def derive_tally(measure: t.Measure, lineage: Lineage, stored: StoredTally) -> t
     tally: t.Tally = Counter({tuple(key): count for key, count in stored.counts})
     if low == high:
         return tally
-    if count_changes(measure, branch, low, high, MAX_CHANGES) > MAX_CHANGES:
+    changes = count_changes(measure, branch, low, high, MAX_CHANGES)
+    if changes > MAX_CHANGES or (limit == low and is_early(measure, branch, limit, changes)):
         return t.tally_rows(measure, lineage)
     if measure.is_additive:
         return t.move_tally(measure, tally, branch, stored.seq, limit)
     before = [(stored.branch_id, stored.seq)]
     return t.correct_tally(measure, tally, before, lineage, measure.list_changed(branch, low, high))
+
+
+def is_early(measure: t.Measure, branch: int, seq: int, changes: int) -> bool:
+    """Return whether so little was written up to a point that it is counted faster than later changes."""
+    most = min(changes, FEW)
+    return count_changes(measure, branch, 0, seq, most) < most
 
 
 def count_changes(measure: t.Measure, branch: int, after: int, until: int, maximum: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from analytics.engines.decisions import filter_about
 from analytics.engines.tallies import FACT_DAYS
-from curation.engines.queue.reasons import select_known_idle
+from curation.engines.queue.reasons import select_recalled_idle
 from curation.models import ReviewItem
 from memory.models import Fact
 
@@ -27,12 +27,11 @@ def test_versions_are_grouped_by_the_beginning_of_their_time(mo: Any) -> None:
     assert text.endswith("`memory_fact`.`seq_to` <= 5) GROUP BY 1, 2, 3 ORDER BY NULL")
 
 
-def test_known_facts_are_looked_up_by_their_ids(mo: Any) -> None:
-    known = select_known_idle(UUID(int=1), CHILD, datetime(2026, 11, 1, tzinfo=UTC))
-    text = sql(mo, Fact.objects.in_lineage(CHILD).filter(known).values("pk"))
-    assert "`memory_fact`.`uid` IN ((SELECT U0.`uid` AS `uid` FROM `memory_factuse` U0 " in text
-    assert "UNION ALL (SELECT U0.`uid` AS `uid` FROM `memory_factassessment` U0 " in text
-    assert "`branch_id` IN (2, 1)" in text
+def test_recalled_facts_are_looked_up_by_their_ids(mo: Any) -> None:
+    recalled = select_recalled_idle(UUID(int=1), CHILD, datetime(2026, 11, 1, tzinfo=UTC))
+    text = sql(mo, Fact.objects.in_lineage(CHILD).filter(recalled).values("pk"))
+    assert "`memory_fact`.`uid` IN (SELECT U0.`uid` AS `uid` FROM `memory_factuse` U0 " in text
+    assert "NOT (EXISTS(SELECT 1 AS `a` FROM `memory_factassessment` U0 " in text
     assert "LIMIT" not in text
 
 

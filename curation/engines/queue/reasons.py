@@ -146,16 +146,13 @@ def build_never_recalled(lineage: Lineage, idle_since: datetime) -> Q:
     return Q(created_at__lt=idle_since, pinned=False) & ~Q(Exists(select_uses())) & ~is_settled_q(lineage)
 
 
-def select_known_idle(project_id: UUID, lineage: Lineage, idle_since: datetime) -> Q:
-    """Return the condition that a fact would be never recalled, but was recalled or judged.
+def select_recalled_idle(project_id: UUID, lineage: Lineage, idle_since: datetime) -> Q:
+    """Return the condition that a fact would be never recalled, but for its recalls.
 
-    The ids among which such facts are come first, so that a database reads no others.
+    Their ids come first, so that a database reads no other facts.
     """
     used = FactUse.objects.filter(project=project_id, access_count__gt=0).values("uid")
-    judged = FactAssessment._base_manager.filter(branch__in=[branch for branch, _ in lineage])
-    people = judged.filter(method=FactAssessment.Method.HUMAN).values("uid")
-    known = Q(Exists(select_uses())) | is_settled_q(lineage)
-    return Q(uid__in=used.union(people, all=True), created_at__lt=idle_since, pinned=False) & known
+    return Q(uid__in=used, created_at__lt=idle_since, pinned=False) & ~is_settled_q(lineage)
 
 
 def select_uses() -> QuerySet[FactUse]:
