@@ -1,5 +1,7 @@
 """Statements that say the same in other words, and those that only look so."""
 
+from pathlib import Path
+
 import pytest
 
 from memory.engines.support.restatement import restates
@@ -23,6 +25,29 @@ SAME = [
     ("We use Postgres 16 for the ledger", "Postgres 16 for the ledger."),
     ("账本用 Postgres", "账本用 Postgres。"),
     ("Commit messages are in English.", "Commit messages in English please."),
+    ("Use Kafka for the queue.", "The queue uses Kafka."),
+    ("Let's use Kafka for the queue.", "We're using Kafka for the queue."),
+    ("For the queue, use Kafka.", "The queue is built on Kafka."),
+    ("For the queue we use Kafka.", "Kafka for the queue, please."),
+    ("OK, go with Kafka for the queue.", "The queue runs on Kafka."),
+    ("We've decided to use Kafka for the queue.", "The queue uses Kafka."),
+    ("Decision: Kafka for the queue.", "We agreed on Kafka for the queue."),
+    ("We agreed that the queue runs on Kafka.", "Use Kafka for the queue."),
+    ("The queue uses Kafka, not RabbitMQ.", "Kafka for the queue."),
+    ("In production use Postgres 16.", "We use Postgres 16 in production."),
+    ("In production, use Postgres 16.", "We use Postgres 16 in production."),
+    ("Use tabs in Go files.", "In Go files, use tabs."),
+    ("Please run the linter before each push.", "Run the linter before each push."),
+    ("Run the linter before each push.", "Run the linter before each push, please."),
+    ("Never push to main on Fridays.", "Please never push to main on Fridays."),
+    ("The user docs are in Markdown.", "User docs in Markdown."),
+    ("队列使用 Kafka。", "队列采用 Kafka。"),
+    ("我们用 Kafka 做队列。", "队列用 Kafka。"),
+    ("我们决定用 Kafka 做队列。", "队列用 Kafka。"),
+    ("应用用 Redis。", "我们用 Redis 做应用。"),
+    ("用户表用 Postgres。", "用 Postgres 做用户表。"),
+    ("The queue uses Argon2, not bcrypt.", "For the queue it's Argon2, bcrypt is out."),
+    ("The timeout is 5 seconds, please.", "Please, the timeout is 5 seconds."),
 ]
 OTHER = [
     ("The queue runs on Kafka.", "The queue runs on Redis."),
@@ -51,6 +76,10 @@ OTHER = [
 ]
 
 
+# Pairs that have nearly the same words and say something else: quantities, scopes, roles, tenses, conditions.
+PAIRS = Path(__file__).with_name("other_claims.txt")
+
+
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_other_words_for_the_same(one: str, other: str) -> None:
     assert (restates(one, other), restates(other, one)) == (True, True)
@@ -59,3 +88,15 @@ def test_other_words_for_the_same(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), OTHER)
 def test_what_only_looks_the_same(one: str, other: str) -> None:
     assert (restates(one, other), restates(other, one)) == (False, False)
+
+
+def test_no_pair_that_says_something_else_is_taken_for_the_same() -> None:
+    pairs = [line.split(" | ") for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+    assert len(pairs) > 500
+    assert [pair for pair in pairs if restates(*pair) or restates(*reversed(pair))] == []
+
+
+@pytest.mark.parametrize("words", ["for ", "use ", "in ", "用", "not A, ", "We use a for b in "])
+def test_any_text_is_read_at_once(words: str) -> None:
+    long = (words * 400)[:399] + "."
+    assert not restates(long, f"{long[:-2]}x.")

@@ -1,91 +1,142 @@
 """Whether two statements say the same of one subject in other words. Pure functions, English and Chinese.
 
 Precision counts more than recall, as in ``revision_rules``: what one statement says beyond the other would be
-lost. So all words but common verbs have to be in both, in the same runs, and nothing may be left aside but
-what is not chosen.
+lost. So the common ways to say that a subject has a value are written out below ("Use Kafka for the queue",
+"The queue runs on Kafka"), and all words beside them have to be the same in both, in the same order.
 """
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
-from memory.engines.support.revision_rules import (
-    CLAUSE_END,
-    NARROWS,
-    SENTENCE_END,
-    TURNS_DOWN,
-    Statement,
-    find_given_up,
-    is_short,
-    normalise,
-    read_statement,
-    split_runs,
+from memory.engines.support.revision_rules import CACHE_SIZE, is_short, normalise
+from memory.words import STOP_WORDS
+
+
+class Reading(NamedTuple):
+    """What a statement says of what: a subject has a value, or all of a text in its own words."""
+
+    relation: str
+    subject: tuple[str, ...]
+    value: tuple[str, ...]
+    kept: frozenset[str] = frozenset()  # what is said beside it
+
+
+MIN_WORDS = 3  # of a text that is compared in its own words
+_CHOICE = (
+    r"(?:(?:we(?:'ll)?|let's) (?:use|go with)|we(?:'re| are) (?:using|going with)"
+    r"|(?:we(?:'ve)? )?(?:decided|agreed) (?:to use|to go with|on)|use|go with)"
+)
+_HAS = r"(?:uses?|(?:is|are) using|runs? on|(?:is|are) built on)"
+_YONG = "(?<![作应信费启使采利适通公])(?:使用|采用|用)(?![户途法例品])"  # not as a part of another word
+# S stands for the subject, V for its value; each way to say it with the relation that it states.
+WAYS = (
+    ("for", rf"{_CHOICE} V for S"),
+    ("for", rf"for S(?<! we),? {_CHOICE} V"),
+    ("for", r"for S,? it(?:'s| is) V"),
+    ("for", r"(?:the )?decision (?:for|on) S: V"),
+    ("for", rf"(?!{_CHOICE} |for |decision )V for S"),
+    ("for", rf"(?!{_CHOICE} |for |in )S {_HAS} V"),
+    ("for", r"(?:we'll|we will|let's) (?:build|run|use) S on V"),
+    ("for", rf"(?:我们|咱们)?(?!我们|咱们)S ?{_YONG} ?V"),
+    ("for", rf"(?:我们|咱们)?{_YONG} ?V ?做 ?S"),
+    ("in", rf"{_CHOICE} V in S"),
+    ("in", rf"in S(?<! we),? {_CHOICE} V"),
+    ("is in", rf"(?!{_CHOICE} |in )S(?<! is)(?<! are) (?:(?:is|are) )?in V"),
 )
 
-MIN_RUNS = 2  # a subject and its value
-REFUSES = re.compile(
-    r"(?:and )?(?:nobody|no one|never|(?:we )?(?:do not|don't)) (?:touch|use|want)\w* [\w.-]+"
-    r"(?: for it| there)?$"
-    r"|(?:不要|不再|不)用\s?[\w.-]+$"
+
+def compile_way(pattern: str, repeat: str) -> re.Pattern[str]:
+    for mark, name in (("S", "subject"), ("V", "value")):
+        pattern = re.sub(rf"\b{mark}\b", f"(?P<{name}>.{repeat})", pattern)
+    return re.compile(pattern, re.I)
+
+
+# A subject that ends at the first word that may divide it from its value, and at the last one.
+FRAMES = tuple(
+    (relation, compile_way(pattern, repeat)) for relation, pattern in WAYS for repeat in ("+?", "+")
 )
-# Common words that ``revision_rules`` passes over, and that change what is said: how sure, how many, whose,
-# when, in which direction.
-QUALIFIERS = re.compile(
-    r"\b(?:may|might|can|could|would|should|must|needs?|wants?|like|allowed|try|always|currently|still"
-    r"|again|temporarily|(?<!from )today|was|were|had|did|been|once|if|when|while|until|and|or|all|some|any"
-    r"|each|every|other|another|both|few|first|my|your|his|her|their|from(?! today| now)|into|without"
-    r"|to(?! (?:use|keep|run|have|make|go|stay)\b)"
-    r"|against|off|by|up|down|back|out|via|through|per)\b|可以|可能|应该|必须|目前|能|从|到|和|或"
+BEFORE = re.compile(
+    r"^(?:(?:so|okay|ok),? |please,? |(?:we(?:'ve)? )?(?:decided|agreed)(?:: | that )|decision: ?"
+    r"|(?:我们)?(?:决定|定了)[:,]? ?)+",
+    re.I,
 )
-LABEL = re.compile(r"^(\w[^:.;!?\n]{0,80}):\s")  # Decision for the queue: Kafka
-FOR = re.compile(r"\bfor\b")
+AFTER = re.compile(r"(?:,? (?:please|from today))+$", re.I)
+LEADING = re.compile(rf"^((?:for|in) [^,;]+(?=, (?:{_CHOICE}|it(?:'s| is)) )|ok|okay|so|please),\s", re.I)
+ARTICLES = frozenset({"the", "our"})
+CASED = frozenset({"may", "us", "might"})
+# What these words refer to, or how far they reach, depends on the sentence around them.
+BOUND_WORDS = frozenset(
+    """it this that these those them they he she his her its their i me my mine you your here there one ones
+    same only just also even too solely mainly mostly first last again what which who whom whose how why
+    where when while if unless until but should would could does do did""".split()
+)
+CHINESE_BOUND = re.compile("[它他她这那此其]")
+CLAUSE = re.compile(r"\s*[,;](?=\s|[^\x00-\x7f]|$)\s*|\s+[—–-]+\s+")
+# A further clause may name what is not chosen, and nothing else.
+_REFUSED = r"((?:plain )?[A-Za-z][\w.+#-]*)"
+NOT_CHOSEN = re.compile(
+    rf"(?:and |so )?(?:not {_REFUSED}|leave {_REFUSED} (?:alone|aside)|{_REFUSED} is out"
+    rf"|(?:nobody|no one) (?:touches|uses) {_REFUSED}(?: for it)?"
+    rf"|(?:(?:we )?don't|never) (?:touch|use) {_REFUSED}(?: for it)?)|(?:不要|不再|不)用 ?{_REFUSED}|please"
+)
+NAME = re.compile(r"[A-Z\d._-]")  # it has a capital letter, a digit or a sign; a common word may say when
+QUOTED = re.compile(r"[?？\"“”「」…\n]|\.\.\.")
 
 
 def restates(one: str, other: str) -> bool:
     """Return whether two statements say the same of one subject, so that either may stand for both."""
-    one, other = (LABEL.sub(r"\1 is ", text) for text in (one, other))
     if not (is_short(one) and is_short(other)):
         return False
-    return say_same(read_statement(one), read_statement(other)) and is_whole(one) and is_whole(other)
+    return not read_plain(one).isdisjoint(read_plain(other))
 
 
-def is_whole(text: str) -> bool:
-    """Return whether a text is one sentence that says nothing beside its statement."""
-    plain = normalise(text)
-    _first, *rest = CLAUSE_END.split(plain)
-    asides = (clause for clause in rest if not NARROWS.match(clause.lower()))
-    return len(SENTENCE_END.split(plain)) == 1 and all(map(is_refusal, asides))
+@lru_cache(CACHE_SIZE)
+def read_plain(text: str) -> frozenset[Reading]:
+    """Return what a text of one plain sentence says, in its own words and as a value of a subject."""
+    if QUOTED.search(text):
+        return frozenset()
+    main, *asides = CLAUSE.split(LEADING.sub(r"\1 ", normalise(text)))
+    turned_down = [NOT_CHOSEN.fullmatch(clause) for clause in asides]
+    if not all(turned_down):
+        return frozenset()
+    plain = AFTER.sub("", BEFORE.sub("", main))
+    kept = frozenset(filter(None, map(find_common_word, turned_down)))
+    found = [Reading("", (), read_words(plain)), *read_frames(plain)]
+    return frozenset(one._replace(kept=kept) for one in found if one.relation or len(one.value) >= MIN_WORDS)
 
 
-def is_refusal(clause: str) -> bool:
-    """Return whether a clause says nothing, or only names what is not chosen."""
-    lower = clause.lower()
-    says_nothing = not any(split_runs(clause)[0])
-    return says_nothing or bool(
-        TURNS_DOWN.match(lower) or REFUSES.match(lower) or any(find_given_up(f", {lower}"))
-    )
+def find_common_word(turned_down: re.Match[str] | None) -> str:
+    """Return what a clause turns down where that is no name: both statements have to do so."""
+    word = next(filter(None, turned_down.groups()), "") if turned_down else ""
+    return "" if NAME.search(word) else word
 
 
-def say_same(one: Statement, other: Statement) -> bool:
-    """Return whether two statements have the same words in the same runs, and the same figures."""
-    if one.words != other.words or one.changed or other.changed or one.negated or other.negated:
-        return False
-    if (one.numbers, one.units, find_qualifiers(one)) != (other.numbers, other.units, find_qualifiers(other)):
-        return False
-    return len(one.runs) >= MIN_RUNS and (one.runs == other.runs or is_turned(one, other))
+def read_frames(plain: str) -> frozenset[Reading]:
+    """Return the one reading of a text as a value of a subject; none where it has several."""
+    found = {read_match(relation, match) for relation, way in FRAMES if (match := way.fullmatch(plain))}
+    return frozenset(found) if len(found) == 1 and all(map(is_free, found)) else frozenset()
 
 
-def is_turned(one: Statement, other: Statement) -> bool:
-    """Return whether one begins with the subject and the other with its value: "Use A for B", "B uses A".
-
-    Without *for*, or between names, the order may say who does what to whom.
-    """
-    rotated = any(one.runs[at:] + one.runs[:at] == other.runs for at in range(1, len(one.runs)))
-    return rotated and any(FOR.search(text) for text in (one.text, other.text)) and not is_relation(one)
+def read_match(relation: str, match: re.Match[str]) -> Reading:
+    return Reading(relation, read_words(match["subject"]), read_words(match["value"]))
 
 
-def find_qualifiers(one: Statement) -> set[str]:
-    return set(QUALIFIERS.findall(one.text))
+def is_free(one: Reading) -> bool:
+    """Return whether both sides say something, and nothing that depends on where it stands."""
+    words = [*one.subject, *one.value]
+    is_bound = not BOUND_WORDS.isdisjoint(words) or CHINESE_BOUND.search("".join(words))
+    return bool(one.subject and one.value and not is_bound)
 
 
-def is_relation(one: Statement) -> bool:
-    """Return whether a statement is about several names, whose order may say who does what to whom."""
-    return sum(set(run) <= one.names for run in one.runs) > 1
+def read_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text without articles; those that mean something else in capitals keep them."""
+    first, *rest = text.split() or [""]
+    words = [first if first.isupper() else first.lower(), *rest]
+    return tuple(lower_name(word) for word in words if word and word.lower() not in ARTICLES)
+
+
+def lower_name(word: str) -> str:
+    """Return a word in lower case: May, IT and US are other words then, and so are flags and codes."""
+    lower = word.lower()
+    return lower if word.isalpha() and lower not in STOP_WORDS | CASED else word
