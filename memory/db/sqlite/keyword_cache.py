@@ -30,11 +30,12 @@ from memory.db.sqlite.vocabulary import (
 )
 
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
+WORD_POSTINGS = 50  # that a word takes as much memory as, besides its own: most words of a query are in no text
 MAX_CACHES = 16  # of indexes: a store has three
 MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
 MAX_GROWTH = 0.02  # of an index, until a word is read again: scores depend on the number of texts
 UNFILTERED, FILTERED = 4, 20  # matches that are looked at first, for each that is wanted
-MAX_LOG = 10_000  # rows, beyond which all words are read again
+MAX_LOG = 10_000  # rows, and commits, beyond which all words are read again
 ONE_OF = " AND rowid IN (SELECT value FROM json_each(%s))"
 
 Point = tuple[int, int]  # an epoch of the index, and a length of the log
@@ -51,6 +52,11 @@ class WordScores:
     scores: np.ndarray
     read_at: int
     known: int
+
+    @property
+    def size(self) -> int:
+        """Return how many postings take as much memory as this word."""
+        return len(self.rows) + WORD_POSTINGS
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,10 @@ class KeywordCache:
             self._words.clear()
             self._postings = 0
 
+    def count_words(self) -> int:
+        """Return how many words are kept, those that no text has among them."""
+        return len(self._words)
+
     def match(self, connection: Any, phrases: Sequence[str]) -> Matches | None:
         """Return the matches of any of the phrases in the snapshot that the connection reads.
 
@@ -130,7 +140,8 @@ class KeywordCache:
             changed = last != self._commit
             if epoch < self._epoch or (epoch == self._epoch and changed and last in self._seen):
                 return None
-            if epoch != self._epoch or len(self._log) > MAX_LOG or (changed and not self._has_commit(cursor)):
+            is_long = max(len(self._log), len(self._seen)) > MAX_LOG
+            if epoch != self._epoch or is_long or (changed and not self._has_commit(cursor)):
                 cursor.execute(f'SELECT count(*) FROM "{self.index}_docsize"')
                 self._reset(epoch, last, cursor.fetchone()[0])
             elif changed:
@@ -219,10 +230,10 @@ class KeywordCache:
                 return
             self._words[phrase] = word
             self._words.move_to_end(phrase)
-            self._postings += len(word.rows) - (len(old.rows) if old else 0)
+            self._postings += word.size - (old.size if old else 0)
             while self._postings > MAX_POSTINGS and len(self._words) > 1:
                 _, gone = self._words.popitem(last=False)
-                self._postings -= len(gone.rows)
+                self._postings -= gone.size
 
 
 _caches: OrderedDict[tuple[str, str], KeywordCache] = OrderedDict()

@@ -42,11 +42,12 @@ NO_LENGTHS = Lengths(np.empty(0, dtype="i8"), np.empty(0, dtype="i4"))
 def create_vocabularies(connection: Any) -> None:
     """Create the vocabulary tables of a new connection; they hold nothing and end with it.
 
-    Not inside a transaction: its rollback would drop them.
+    Not inside a transaction: its rollback would drop them. May be repeated after it failed midway.
     """
     for name in list_index_names():
         connection.execute(
-            f"CREATE VIRTUAL TABLE temp.\"{name}_words\" USING fts5vocab('main', '{name}', 'instance')"
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.\"{name}_words\""
+            f" USING fts5vocab('main', '{name}', 'instance')"
         )
 
 

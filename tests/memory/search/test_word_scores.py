@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 
 from memory.actors import Actor
+from memory.db.sqlite import keyword_cache
 from memory.engines.search.engine import SearchEngine
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
@@ -78,6 +79,28 @@ def test_a_word_that_no_text_has() -> None:
     actor = some_actor()
     write(actor, "amber")
     assert find_scores(actor, "birch") == {} == find_scores(actor, "…")
+
+
+def test_words_that_no_text_has_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    actor = some_actor()
+    write(actor, "amber")
+    monkeypatch.setattr(keyword_cache, "MAX_POSTINGS", 10 * keyword_cache.WORD_POSTINGS)
+    for number in range(20):
+        assert find_scores(actor, f"birch{number}") == {}
+    assert keyword_cache.get_keyword_cache(connection, "memory_fact", "memory_fact_fts").count_words() == 10
+    assert find_scores(actor, "amber") == pytest.approx(read_ranks("amber"), rel=1e-6)
+
+
+def test_a_connection_that_has_a_part_of_the_vocabularies() -> None:
+    """Their creation failed midway, as on a full disk; the next search of the connection goes on with it."""
+    actor = some_actor()
+    write(actor, "amber")
+    connection.close()
+    connection.ensure_connection()
+    connection.connection.execute(
+        "CREATE VIRTUAL TABLE temp.memory_fact_fts_words USING fts5vocab('main', 'memory_fact_fts', 'instance')"
+    )
+    assert find_scores(actor, "amber") == pytest.approx(read_ranks("amber"), rel=1e-6)
 
 
 def test_an_index_without_lengths_leaves_a_search_to_its_vectors() -> None:
