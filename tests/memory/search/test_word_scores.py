@@ -97,9 +97,8 @@ def test_a_connection_that_has_a_part_of_the_vocabularies() -> None:
     write(actor, "amber")
     connection.close()
     connection.ensure_connection()
-    connection.connection.execute(
-        "CREATE VIRTUAL TABLE temp.memory_fact_fts_words USING fts5vocab('main', 'memory_fact_fts', 'instance')"
-    )
+    words = "fts5vocab('main', 'memory_fact_fts', 'instance')"
+    connection.connection.execute(f"CREATE VIRTUAL TABLE temp.memory_fact_fts_words USING {words}")
     assert find_scores(actor, "amber") == pytest.approx(read_ranks("amber"), rel=1e-6)
 
 
