@@ -27,7 +27,7 @@ RESTART_SECONDS = 5.0  # seconds before a failed thread restarts
 DAY_SECONDS = 86_400
 
 # Defaults by task: seconds between two runs, or hour and minute of a run each night, in UTC. Changes are
-# stored in the database (admin). What a server slept through runs when it starts.
+# stored in the database (admin). What a server or its machine slept through runs when it is awake again.
 SCHEDULE: list[tuple[str, float | tuple[int, int], dict[str, Any]]] = [
     ("memory.sweep_embeddings", 30, {}),
     ("memory.sweep_near", 60, {}),

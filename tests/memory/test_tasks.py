@@ -30,6 +30,7 @@ from memory.models import (
     RecallLog,
     Vector,
 )
+from memory.queue.broker.scheduler import Scheduler
 from memory.queue.producer import NAMES
 from tests.memory.test_queue import until
 
@@ -208,3 +209,12 @@ def test_beat_sends_what_is_due():
     assert until(lambda: QueueMessage.objects.count() >= len(SCHEDULE))
     assert beat.stop(2)
     assert not beat.alive()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_due_while_the_machine_slept_is_sent_when_it_wakes():
+    with time_machine.travel("2026-11-26 22:00Z", tick=False) as clock:
+        scheduler = Scheduler(app=app)
+        clock.move_to("2026-11-27 09:00Z")
+        due = {name for name, entry in scheduler.schedule.items() if entry.is_due().is_due}
+    assert due == {name for name, _, _ in SCHEDULE}

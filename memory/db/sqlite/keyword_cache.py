@@ -30,7 +30,7 @@ from memory.db.sqlite.vocabulary import (
 )
 
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
-WORD_POSTINGS = 50  # that a word takes as much memory as, besides its own: most words of a query are in no text
+WORD_POSTINGS = 50  # whose memory a word takes besides its own: words that no text has need a bound too
 MAX_CACHES = 16  # of indexes: a store has three
 MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
 MAX_GROWTH = 0.02  # of an index, until a word is read again: scores depend on the number of texts

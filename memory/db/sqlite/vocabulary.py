@@ -46,7 +46,7 @@ def create_vocabularies(connection: Any) -> None:
     """
     for name in list_index_names():
         connection.execute(
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.\"{name}_words\""
+            f'CREATE VIRTUAL TABLE IF NOT EXISTS temp."{name}_words"'
             f" USING fts5vocab('main', '{name}', 'instance')"
         )
 

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+from django.db.models import QuerySet
 from django_celery_beat.models import PeriodicTask
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
@@ -17,3 +18,11 @@ class Entry(ModelEntry):
 
 class Scheduler(DatabaseScheduler):
     Entry = Entry
+
+    def enabled_models_qs(self) -> QuerySet[PeriodicTask]:
+        """Return all enabled tasks.
+
+        The library leaves out those whose hour is more than two away: a machine that slept through the night
+        would never run what was due then.
+        """
+        return self.Model.objects.enabled()
