@@ -13,6 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.sqlite.vector_caches import forget_vector_caches
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.assessment import count_confirmations, load_verdicts
@@ -72,6 +73,7 @@ def store(request: Any, django_db_setup: None, django_db_blocker: Any) -> Iterat
                 run("INSERT INTO sqlite_stat1 VALUES (%s, %s, %s)", *row)
             run("ANALYZE sqlite_schema")
         call_command("flush", interactive=False, verbosity=0)
+        forget_vector_caches()  # the next store has branches of the same ids
 
 
 def run(sql: str, *params: Any) -> list[tuple]:
