@@ -83,8 +83,8 @@ class Told:
 def test_main_is_plain_conditions(mo: DatabaseWrapper) -> None:
     text = sql(mo, Fact.objects.in_lineage(MAIN).values("pk"))
     assert text.endswith(
-        "WHERE (`memory_fact`.`branch_id` = 1 AND NOT `memory_fact`.`deleted`"
-        " AND `memory_fact`.`seq_from` <= 9 AND `memory_fact`.`seq_to` > 9)"
+        "WHERE (`memory_fact`.branch_id = 1 AND `memory_fact`.seq_from <= 9"
+        " AND `memory_fact`.seq_to > 9 AND NOT `memory_fact`.deleted)"
     )
 
 
