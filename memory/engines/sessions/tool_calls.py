@@ -27,6 +27,8 @@ ARGUMENTS = ("command", "cmd", "file_path", "notebook_path", "path", "absolute_p
 # The lines of a patch that name a file: of apply_patch, else of a unified difference.
 PATCHED_FILE = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?)(.+)$", re.M)
 APPLIED_PATCH = "*** Begin Patch"
+EXIT_CODES = ("exit_code", "exitCode", "returncode")
+FETCHED = range(200, 400)  # as ``code``, which is the status of HTTP where a tool fetches a page
 EXIT_CODE = re.compile(r"\A\s*(?:Error:\s*)?[Ee]xit code:?\s*(-?\d+)")
 TIMED_OUT = re.compile(r"\b(?:timed[ -]out|timeout (?:of|after|exceeded|expired)|deadline exceeded)\b", re.I)
 FAILED = re.compile(
@@ -107,9 +109,8 @@ def detect_outcome(output: Any) -> str:
     if isinstance(output, Mapping):
         if output.get("interrupted"):
             return Outcome.TIMEOUT
-        code = next((output[n] for n in ("exit_code", "exitCode", "returncode", "code") if n in output), 0)
         failed = output.get("is_error") or output.get("isError") or output.get("error")
-        if failed or (isinstance(code, int) and code != 0):
+        if failed or has_failure_code(output):
             return Outcome.TIMEOUT if TIMED_OUT.search(extract_output(output)) else Outcome.ERROR
         return Outcome.SUCCESS
     text = as_text(output)
@@ -117,6 +118,14 @@ def detect_outcome(output: Any) -> str:
     if (code and code[1] != "0") or (not code and FAILED.search(text)):
         return Outcome.TIMEOUT if TIMED_OUT.search(text) else Outcome.ERROR
     return Outcome.SUCCESS
+
+
+def has_failure_code(output: Mapping[str, Any]) -> bool:
+    """Return whether an exit code, or the status of a page that was fetched, says that a call failed."""
+    name = next((name for name in EXIT_CODES if name in output), "")
+    code = output.get(name or "code")
+    is_fetched = not name and code in FETCHED
+    return isinstance(code, int) and code != 0 and not is_fetched
 
 
 def choose_type(outcome: str, repaired: bool) -> str:
