@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser import settle
 from tests.e2e.key_scene import LOADED, cookies, go, server, visit
@@ -135,9 +135,29 @@ def test_a_graph_is_searched_and_walked(visit: Callable[..., Page], filled: Up) 
     assert "node=Redis" in page.url
     side.get_by_role("link", name="Show what is around it").click()
     expect(page.locator("h1")).to_have_text("Redis")
+    page.go_back()
+    show_late_answers(page)
     settle(page)
     page.keyboard.type("gl")
     expect(page.locator("h1")).to_have_text("Graph")
+
+
+def show_late_answers(page: Page) -> None:
+    """Check that a late answer changes nothing, and that two clicks lead to the entity that they hit."""
+    late: list[Route] = []
+    page.route("**/graph?*node=Postgres*", lambda route: late.append(route))
+    nodes, title = page.locator(".graph .node"), page.locator("#entity h2")
+    nodes.filter(has_text="Postgres").click()
+    nodes.filter(has_text="Redis").click()
+    expect(title).to_have_text("Redis")
+    with page.expect_request_finished():
+        late.pop().continue_()
+    settle(page)
+    assert (title.text_content(), "node=Redis" in page.url) == ("Redis", True)
+    nodes.filter(has_text="Postgres").dblclick()
+    for route in late:
+        route.continue_()
+    expect(page.locator("h1")).to_have_text("Postgres")
 
 
 def test_the_tour_has_five_steps_and_can_be_left(visit: Callable[..., Page], filled: Up) -> None:

@@ -197,11 +197,19 @@ function stop_at(nodes, chosen) {
 
 // ---- the side ----------------------------------------------------------------------------------------
 
+let turn = 0; // of the entity that was chosen last: the answer for another one comes too late
+
+// Show an entity at the side; true once it is there.
 async function choose(link) {
+    const own = (turn += 1);
     const address = link.href.baseVal ?? link.href;
     const answer = await fetch(address, { headers: { "HX-Current-URL": location.href } }).catch(() => null);
     const side = answer?.ok && !answer.redirected ? (await read(answer)).getElementById("entity") : null;
-    if (!side) return location.assign(address);
+    if (own !== turn) return false;
+    if (!side) {
+        location.assign(address);
+        return false;
+    }
     history.replaceState(null, "", address);
     const place = document.getElementById("entity");
     place.replaceChildren(...side.childNodes);
@@ -209,6 +217,11 @@ async function choose(link) {
     drawing.querySelector("[aria-current]")?.removeAttribute("aria-current");
     link.setAttribute("aria-current", "true");
     document.getElementById("graph-chosen").textContent = place.querySelector("h2").textContent;
+    return true;
+}
+
+async function show_around(node) {
+    if (await choose(node.element)) document.querySelector("#entity [data-middle]")?.click();
 }
 
 function is_plain(event) {
@@ -239,7 +252,7 @@ function begin() {
         stop_at(graph.nodes, node);
         choose(node.element);
     });
-    drawing.addEventListener("dblclick", (event) => at(event) && document.querySelector("#entity [data-middle]")?.click());
+    drawing.addEventListener("dblclick", (event) => at(event) && show_around(at(event)));
 }
 
 if (drawing) begin();
