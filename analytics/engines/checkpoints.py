@@ -49,10 +49,12 @@ def update_branch(branch: Branch) -> int:
     """Store the tallies of a branch at its head, and some of those that its past lacks; return how many."""
     made_at, places = timezone.now(), list_places(branch.pk)
     StoredTally.objects.filter(branch=branch).exclude(pk__in=[place.pk for place in places]).delete()
-    stored, made = load_stored(branch.lineage()), 0
+    at_head = {place.measure for place in places if place.seq == branch.head}
+    # Each is a list of up to 20,000 groups: those of a branch where nothing was written stay unread.
+    stored, made = load_stored(branch.lineage()) if MEASURES.keys() - at_head else {}, 0
     for name in MEASURES:
         points = sorted(Point(place.seq, place.versions) for place in places if place.measure == name)
-        if not points or points[-1].seq != branch.head:
+        if name not in at_head:
             tally = read_tally(MEASURES[name], branch.lineage(), stored)
             points = store_head(branch, name, tally, points, made_at) if len(tally) <= MAX_GROUPS else []
             made += bool(points)

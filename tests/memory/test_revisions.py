@@ -17,6 +17,8 @@ REVISED = [
     ("90 days for raw passes.", "Make it 400 days for raw passes now."),
     ("Alerts go to Slack.", "We talked it over. Alerts go to PagerDuty now."),
     ("超时 30 秒", "超时 60 秒"),
+    ("重试三十次", "重试四十次"),
+    ("超时十秒", "超时二十五秒"),
     (
         "For the mail queue that's Sidekiq.",
         "We no longer use Sidekiq for the mail queue; use Faktory.",
@@ -32,6 +34,7 @@ OTHERS = [
     ("Deploy the api with Docker.", "Deploy the worker with Podman now."),
     ("The gateway listens on port 9443.", "Now the gateway listens on port 9443."),
     ("账本用 Postgres", "缓存改用 Redis"),
+    ("超时十二秒", "超时 12 秒"),
     (
         "We'll use Sidekiq for the mail queue.",
         "We no longer use Sidekiq for the fax queue; use Faktory.",

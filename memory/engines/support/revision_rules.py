@@ -92,9 +92,11 @@ NUMERALS = {
     "七": 7,
     "八": 8,
     "九": 9,
-    "十": 10,
 }
-COUNTED = re.compile(r"([一二两三四五六七八九十])(?=\s?(?:次|天|小时|分钟|秒|个|条|位|周|年|份|台|人|倍|%))")
+COUNTED = re.compile(
+    r"([一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
+    r"(?=\s?(?:次|天|小时|分钟|秒|个|条|位|周|年|份|台|人|倍|%))"
+)
 CHINESE_FILLERS = re.compile(
     "从现在起|我们|咱们|以后|今后|现在|目前|一律|统一|不再|不要|不用|不能|不是|不得|禁止|升级|提高|降低|调整|迁移|切换"
     "|使用|采用|可以|应该|必须|改|换|成|用|放|是|为|由|在|上|的|了|把|将|从|到|能|要|请|都|不|别|没|勿|而|降|调"
@@ -211,9 +213,15 @@ def read_statement(text: str) -> Statement:
 def normalise(text: str) -> str:
     """Return the text with counted Chinese numerals as digits, one spelling of commas, and no full stop."""
     plain = unify(text).replace("、", ",").replace("’", "'")
-    plain = COUNTED.sub(lambda match: str(NUMERALS[match.group()]), plain)
+    plain = COUNTED.sub(lambda match: str(read_numeral(match.group())), plain)
     plain = BUILT.sub(r"\1 use", SCRIPT_CHANGE.sub(" ", plain))
     return " ".join(plain.strip(" .!。").split())
+
+
+def read_numeral(text: str) -> int:
+    """Return the value of a Chinese numeral below a hundred."""
+    tens, ten, ones = text.rpartition("十")
+    return (10 * NUMERALS[tens or "一"] if ten else 0) + NUMERALS.get(ones, 0)
 
 
 def keep_clauses(text: str) -> Iterator[str]:
