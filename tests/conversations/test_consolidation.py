@@ -89,10 +89,44 @@ def test_a_decision(text):
         "We might use Redis for this at some point.",
         "还没决定用哪个数据库来存订单。",
         "Always check the return value of close.",
+        "Noted. I will use Kafka.",
     ],
 )
 def test_no_decision(text):
     assert list(rules.lessons(text, spoken_by_user=False)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I told you not to touch vendor/.",
+        "Stop using print, use the logger.",
+        "Remember: migrations need a dry run first.",
+        "不对，重试次数应该是 5 次，不是 3 次。",
+        "不对，应该用 pnpm，不是 npm。",
+        "记住：数据库迁移必须先跑 dry run。",
+    ],
+)
+def test_what_a_person_puts_right_is_learned(text):
+    assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I told you not to push yet.",
+        "不对，删错了，撤回",
+        "是不是应该用 pnpm，不用 npm？",
+    ],
+)
+def test_an_order_of_the_moment_puts_nothing_right(text):
+    assert list(rules.lessons(text, spoken_by_user=True)) == []
+
+
+def test_what_day1_told_is_known_with_other_characters_of_chinese():
+    spoken = rules.Spoken(["我们决定账本服务的金额一律用整数分存储。"])
+    assert spoken.says("我们决定账本服务的金额一律使用整数分存储。")
+    assert not spoken.says("我们决定账本服务的汇率一律用三位小数存储。")
 
 
 @pytest.mark.parametrize(

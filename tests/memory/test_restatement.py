@@ -47,6 +47,7 @@ SAME = [
     ("应用用 Redis。", "我们用 Redis 做应用。"),
     ("用户表用 Postgres。", "用 Postgres 做用户表。"),
     ("The queue uses Argon2, not bcrypt.", "For the queue it's Argon2, bcrypt is out."),
+    ("The queue of the shop runs on Kafka, decided.", "We decided to use Kafka for the queue of the shop."),
     ("The timeout is 5 seconds, please.", "Please, the timeout is 5 seconds."),
 ]
 OTHER = [

@@ -24,8 +24,15 @@ REVISED = [
         "We no longer use Sidekiq for the mail queue; use Faktory.",
     ),
     ("We'll use Sidekiq for the mail queue.", "mail queue 改用 Faktory，不再用 Sidekiq。"),
+    ("我们决定支付服务统一用 MySQL 8，不用 Postgres。", "支付服务改用 Postgres，不再用 MySQL。"),
+    ("重试次数是 3 次。", "不对，重试次数应该是 5 次，不是 3 次。"),
+    (
+        "The retry limit of the mailer is 5.",
+        "No, that's wrong: the retry limit of the mailer is 7, not 5.",
+    ),
 ]
 OTHERS = [
+    ("退款重试次数是 3 次。", "不对，重试次数应该是 5 次，不是 3 次。"),
     ("API port 9443", "admin port 8443"),
     ("Postgres 16 for the ledger", "Redis 7 for the cache"),
     ("never commit to main", "never push to main"),

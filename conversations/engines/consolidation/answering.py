@@ -19,6 +19,7 @@ from memory.models import Commit, Fact
 
 ACCEPT_REASON = "Accepted in the report of a consolidation."
 CHANGED = _("Changed since the run: {count} of these facts. Look at them again.")
+NONE_SURE = _("Nothing of the run that is left to answer has a confidence of {least} or more.")
 REJECT = "consolidate.reject"
 State = ConsolidationRun.State
 
@@ -80,6 +81,8 @@ def choose_changes(
         sure = [one for one in last.values() if not one.answer and one.fact.confidence >= min_confidence]
         known = find_present(run, sure)
         chosen |= {one.fact.uid: one for one in sure if is_present(one, known)}
+    if not chosen and min_confidence is not None:
+        raise Invalid(NONE_SURE, least=min_confidence, field="min_confidence")
     if not chosen:
         raise Invalid("Name at least one fact of the run.", field="fact_ids")
     if len(chosen) > MAX_FACTS:

@@ -25,7 +25,7 @@ ANSWERS = "(to: {})"
 MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
 MIN_JACCARD = 0.85  # token Jaccard from which two sentences are equivalent
 
-WORD = re.compile(r"\w+")
+WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")  # an ideograph is a word: no space divides them
 
 DECIDED = re.compile(
     r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?"
@@ -43,6 +43,12 @@ PREFERRED = re.compile(
     r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bi (?:always |really )?(?:prefer|want you to always|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)"
 )
+# What a person puts right: what holds, and what does not.
+CORRECTED = re.compile(
+    r"(?i)\bstop using \S.{0,60}[,;] ?(?:and )?use\b|\btold you (?:not|never) to\b(?!.*\b(?:yet|now)\b)"
+    r"|^\W*remember:|^\W*(?:记住|记好了?)[:：,，]"
+    r"|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要|放|写)"
+)
 NOT_DECIDED = re.compile(
     r"(?i)\?\s*$|？\s*$|^\W*(?:if|should|could|would|can|maybe|perhaps|what if|whether)\b"
     r"|\b(?:haven't|have not|hasn't|not yet|didn't|did not|never|yet to|before we|until we|once we|unless)"
@@ -50,6 +56,8 @@ NOT_DECIDED = re.compile(
     r"|\b(?:might|may|could|should we|do we|not sure|undecided)\b|(?:还没|尚未|没有)决定|是否|要不要"
 )
 
+
+INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 
 # What another said, and what the person says of itself or its team.
 REPORTED = re.compile(
@@ -114,8 +122,13 @@ def read_rest(text: str, learned: Iterable[str]) -> Iterator[str]:
 def read_answer(text: str) -> Iterator[Lesson]:
     """Yield the sentences in which a phrase names a decision."""
     for sentence in sentences(text):
-        if names_decision(sentence):
+        if names_decision(sentence) and not is_intent(sentence):
             yield Lesson(sentence, "decision")
+
+
+def is_intent(sentence: str) -> bool:
+    """Return whether an agent only says in a few words what it does next: "I will use Kafka."."""
+    return bool(INTENT.match(sentence)) and measure_length(sentence) < SHORT_LENGTH
 
 
 def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
@@ -197,7 +210,7 @@ def add_question(text: str, question: str) -> str:
 def has_phrase(sentence: str) -> bool:
     """Return whether a phrase names a decision or a preference of the person, not of another."""
     decided = names_decision(sentence) and bool(OWN.search(sentence))
-    return not REPORTED.search(sentence) and (decided or prefers(sentence))
+    return not REPORTED.search(sentence) and (decided or prefers(sentence) or corrects(sentence))
 
 
 def names_decision(sentence: str) -> bool:
@@ -208,6 +221,11 @@ def names_decision(sentence: str) -> bool:
 
 def prefers(sentence: str) -> bool:
     return not DECIDED.search(sentence) and bool(PREFERRED.search(sentence))
+
+
+def corrects(sentence: str) -> bool:
+    """Return whether a person puts right what the agent did or said."""
+    return bool(CORRECTED.search(sentence)) and not any(one.search(sentence) for one in (PASSING, SUPPOSED))
 
 
 class Spoken:

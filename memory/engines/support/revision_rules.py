@@ -98,7 +98,7 @@ COUNTED = re.compile(
     r"(?=\s?(?:次|天|小时|分钟|秒|个|条|位|周|年|份|台|人|倍|%))"
 )
 CHINESE_FILLERS = re.compile(
-    "从现在起|我们|咱们|以后|今后|现在|目前|一律|统一|不再|不要|不用|不能|不是|不得|禁止|升级|提高|降低|调整|迁移|切换"
+    "从现在起|我们|咱们|决定|商定|约定|以后|今后|现在|目前|一律|统一|不再|不要|不用|不能|不是|不得|禁止|升级|提高|降低|调整|迁移|切换"
     "|使用|采用|可以|应该|必须|改|换|成|用|放|是|为|由|在|上|的|了|把|将|从|到|能|要|请|都|不|别|没|勿|而|降|调"
 )
 CHINESE_SLOT = re.compile("[用到由是为成在]$")
@@ -118,6 +118,10 @@ NARROWS = re.compile(
 # One that names what is not chosen does not: its words are no part of the subject.
 TURNS_DOWN = re.compile(
     r"(?:(?:and|but|so) )?(?:please )?(?:(?:leave|keep|let) .+ (?:alone|aside|out of it)|not)\b"
+)
+# A correction begins with these, and says then what holds.
+REFUTES = re.compile(
+    r"^(?:(?:no|nope|sorry|actually|that's (?:wrong|not right)|不对|错了|不是这样的?|说错了)[,;:!]\s*)+", re.I
 )
 BUILT = re.compile(r"\b(we|we'll|we will|let's) build\b", re.I)  # it is used; a build is something else
 
@@ -192,7 +196,7 @@ class Statement:
 @lru_cache(CACHE_SIZE)
 def read_statement(text: str) -> Statement:
     """Read a statement; further clauses that give reasons are left out, but for what they give up."""
-    whole = normalise(text)
+    whole = REFUTES.sub("", normalise(text))
     main = " , ".join(keep_clauses(whole))
     runs, slots = split_runs(main)
     negated = count_negations(BOUND.sub(" ", main)) + len(re.findall(r"\b(?:stop|drop)\b", main.lower()))
