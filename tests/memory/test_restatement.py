@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory.engines.support.restatement import restates
+from memory.engines.support.similarity import swaps_words
 
 SAME = [
     ("The queue runs on Kafka.", "We'll build the queue on Kafka."),
@@ -101,3 +102,28 @@ def test_no_pair_that_says_something_else_is_taken_for_the_same() -> None:
 def test_any_text_is_read_at_once(words: str) -> None:
     long = (words * 400)[:399] + "."
     assert not restates(long, f"{long[:-2]}x.")
+
+
+SWAPPED = [
+    ("Rotate the keys of warehouse alpha monthly.", "Rotate the keys of warehouse beta monthly."),
+    ("The orders service owns the price list.", "The billing service owns the price list."),
+    ("The backend is copied at night.", "The backup is copied at night."),
+    ("Extend the trial of the shop.", "Shorten the trial of the shop."),
+    ("仓库甲的钥匙每月更换。", "仓库乙的钥匙每月更换。"),
+]
+KEPT = [
+    ("Rotate the keys of the shop monthly.", "Rotate the keys of the shop each month."),
+    ("We decided to cache all new prices.", "We agreed to cache all the new prices."),
+    ("The shop retries caching once.", "The shop retry of cache once."),
+    ("金额一律用整数分存储。", "金额一律使用整数分存储。"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SWAPPED)
+def test_another_word_in_the_same_place_is_seen(one: str, other: str) -> None:
+    assert (swaps_words(one, other), swaps_words(other, one)) == (True, True)
+
+
+@pytest.mark.parametrize(("one", "other"), KEPT)
+def test_other_forms_and_orders_of_the_same_words_are_not(one: str, other: str) -> None:
+    assert (swaps_words(one, other), swaps_words(other, one)) == (False, False)

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from uuid import UUID
@@ -15,7 +15,7 @@ from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.support.restatement import restates
-from memory.engines.support.similarity import get_thresholds, same_claim
+from memory.engines.support.similarity import get_thresholds, same_claim, swaps_words
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact
@@ -42,6 +42,11 @@ class Texts:
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
+        score = self.measure_echo(one, other)
+        return 0.0 if score and swaps_words(one, other) and not restates(one, other) else score
+
+    def measure_echo(self, one: str, other: str) -> float:
+        """Return how alike a text is to one that memory gave: another word may stand in it."""
         if restates(one, other):
             return RESTATED
         jaccard = measure_jaccard(self.words[one], self.words[other])
@@ -107,8 +112,11 @@ def load_stored(project_id: UUID, texts: Sequence[str], model: str) -> dict[str,
     return found
 
 
-def find_same(branch: Branch, repository: str, texts: Texts, requested: Iterable[str]) -> dict[str, Fact]:
-    """Return for each text the searchable fact of a branch that says the same in other words, if any does.
+def find_same(
+    branch: Branch, repository: str, texts: Texts, requested: Iterable[str], given: Collection[UUID] = ()
+) -> dict[str, Fact]:
+    """Return for each text the searchable fact of a branch that says the same in other words, if any does;
+    ``given`` are those that memory gave the session, which it may repeat in its own words.
 
     Of several the most alike one counts, then the oldest. Facts with the very same text are not among them.
     """
@@ -124,7 +132,7 @@ def find_same(branch: Branch, repository: str, texts: Texts, requested: Iterable
     facts = load_facts(branch, {rid for found in hits.values() for rid in found})
     known = add_texts(texts, branch.project_id, [fact.fact_text for fact in facts.values()])
     best = {
-        text: choose_best(text, [facts[rid] for rid in found if rid in facts], repository, known)
+        text: choose_best(text, [facts[rid] for rid in found if rid in facts], repository, known, given)
         for text, found in hits.items()
     }
     return {text: fact for text, fact in best.items() if fact is not None}
@@ -145,13 +153,16 @@ def add_texts(texts: Texts, project_id: UUID, others: Sequence[str]) -> Texts:
     return Texts({**texts.words, **more.words}, {**texts.vectors, **more.vectors}, texts.model)
 
 
-def choose_best(text: str, facts: Sequence[Fact], repository: str, texts: Texts) -> Fact | None:
+def choose_best(
+    text: str, facts: Sequence[Fact], repository: str, texts: Texts, given: Collection[UUID]
+) -> Fact | None:
     plain, best = normalise_text(text), (0.0, 0)
     chosen = None
     for fact in facts:
         if is_elsewhere(fact.repository, repository) or normalise_text(fact.fact_text) == plain:
             continue
-        score = texts.measure(text, fact.fact_text)
+        measure = texts.measure_echo if fact.uid in given else texts.measure
+        score = measure(text, fact.fact_text)
         if score and (score, -fact.rid) > best:
             best, chosen = (score, -fact.rid), fact
     return chosen

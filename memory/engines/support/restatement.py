@@ -78,7 +78,8 @@ _REFUSED = r"((?:plain )?[A-Za-z][\w.+#-]*)"
 NOT_CHOSEN = re.compile(
     rf"(?:and |so )?(?:not {_REFUSED}|leave {_REFUSED} (?:alone|aside)|{_REFUSED} is out"
     rf"|(?:nobody|no one) (?:touches|uses) {_REFUSED}(?: for it)?"
-    rf"|(?:(?:we )?don't|never) (?:touch|use) {_REFUSED}(?: for it)?)|(?:不要|不再|不)用 ?{_REFUSED}|please|decided|agreed"
+    rf"|(?:(?:we )?don't|never) (?:touch|use) {_REFUSED}(?: for it)?)"
+    rf"|(?:不要|不再|不)用 ?{_REFUSED}|please|decided|agreed"
 )
 NAME = re.compile(r"[A-Z\d._-]")  # it has a capital letter, a digit or a sign; a common word may say when
 QUOTED = re.compile(r"[?？\"“”「」…\n]|\.\.\.")

@@ -8,6 +8,10 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rapidfuzz.distance import Levenshtein
+
+from memory.words import STOP_WORDS
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -46,6 +50,7 @@ _NUMBER = re.compile(r"(?<![\w.,])[-−]?[$€£]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+
 _CODE = re.compile(r"`[^`\n]+`")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*[+#]*")  # C, C++ and C# are three names
+_TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")  # an ideograph is a word
 _SENTENCE = re.compile(r"(?:^|[.!?:;\n•*-]\s+|\n)[\s\"'“‘(*•-]*")
 
 
@@ -84,6 +89,9 @@ _OPENERS = frozenset(
 )
 
 
+_NEUTRAL = STOP_WORDS | set(split_words("use uses used using run runs decided agreed chose 用 的 了"))
+
+
 class Comparison(StrEnum):
     """What two similar texts have to do with each other."""
 
@@ -114,6 +122,23 @@ def compare_claims(a: str, b: str) -> Comparison:
         return Comparison.OTHER_NAMES if have_other_code(a, b) else Comparison.SAME_CLAIM
     differ = set(names_a) - set(names_b) and set(names_b) - set(names_a)
     return Comparison.OTHER_NAMES if differ else Comparison.CONTRADICTION
+
+
+def swaps_words(a: str, b: str) -> bool:
+    """Return whether one text has another word in the place of a word of the other, so that they may be about
+    different things: "the keys of warehouse alpha", "the keys of warehouse beta". A vector hardly tells.
+    """
+    one, other = (_TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (a, b))
+    only = set(one) ^ set(other)
+    swapped = (step for step in Levenshtein.editops(one, other) if step.tag == "replace")
+    pairs = ((one[step.src_pos], other[step.dest_pos]) for step in swapped)
+    return any(only >= {x, y} and is_other_word(x, y) for x, y in pairs)
+
+
+def is_other_word(a: str, b: str) -> bool:
+    """Return whether two words say more than a sentence needs, and are no forms of one word."""
+    shared = max(3, min(len(a), len(b)) - 1)  # cache and caching, retry and retries, not backend and backup
+    return a[:shared] != b[:shared] and _NEUTRAL.isdisjoint((a, b))
 
 
 def have_other_code(a: str, b: str) -> bool:
