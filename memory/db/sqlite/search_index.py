@@ -97,10 +97,12 @@ class SearchIndex:
             begin_epoch(self.connection)  # what was erased is found by no word
 
     def clear_model(self, model: type[models.Model]) -> None:
-        """Empty the index of a model before it is rebuilt."""
+        """Empty the index of a model before it is rebuilt, also a damaged one."""
         if index := full_text_index(model):
-            self._run_sql(f'DELETE FROM "{index.name}"')
-            self._run_sql(f'DELETE FROM "{index.closed}"')
+            for table in (index.name, index.closed):
+                # FTS5 would read what is damaged to delete the rows; from no rows it makes an empty index.
+                self._run_sql(f'DELETE FROM "{table}_content"')
+                self._run_sql(f'INSERT INTO "{table}"("{table}") VALUES(\'rebuild\')')
             begin_epoch(self.connection)
 
     def optimize(self) -> None:

@@ -161,12 +161,17 @@ def parse_varints(data: bytes) -> np.ndarray:
 
 
 def score_rows(cursor: Any, index: str, counts: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Return BM25 of a word by how often it stands in each text, and the texts' lengths."""
+    """Return BM25 of a word by how often it stands in each text, and the texts' lengths.
+
+    Raises DatabaseError where more texts have it than the index says that there are.
+    """
     # Row 1 has the number of texts, and of the tokens in each column.
     cursor.execute(f'SELECT block FROM "{index}_data" WHERE id = 1')
     (block,) = cursor.fetchone() or (b"",)
     every, *columns = parse_varints(bytes(block)).tolist() or (0,)
-    return weigh_counts(counts, tokens, every, sum(columns) / every) if every else np.zeros(len(counts))
+    if every < len(counts):
+        raise DatabaseError("A full-text index has a damaged number of texts.")
+    return weigh_counts(counts, tokens, every, sum(columns) / every) if every else np.zeros(0)
 
 
 def weigh_counts(counts: np.ndarray, tokens: np.ndarray, every: int, mean: float) -> np.ndarray:
@@ -177,5 +182,5 @@ def weigh_counts(counts: np.ndarray, tokens: np.ndarray, every: int, mean: float
 
 
 def term_rarity(every: int, having: int) -> float:
-    """Return the rarity of a word, as bm25() computes it."""
-    return max(math.log((every - having + 0.5) / (having + 0.5)), MIN_RARITY)
+    """Return the rarity of a word, as bm25() computes it; of a damaged index more may have it than all."""
+    return max(math.log((max(every - having, 0) + 0.5) / (having + 0.5)), MIN_RARITY)

@@ -4,6 +4,7 @@ Every candidate of either arm gets both scores; without them, a row that only on
 penalised.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -17,6 +18,7 @@ from django.db.models import Q
 from memory.db.deferred import Deferred
 from memory.db.querysets import Ranked, VersionedQuerySet
 
+logger = logging.getLogger(__name__)
 LIKE_WORDS = 8
 MARGIN = 5  # one extra row in so many, where the caller may have to drop some
 
@@ -115,7 +117,8 @@ def _keyword_arm(
     others: Ranked = []
     try:
         ranked, others = rows.match_words(question.words, pool, also)
-    except DatabaseError:  # an index that is damaged or being rebuilt: search degrades, it does not fail
+    except DatabaseError as error:  # damaged or being rebuilt: search degrades, it does not fail
+        logger.warning("search without keywords: %s", error)
         found.used.add("index_error")
     if ranked:
         found.used.add("keyword")

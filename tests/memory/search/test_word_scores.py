@@ -6,6 +6,7 @@ from django.db import connection
 from memory.actors import Actor
 from memory.db.sqlite import keyword_cache
 from memory.engines.search.engine import SearchEngine
+from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
 from memory.models import Fact
@@ -102,9 +103,24 @@ def test_a_connection_that_has_a_part_of_the_vocabularies() -> None:
     assert find_scores(actor, "amber") == pytest.approx(read_ranks("amber"), rel=1e-6)
 
 
-def test_an_index_without_lengths_leaves_a_search_to_its_vectors() -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM memory_fact_fts_docsize",
+        "UPDATE memory_fact_fts_docsize SET sz = x'01'",
+        "UPDATE memory_fact_fts_data SET block = x'050505' WHERE id = 1",  # five texts
+        "UPDATE memory_fact_fts_data SET block = x'' WHERE id = 1",
+        "DELETE FROM memory_fact_fts_data WHERE id > 10",  # what says which texts have a word
+    ],
+)
+def test_a_damaged_index_leaves_a_search_to_its_vectors_until_it_is_rebuilt(
+    damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
     actor = some_actor()
     write(actor, *TEXTS)
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM memory_fact_fts_docsize")
+        cursor.execute(damage)
     assert "index_error" in SearchEngine().search(query="amber", actor=actor).signals_used
+    assert "search without keywords" in caplog.text
+    MaintenanceEngine().rebuild_index()
+    check_words(actor)
