@@ -96,7 +96,14 @@ class BulkActions(ProjectPage):
     def _render_report(self, request: HttpRequest, report: Report, action: str) -> HttpResponse:
         store_report(request, report, self.name_outcome(action, report))
         level = messages.WARNING if report.count_outcome(REFUSED) else messages.SUCCESS
-        return self.render_done(counts_sentence(report), report.commit, level)
+        return self.render_done(describe_report(report), report.commit, level)
+
+
+def describe_report(report: Report) -> str:
+    """Return the counts of an action's outcomes; of a single refused fact, why."""
+    if len(report.results) == 1 and (error := report.results[0].error):
+        return error_sentence(error)
+    return counts_sentence(report)
 
 
 def refuse_all() -> NoReturn:

@@ -5,9 +5,9 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.key_scene import LOADED, cookies, server, settle, states, visit, write
+from tests.e2e.key_scene import LOADED, cookies, late, server, settle, states, visit, write
 from tests.up_process import Up
 
 pytestmark = pytest.mark.browser
@@ -99,3 +99,37 @@ def test_a_narrow_window_opens_the_page(visit: Callable[..., Page], server: Up) 
     expect(page.locator("[data-preview]")).to_be_hidden()
     page.get_by_role("link", name="It has a page of its own.").click()
     page.wait_for_url(f"**{LIST}/{uid}")
+
+
+def test_a_row_shows_at_once_what_was_chosen(visit: Callable[..., Page], server: Up) -> None:
+    (uid,) = write(server, "It shows before the server has answered.")
+    page, held = visit(LIST, refused=True), list[Route]()
+    page.route(
+        "**/facts", lambda route: held.append(route) if route.request.method == "POST" else late(route)
+    )
+    row = page.locator(f"#fact-{uid}")
+    row.locator("[value^=pin]").click()
+    expect(row.locator(".badge.pinned")).to_be_visible()
+    wait_for(page, held)
+    assert states(server, [uid]) == ["active unverified"]
+    held.pop().continue_()
+    expect(row.locator("[value^=unpin]")).to_be_visible()
+    row.locator("[value^=verify]").click()
+    expect(row.locator(".badge.verified")).to_be_visible()
+    wait_for(page, held)
+    held.pop().abort()
+    expect(page.get_by_text("The server did not answer.")).to_be_visible()
+    expect(row.locator(".badge.verified")).to_have_count(0)
+    change = f"facts.update_fact(fact_id={uid!r}, updates={{'fact_text': 'Changed.'}}, actor=actor)"
+    server.run_python(LOADED + change)
+    row.locator("[value^=verify]").click()
+    wait_for(page, held)
+    held.pop().continue_()
+    expect(page.locator(".toast", has_text="read it again. Changed: Prompt line, Text.")).to_be_visible()
+    expect(row.locator("a.line")).to_have_text("Changed.")
+    expect(row.locator(".badge.verified")).to_have_count(0)
+
+
+def wait_for(page: Page, held: list[Route]) -> None:
+    while not held:
+        page.wait_for_timeout(20)

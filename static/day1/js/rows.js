@@ -1,7 +1,20 @@
-// The buttons of a row of facts act in place: the row is put right when the server has answered, and the keys
-// go on meanwhile. Without this the form is sent as it is.
+// The buttons of a row of facts act in place: the row shows at once what was chosen, is put right when the
+// server has answered, and says why where it refused; the keys go on meanwhile. Without this the form is sent
+// as it is.
 import { in_turn, read, replace_toasts } from "./serial.js";
+import { tell } from "./toasts.js";
 import { expect_action } from "./undo.js";
+
+// Of each action: the states that it ends, and the one that it brings.
+const EFFECTS = {
+    verify: [["invalidated"], "verified"],
+    invalidate: [["verified"], "invalidated"],
+    pin: [[], "pinned"],
+    unpin: [["pinned"], ""],
+    archive: [[], "archived"],
+    restore: [["archived"], ""],
+    accept: [["created"], ""],
+};
 
 export function row_actions() {
     document.addEventListener("submit", submitted);
@@ -14,10 +27,19 @@ function submitted(event) {
     if (!row) return;
     event.preventDefault();
     if ("sent" in row.dataset) return;
+    const data = new FormData(form, event.submitter);
+    const before = row.cloneNode(true);
     row.dataset.sent = "";
     row.setAttribute("aria-busy", "true");
-    const data = new FormData(form, event.submitter);
-    expect_action(in_turn(() => send(form, row, data)));
+    foresee(form, row, event.submitter.value.split(":")[0]);
+    expect_action(in_turn(() => send(form, row, before, data)));
+}
+
+function foresee(form, row, action) {
+    const [ended, brought] = EFFECTS[action] ?? [[], ""];
+    for (const state of ended) row.querySelector(`.meta > .badge.${state}`)?.remove();
+    const badge = brought && form.querySelector("[data-states]")?.content.querySelector(`.${brought}`);
+    if (badge) row.querySelector(".meta")?.prepend(badge.cloneNode(true), " ");
 }
 
 // The second click of a double click would act on what the first one has put there.
@@ -26,17 +48,30 @@ function clicked(event) {
 }
 
 // Whether it was done.
-async function send(form, row, data) {
-    try {
-        const answer = await fetch(form.getAttribute("action") || location.href, { method: "POST", body: data });
-        const page = await read(answer);
-        if (!page.getElementById("toasts") || answer.url.includes("/login")) throw new Error(answer.url);
-        show(row, page.getElementById(row.id));
-        replace_toasts(page);
-        return answer.ok && Boolean(document.querySelector("#toasts [data-undo]"));
-    } catch {
+async function send(form, row, before, data) {
+    const answer = await ask(form, data);
+    if (!answer) {
+        show(row, before);
+        tell(form.dataset.lost);
+        return false;
+    }
+    const page = await read(answer);
+    if (!page.getElementById("toasts") || answer.url.includes("/login")) {
         location.reload(); // it says what is wrong, or asks who is there
         return false;
+    }
+    show(row, page.getElementById(row.id) ?? (answer.ok ? null : before));
+    replace_toasts(page);
+    if (!answer.ok) tell(page.querySelector("main [role=alert], main .memory")?.textContent);
+    return answer.ok && Boolean(document.querySelector("#toasts [data-undo]"));
+}
+
+// The answer, or null where none comes.
+async function ask(form, data) {
+    try {
+        return await fetch(form.getAttribute("action") || location.href, { method: "POST", body: data });
+    } catch {
+        return null;
     }
 }
 

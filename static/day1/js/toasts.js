@@ -11,6 +11,15 @@ export function toasts() {
     }).observe(document.body, { childList: true, subtree: true });
 }
 
+// Show a warning that no answer brought as a message.
+export function tell(text) {
+    const toast = document.querySelector("#toasts [data-restored]")?.cloneNode(true);
+    if (!toast || !text) return;
+    for (const name of ["data-restored", "data-ready", "hidden"]) toast.removeAttribute(name);
+    toast.querySelector("span").textContent = text.replace(/\s+/g, " ").trim();
+    document.getElementById("toasts").append(toast);
+}
+
 function prepare(toast) {
     toast.dataset.ready = "";
     const close = toast.querySelector("[data-close]");
