@@ -31,6 +31,7 @@ from memory.db.sqlite.vocabulary import (
 
 MAX_POSTINGS = 4_000_000  # of all words of an index, 12 bytes each
 WORD_POSTINGS = 50  # whose memory a word takes besides its own: words that no text has need a bound too
+MAX_WORD_LENGTH = 200  # characters of a word that is kept: a query of 8,000 may be one word
 MAX_CACHES = 16  # of indexes: a store has three
 MAX_NEW_ROWS = 100  # looked up one by one; beyond them a word is read again
 MAX_GROWTH = 0.02  # of an index, until a word is read again: scores depend on the number of texts
@@ -192,8 +193,8 @@ class KeywordCache:
         return WordScores(rows[order], scores[order], word.read_at, known)
 
     def _read_word(self, cursor: Any, phrase: str, point: Point, listed: bool) -> WordScores:
-        stem = find_stem(phrase) if listed else None
-        if stem is None:  # several words
+        stem = find_stem(phrase) if listed and len(phrase) <= MAX_WORD_LENGTH else None
+        if stem is None:  # several words, or a long one
             rows, scores = self._fetch(cursor, phrase, "")
         else:
             rows, counts = read_places(cursor, self.index, stem)
@@ -224,6 +225,8 @@ class KeywordCache:
 
     def _keep_word(self, phrase: str, word: WordScores, epoch: int) -> None:
         """Keep a word; the ones that were not searched for longest make room."""
+        if len(phrase) > MAX_WORD_LENGTH:
+            return
         with self._lock:
             old = self._words.get(phrase)
             if epoch != self._epoch or (old and old.known > word.known):

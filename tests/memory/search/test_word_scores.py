@@ -92,6 +92,13 @@ def test_words_that_no_text_has_make_room_for_others(monkeypatch: pytest.MonkeyP
     assert find_scores(actor, "amber") == pytest.approx(read_ranks("amber"), rel=1e-6)
 
 
+def test_a_long_word_is_found_and_not_kept() -> None:
+    actor, word = some_actor(), "y" * 300
+    write(actor, f"amber {word}", "amber")
+    assert find_scores(actor, word) == pytest.approx(read_ranks(word), rel=1e-6)
+    assert keyword_cache.get_keyword_cache(connection, "memory_fact", "memory_fact_fts").count_words() == 0
+
+
 def test_a_connection_that_has_a_part_of_the_vocabularies() -> None:
     """Their creation failed midway, as on a full disk; the next search of the connection goes on with it."""
     actor = some_actor()
