@@ -269,7 +269,11 @@ class TestLimits:
     def test_steps(self, model, begin, run):
         model.next += [completion(None, ("Read", {"path": "auth.py"}))] * 2
         replay = run(begin(max_steps=2))
-        assert (replay.state, replay.steps, "2 steps" in replay.note) == ("stopped", 2, True)
+        assert (replay.state, replay.steps, replay.note) == (
+            "stopped",
+            2,
+            "It has reached its limit of steps, 2.",
+        )
 
     def test_tokens(self, model, begin, run):
         model.next.append(completion(None, ("Read", {"path": "auth.py"})))
