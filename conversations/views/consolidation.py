@@ -1,6 +1,7 @@
 """Consolidation: the list of runs with the form that starts one, and the report of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from django import forms
@@ -22,7 +23,7 @@ from conversations.models import ConsolidationRun
 from conversations.views.nightly_form import NightlyForm
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
-from memory.exceptions import Conflict, Day1Error
+from memory.exceptions import Conflict, Day1Error, IllegalTransition, Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success, flash_warning
@@ -57,6 +58,8 @@ ACTIONS = {
     "merged": gettext_lazy("merged"),
 }
 ANSWERS = {"accepted": gettext_lazy("accepted"), "rejected": gettext_lazy("rejected")}
+REFUSALS = (Conflict, IllegalTransition, Invalid)  # which an old tab or a second click may meet
+MAX_NAMED = 3  # facts that a refusal names
 MIN_SURE = 0.95  # confidence of the changes that are accepted together
 LOW_YIELD, HIGH_YIELD = 0.05, 0.15  # new facts by what was read that are healthy
 
@@ -269,24 +272,32 @@ class ConsolidationPage(ProjectPage):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Undo the run, or answer some of its changes."""
         where: dict[str, Any] = {"run_id": self.kwargs["run_id"], "actor": self.reader.actor}
-        do, chosen = request.POST.get("do", ""), request.POST.getlist("fact")
-        uids = [c.parse_uuid("fact", uid) for uid in chosen]
         try:
-            match do:
-                case "accept":
-                    consolidation_engine.accept_changes(**where, fact_ids=uids)
-                    flash_success(request, _("Accepted: it is verified."))
-                case "sure":
-                    consolidation_engine.accept_changes(**where, min_confidence=MIN_SURE)
-                    flash_success(request, _("Accepted: they are verified."))
-                case "reject":
-                    consolidation_engine.reject_changes(**where, fact_ids=uids)
-                    flash_success(request, _("Rejected: it is as before the run."))
-                case _:
-                    run = consolidation_engine.undo_run(**where)
-                    flash_success(request, _("The run over %(name)s is undone.") % {"name": run.target})
-        except Conflict as error:
-            if not do:
-                raise
-            flash_warning(request, error_sentence(error))
+            flash_success(request, self.carry_out(where))
+        except REFUSALS as error:
+            report = consolidation_engine.get_run(**where)
+            flash_warning(request, " ".join([error_sentence(error), *name_changed(error, report)]))
         return redirect(request.path)
+
+    def carry_out(self, where: Mapping[str, Any]) -> str:
+        """Do what the button says; return what to tell of it."""
+        uids = [c.parse_uuid("fact", uid) for uid in self.request.POST.getlist("fact")]
+        match self.request.POST.get("do", ""):
+            case "accept":
+                consolidation_engine.accept_changes(**where, fact_ids=uids)
+                return _("Accepted: it is verified.")
+            case "sure":
+                consolidation_engine.accept_changes(**where, min_confidence=MIN_SURE)
+                return _("Accepted: they are verified.")
+            case "reject":
+                consolidation_engine.reject_changes(**where, fact_ids=uids)
+                return _("Rejected: it is as before the run.")
+        run = consolidation_engine.undo_run(**where)
+        return _("The run over %(name)s is undone.") % {"name": run.target}
+
+
+def name_changed(error: Day1Error, report: ConsolidationReport) -> Iterator[str]:
+    """Yield the first facts of a run that stand in the way of an answer or its undo."""
+    changed = {str(uid) for uid in error.data.get("changed", ())}
+    found = (one.fact.essence for one in report.changes if str(one.fact.uid) in changed)
+    yield from (f"“{essence}”" for essence in islice(found, MAX_NAMED))

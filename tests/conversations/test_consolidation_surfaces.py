@@ -152,7 +152,7 @@ def test_changes_are_accepted_and_rejected(api: Api, actor: Actor, say: Say) -> 
     with nothing_left():
         refused(api.post(f"{path}/accept", {}), 400, "invalid", "fact_ids")
         refused(api.post(f"{path}/accept", {"min_confidence": 2}), 400, "invalid", "min_confidence")
-        refused(api.post(f"{path}/accept", {"min_confidence": 0.95}), 400, "invalid", "fact_ids")
+        refused(api.post(f"{path}/accept", {"min_confidence": 0.95}), 400, "invalid", "min_confidence")
         refused(api.post(f"{path}/reject", {"fact_ids": [str(two.uid)]}), 409, "conflict")
         refused(api.post(f"{path}/reject", {"more": 1}), 400, "unknown_field", "more")
     assert api.post(f"{path}/undo", {}).json()["state"] == "undone"
@@ -247,6 +247,27 @@ def test_a_page_accepts_all_that_are_sure(project: Project, actor: Actor) -> Non
     assert "Accept all of at least 0.95" in text(curator.get(address))
     assert "Accepted: they are verified." in text(curator.post(address, {"do": "sure"}, follow=True))
     assert "Accept all" not in text(curator.get(address))
+
+
+def test_a_page_names_what_stands_in_the_way_of_an_undo(project: Project, actor: Actor, say: Say) -> None:
+    say(NEARLY, session="s2")
+    first = run(actor).run
+    run(actor, "s2")
+    curator = browser(person("cora", project, Membership.Role.CURATOR))
+    address = f"/p/test/consolidation/{first.pk}"
+    refused = text(curator.post(address, follow=True))
+    assert f"1 of what it touched changed since. “{ARGON}”" in refused
+    assert "Nothing of the run that is left to answer" in text(
+        curator.post(address, {"do": "sure"}, follow=True)
+    )
+
+
+def test_a_second_click_on_undo_says_so_on_the_page(project: Project, actor: Actor) -> None:
+    curator = browser(person("cora", project, Membership.Role.CURATOR))
+    address = f"/p/test/consolidation/{run(actor).run.pk}"
+    curator.post(address)
+    again = curator.post(address, follow=True)
+    assert (again.status_code, "This run was undone already." in text(again)) == (200, True)
 
 
 def test_a_refused_start_keeps_what_was_typed(project: Project) -> None:
