@@ -3,12 +3,14 @@
 Standard library alone: the command line imports transcripts without Django.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 BRIEFING_TAG = "day1-memory"  # around what Day1 tells a program at the start of a session
 OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how Day1's own summary of a session begins
 MAX_OWN_SUMMARY = 300  # characters of each of its two parts
+UUID_PATTERN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 BEFORE = "  before: "  # begins the line of a statement whose place the one above has taken
 
 

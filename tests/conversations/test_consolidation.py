@@ -244,6 +244,19 @@ def test_what_day1_told_the_session_is_not_learned(say, actor):
     assert facts() == [("decision", "We decided to rotate keys monthly.")]
 
 
+def test_what_day1_told_at_the_start_is_neither_learned_nor_confirmed_in_other_words(say, actor):
+    say("We decided to use Kafka for the queue.", role="user")
+    learn()
+    (known,) = FactEngine().list_facts(actor=actor).results
+    MANAGER.create_session(session_id="s2", actor=actor)
+    line = f"- {known.fact_text} [decision of a person, unverified, 2026-01-01, {known.uid}]"
+    Session.objects.filter(key="s2").update(context=f"<day1-memory>\n{line}\n</day1-memory>")
+    say("Let's use Kafka for the queue.", session="s2")
+    assert learn("s2") == 0
+    (fact,) = FactEngine().list_facts(actor=actor).results
+    assert (fact.confirmation_count, fact.confidence) == (0, 0.7)
+
+
 def test_on_the_sessions_own_branch(say, actor):
     BranchManager().create_branch(name="task/x", actor=actor)
     say("We decided to use argon2 for passwords.", branch="task/x")

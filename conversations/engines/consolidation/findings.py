@@ -1,7 +1,7 @@
 """What a session taught: findings in its messages and observations, each with its source."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
 from memory.engines.support.revision_rules import may_revise, revises
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
-from memory.texts import BEFORE
+from memory.texts import BEFORE, UUID_PATTERN
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
 PAGE_SIZE = 20  # messages that are read at once
@@ -161,18 +161,21 @@ def find_consumed(links: Any, sources: Sequence[UUID], own: Container[tuple[int,
 
 
 def list_recalled_ids(session: Session) -> set[UUID]:
-    """Return the memories that Day1 gave this session, with prompts and as search results."""
+    """Return the memories that Day1 gave this session: at its start, with prompts and as search results."""
     recalls = RecallLog.objects.filter(project=session.project_id, session_id=session.key)
     ids = {UUID(uid) for recall in recalls.order_by("-id")[:BATCH_SIZE] for uid in recall.fact_ids}
-    return ids | {UUID(uid) for found in session.recalled.values() for uid in found}
+    at_start = UUID_PATTERN.findall("\n".join(list_given_lines(session)))
+    return ids | set(map(UUID, [*at_start, *chain.from_iterable(session.recalled.values())]))
+
+
+def list_given_lines(session: Session) -> list[str]:
+    """Return the lines of the start context, without what holds no more: a person may go back to that."""
+    return [line for line in session.context.splitlines() if not line.startswith(BEFORE)]
 
 
 def list_known_texts(session: Session, recalled: Iterable[UUID]) -> list[str]:
-    """Return the texts that Day1 gave this session: at its start, with prompts, and as search results.
-
-    What it gave as holding no more is none of them: a person who says it again goes back to it.
-    """
-    texts = [line for line in session.context.splitlines() if not line.startswith(BEFORE)]
+    """Return the texts that Day1 gave this session: at its start, with prompts, and as search results."""
+    texts = list_given_lines(session)
     for batch in batched(sorted(recalled), BATCH_SIZE):
         facts = Fact.objects.on(session.branch).filter(uid__in=batch).fetch_all()
         texts += [fact.fact_text for fact in facts]

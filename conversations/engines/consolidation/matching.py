@@ -113,10 +113,11 @@ def load_stored(project_id: UUID, texts: Sequence[str], model: str) -> dict[str,
 
 
 def find_same(
-    branch: Branch, repository: str, texts: Texts, requested: Iterable[str], given: Collection[UUID] = ()
+    branch: Branch, repository: str, texts: Texts, requested: Mapping[str, Collection[UUID]]
 ) -> dict[str, Fact]:
-    """Return for each text the searchable fact of a branch that says the same in other words, if any does;
-    ``given`` are those that memory gave the session, which it may repeat in its own words.
+    """Return for each text the searchable fact of a branch that says the same in other words, if any does.
+
+    With each text come the facts that it may only repeat, in its own words: those that memory gave an agent.
 
     Of several the most alike one counts, then the oldest. Facts with the very same text are not among them.
     """
@@ -132,7 +133,9 @@ def find_same(
     facts = load_facts(branch, {rid for found in hits.values() for rid in found})
     known = add_texts(texts, branch.project_id, [fact.fact_text for fact in facts.values()])
     best = {
-        text: choose_best(text, [facts[rid] for rid in found if rid in facts], repository, known, given)
+        text: choose_best(
+            text, [facts[rid] for rid in found if rid in facts], repository, known, requested[text]
+        )
         for text, found in hits.items()
     }
     return {text: fact for text, fact in best.items() if fact is not None}

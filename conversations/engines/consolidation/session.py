@@ -178,8 +178,8 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     news = drop_open(session, [one for one in piece.found if one.text in texts.words])
     if not news:
         return None
-    requested = {one.text for one in news}
-    same = find_same(session.branch, session.project_path, texts, requested, source.recalled)
+    requested = {one.text: () if one.is_persons else source.recalled for one in news}
+    same = find_same(session.branch, session.project_path, texts, requested)
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
     comparison = compare_texts(session, [one.text for one in news if one.is_statement])
     leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
