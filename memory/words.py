@@ -16,6 +16,7 @@ STOP_WORDS = frozenset(
     """.split()
 )
 WORD_PATTERN = re.compile(r"\w+")
+TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")  # an ideograph is a word: no space divides them
 MAX_KEYWORDS = 64  # a query of 8,000 characters has more; the first ones carry its topic
 
 

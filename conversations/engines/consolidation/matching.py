@@ -1,7 +1,6 @@
 """Facts that say the same as a text, in nearly the same words or in meaning; guarded by ``same_claim``."""
 
 import logging
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
@@ -10,6 +9,7 @@ from uuid import UUID
 import numpy as np
 from django.utils import timezone
 
+from memory.db.querysets import VersionedQuerySet
 from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
@@ -20,7 +20,7 @@ from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact
 from memory.models.hashes import content_hash, normalise_text
-from memory.words import STOP_WORDS
+from memory.words import STOP_WORDS, TOKEN
 
 MIN_JACCARD = 0.85  # token Jaccard above which two texts may be the same
 RESTATED = 0.9  # how alike two texts count that say the same in other words
@@ -28,7 +28,6 @@ MAX_CANDIDATES = 20  # facts that share rare words with a text
 NEIGHBOURS = 5  # facts of the nearest meaning
 MAX_EMBEDDED = 100  # texts without a vector that one comparison embeds
 BATCH_SIZE = 500
-TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
 logger = logging.getLogger(__name__)
 
 
@@ -123,13 +122,7 @@ def find_same(
     """
     rows = searchable_rows(branch.lineage(), timezone.now())
     rows = rows.exclude(kind=Fact.Kind.REFLECTION)  # it is like its members by design
-    hits: dict[str, set[int]] = {}
-    for text in requested:
-        found = {rid for rid, _ in rows.match_words(choose_rare(texts.words[text]), MAX_CANDIDATES)[0]}
-        if text in texts.vectors:
-            near = rows.search_vectors(texts.vectors[text], NEIGHBOURS, texts.model, branch.project_id)
-            found |= {rid for rid, cosine in near if cosine >= get_thresholds(texts.model).same}
-        hits[text] = found
+    hits = {text: find_alike(branch, rows, texts, text) for text in requested}
     facts = load_facts(branch, {rid for found in hits.values() for rid in found})
     known = add_texts(texts, branch.project_id, [fact.fact_text for fact in facts.values()])
     best = {
@@ -139,6 +132,15 @@ def find_same(
         for text, found in hits.items()
     }
     return {text: fact for text, fact in best.items() if fact is not None}
+
+
+def find_alike(branch: Branch, rows: VersionedQuerySet[Fact], texts: Texts, text: str) -> set[int]:
+    """Return the row ids of facts that share a text's rare words, or are nearest to it in meaning."""
+    found = {rid for rid, _ in rows.match_words(choose_rare(texts.words[text]), MAX_CANDIDATES)[0]}
+    if text in texts.vectors:
+        near = rows.search_vectors(texts.vectors[text], NEIGHBOURS, texts.model, branch.project_id)
+        found |= {rid for rid, cosine in near if cosine >= get_thresholds(texts.model).same}
+    return found
 
 
 def load_facts(branch: Branch, rids: Iterable[int]) -> dict[int, Fact]:
@@ -157,14 +159,14 @@ def add_texts(texts: Texts, project_id: UUID, others: Sequence[str]) -> Texts:
 
 
 def choose_best(
-    text: str, facts: Sequence[Fact], repository: str, texts: Texts, given: Collection[UUID]
+    text: str, facts: Sequence[Fact], repository: str, texts: Texts, recalled: Collection[UUID]
 ) -> Fact | None:
     plain, best = normalise_text(text), (0.0, 0)
     chosen = None
     for fact in facts:
         if is_elsewhere(fact.repository, repository) or normalise_text(fact.fact_text) == plain:
             continue
-        measure = texts.measure_echo if fact.uid in given else texts.measure
+        measure = texts.measure_echo if fact.uid in recalled else texts.measure
         score = measure(text, fact.fact_text)
         if score and (score, -fact.rid) > best:
             best, chosen = (score, -fact.rid), fact

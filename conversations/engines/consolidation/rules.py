@@ -12,6 +12,7 @@ from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, measure_length, sentences
 from memory.engines.search.answer_boost import ASKS
 from memory.models.hashes import normalise_text
+from memory.words import TOKEN
 
 MIN_SCORE = 0.0  # of a person's prompt
 MIN_ALONE_SCORE = 1.0  # of a sentence of another prompt, which says so among orders and questions
@@ -25,7 +26,6 @@ ANSWERS = "(to: {})"
 MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
 MIN_JACCARD = 0.85  # token Jaccard from which two sentences are equivalent
 
-WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")  # an ideograph is a word: no space divides them
 
 DECIDED = re.compile(
     r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?"
@@ -233,12 +233,12 @@ class Spoken:
 
     def __init__(self, texts: Iterable[str]) -> None:
         plain = dict.fromkeys(normalise_text(text) for text in texts)
-        self._known = [(text, set(WORD.findall(text))) for text in plain]
+        self._known = [(text, set(TOKEN.findall(text))) for text in plain]
 
     def says(self, text: str) -> bool:
         """Return whether one of the texts equals this one, contains it, or is most of it."""
         plain = normalise_text(text)
-        words = set(WORD.findall(plain))
+        words = set(TOKEN.findall(plain))
         return any(_same(plain, words, known, others) for known, others in self._known)
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
-from memory.words import STOP_WORDS
+from memory.words import STOP_WORDS, TOKEN
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,6 @@ _NUMBER = re.compile(r"(?<![\w.,])[-−]?[$€£]?\d+(?:[.,:]\d+)*(?:%|[^\W\d_]+
 _CODE = re.compile(r"`[^`\n]+`")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*[+#]*")  # C, C++ and C# are three names
-_TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")  # an ideograph is a word
 _SENTENCE = re.compile(r"(?:^|[.!?:;\n•*-]\s+|\n)[\s\"'“‘(*•-]*")
 
 
@@ -128,7 +127,7 @@ def swaps_words(a: str, b: str) -> bool:
     """Return whether one text has another word in the place of a word of the other, so that they may be about
     different things: "the keys of warehouse alpha", "the keys of warehouse beta". A vector hardly tells.
     """
-    one, other = (_TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (a, b))
+    one, other = (TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (a, b))
     only = set(one) ^ set(other)
     swapped = (step for step in Levenshtein.editops(one, other) if step.tag == "replace")
     pairs = ((one[step.src_pos], other[step.dest_pos]) for step in swapped)
