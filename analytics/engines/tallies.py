@@ -9,25 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import CharField, Count, F, Q, QuerySet, Sum
-from django.db.models.functions import Cast, Left
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from conversations.models import Conversation, Message
 from curation.engines.queue.reasons import is_settled_q
+from memory.db.expressions import DAY, HOUR, cut_time
 from memory.db.lineage import take_own, take_parents
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.branches.stats import load_verdicts
 from memory.models import Fact, FactAssessment, Observation, Relation
 
 Tally = Counter[tuple[Any, ...]]
-DAY, HOUR = 10, 13  # letters of a time in the database: 2026-11-26 10:35
 # Columns that are worked out: the beginning of a time.
 TIMES = {"day": ("created_at", DAY), "hour": ("created_at", HOUR), "judged": ("at", DAY)}
-
-
-def cut_time(column: str, letters: int) -> Any:
-    """Return the beginning of a time, such as its day."""
-    return Left(Cast(column, CharField()), letters)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from analytics.engines.answers import HEALTHY_YIELD, CurationFigures, Overview, 
 from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.junk import GROUPS
 from analytics.engines.ranges import MAX_DAYS
-from analytics.views.sparklines import draw_sparkline
 from memory.conf import conf
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.bulk import BulkActions
+from memory.views.sparklines import draw_sparkline
 from memory.views.widgets import parse_number
 
 engine = AnalyticsEngine()

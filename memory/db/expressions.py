@@ -8,10 +8,18 @@ from uuid import UUID
 from django.core.exceptions import FullResultSet
 from django.db import models
 from django.db.models.expressions import Expression, Func
+from django.db.models.functions import Cast, Left
 
 from memory.db.lineage import MaskedLineage
 
 BOOLEAN: Any = models.BooleanField()  # of all conditions: to make a field takes longer than to render one
+
+DAY, HOUR = 10, 13  # letters of a time in the database: 2026-11-26 10:35
+
+
+def cut_time(column: str, letters: int) -> Left:
+    """Return the beginning of a time, such as its day."""
+    return Left(Cast(column, models.CharField()), letters)
 
 
 class Condition(Expression):

@@ -1,11 +1,13 @@
 """Home: health, open questions, and what agents learned today."""
 
-from collections.abc import Callable
-from datetime import datetime, time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, time
 from typing import Any
 
 from django.core.cache import cache
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from memory.engines.activity.contributors import TodayEngine, Work
 from memory.engines.facts.engine import FactEngine
@@ -13,9 +15,11 @@ from memory.engines.store.health import check_health
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 from memory.views.question_rows import newest_run
+from memory.views.sparklines import draw_sparkline
 from memory.views.view_context import ViewContext
 
 NEWEST = 8
+DAYS = 14  # that a drawing shows
 HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
 
 # Templates of apps to the right, and what each shows as ``panel``; None: nothing.
@@ -35,7 +39,6 @@ class Home(ProjectPage):
     title = _("Home")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        work = self.work()
         newest = FactEngine().list_facts(**self.reader.read_args, limit=NEWEST)
         if self.reader.is_now and not newest.results:
             kwargs |= setup_context(self.request, self.reader)
@@ -43,12 +46,18 @@ class Home(ProjectPage):
             health=self.health(),
             newest=newest,
             panels=self.panels(),
-            work=work,
+            work=self.work(),
             recall=newest_run(self.reader.actor, self.reader.branch.name),
-            added=sum(one.added for one in work),
-            changed=sum(one.changed + one.removed for one in work),
+            **self.count_days(),
             **kwargs,
         )
+
+    def count_days(self) -> dict[str, Any]:
+        """Return what was added and changed on the current day, with drawings of the days up to it."""
+        days = TodayEngine().count_days(actor=self.reader.actor, until=self.reader.moment, days=DAYS)
+        added, changed = [one.added for one in days], [one.changed for one in days]
+        drawings = {"added_drawing": draw_days(added), "changed_drawing": draw_days(changed)}
+        return {"added": added[-1], "changed": changed[-1], **drawings}
 
     def health(self) -> dict[str, Any]:
         key = f"health:{self.reader.project.pk}"
@@ -61,8 +70,14 @@ class Home(ProjectPage):
     def work(self) -> list[Work]:
         """Return the work of the current day: today, or that of the past point."""
         until = self.reader.moment
-        since = datetime.combine(until.date(), time.min, until.tzinfo)
+        since = datetime.combine(until.astimezone(UTC).date(), time.min, UTC)
         return TodayEngine().list_contributors(actor=self.reader.actor, since=since, until=until)
+
+
+def draw_days(counts: Sequence[int]) -> SafeString:
+    """Return a sparkline of the last days, which says in words how many there were at most."""
+    text = ngettext("At most {n} on one of {days} days.", "At most {n} on one of {days} days.", max(counts))
+    return draw_sparkline(counts, text.format(n=max(counts), days=len(counts)))
 
 
 class Help(ProjectPage):

@@ -1,15 +1,20 @@
 """Contributors of a day, counted from the commits without reading any memory."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, QuerySet, Sum
+from django.core.cache import cache
+from django.db.models import Count, F, Max, QuerySet, Sum
 
 from memory.actors import Actor
+from memory.db.expressions import DAY, cut_time
 from memory.models import Branch, Commit
 
 MAX_MAKERS = 20  # per day
+PAST_TTL_SECONDS = 300
+OTHER = Sum(F("changed") + F("removed"))
 SYSTEM = "system"  # sweeps and other background work, which is nobody's
 
 
@@ -24,6 +29,14 @@ class Work:
     changed: int
     removed: int
     last: datetime
+
+
+@dataclass(frozen=True)
+class DayWork:
+    """Changes of one day; those that removed something count as changes."""
+
+    added: int = 0
+    changed: int = 0
 
 
 class TodayEngine:
@@ -43,6 +56,35 @@ class TodayEngine:
             by_name.setdefault(_get_contributor(row), []).append(row)
         work = [_sum_up(*name, batch) for name, batch in by_name.items()]
         return sorted(work, key=lambda one: (one.added, one.last), reverse=True)[:MAX_MAKERS]
+
+    def count_days(self, *, actor: Actor, until: datetime, days: int) -> Sequence[DayWork]:
+        """Return the work of the last days in UTC, of which the last holds ``until``.
+
+        It counts what ``list_contributors`` lists, however many they are. Days that are over are counted
+        again after some minutes.
+        """
+        actor.require_scope("read")
+        last = until.astimezone(UTC).date()
+        wanted = [last - timedelta(days=back) for back in reversed(range(min(days, last.toordinal())))]
+        first, today = (datetime.combine(day, time.min, UTC) for day in (wanted[0], last))
+        found = load_past_days(actor, first, today) | sum_up_days(actor, today, until)
+        return [found.get(day.isoformat(), DayWork()) for day in wanted]
+
+
+def load_past_days(actor: Actor, since: datetime, until: datetime) -> dict[str, DayWork]:
+    """Return the work of days that are over, kept for some minutes for those who may use all branches."""
+    last = until - timedelta(microseconds=1) if until > since else until
+    if actor.branch_patterns:
+        return sum_up_days(actor, since, last)
+    key = f"days:{actor.project_id}:{since:%Y%m%d}:{until:%Y%m%d}"
+    return cache.get_or_set(key, lambda: sum_up_days(actor, since, last), PAST_TTL_SECONDS) or {}
+
+
+def sum_up_days(actor: Actor, since: datetime, until: datetime) -> dict[str, DayWork]:
+    """Return the work of each day with commits, which the database adds up."""
+    rows = filter_usable(actor).filter(at__gte=since, at__lte=until).exclude(actor_kind=SYSTEM)
+    counted = rows.order_by().values_list(cut_time("at", DAY)).annotate(new=Sum("added"), other=OTHER)
+    return {day: DayWork(added, changed) for day, added, changed in counted}
 
 
 def _get_contributor(row: Any) -> tuple[bool, str]:

@@ -3,11 +3,12 @@
 import html as markup
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+import time_machine
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
@@ -18,7 +19,7 @@ from memory.actors import Actor
 from memory.engines.activity.contributors import TodayEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.models import Branch, Membership, Project, Vector
+from memory.models import Branch, Commit, Membership, Project, Vector
 from tests.memory.views.test_page_frame import text
 
 
@@ -69,6 +70,28 @@ def test_who_worked_today_on_any_branch(viewer: Client, actor: Actor) -> None:
     assert "<strong>2</strong> Facts added today" in page
     assert "<strong>1</strong> Changed or removed today" in page
     assert "builder" in page
+
+
+def test_the_drawings_of_a_figure_end_with_it(viewer: Client, actor: Actor) -> None:
+    tasks = replace(actor, branch_patterns=("task/*",))
+    noon = timezone.now().replace(hour=12) + timedelta(days=1)
+    for days_ago, texts in ((0, "fg"), (20, "hijkl"), (13, "abcd"), (1, "e")):
+        with time_machine.travel(noon, tick=False):
+            FactEngine().write_facts(facts=[{"fact_text": text} for text in texts], actor=actor)
+        Commit.objects.filter(added=len(texts)).update(at=noon - timedelta(days=days_ago))
+    with time_machine.travel(noon, tick=False):
+        (last,) = FactEngine().list_facts(actor=actor, limit=1).results
+        FactEngine().delete_fact(fact_id=last.uid, actor=actor)
+    with time_machine.travel(later := noon + timedelta(minutes=1), tick=False):
+        days = TodayEngine().count_days(actor=actor, until=later, days=14)
+        own = TodayEngine().count_days(actor=tasks, until=later, days=14)
+        page = words(viewer)
+    assert [(day.added, day.changed) for day in days] == [(4, 0), *[(0, 0)] * 11, (1, 0), (2, 1)]
+    assert [(day.added, day.changed) for day in own] == [(0, 0)] * 14
+    assert "<strong>2</strong> Facts added today" in page
+    assert page.count("At most 4 on one of 14 days.") == page.count("At most 1 on one of 14 days.") == 1
+    early = TodayEngine().count_days(actor=actor, until=datetime(1, 1, 2, tzinfo=UTC), days=14)
+    assert [(day.added, day.changed) for day in early] == [(0, 0)] * 2
 
 
 @pytest.mark.parametrize(("scheme", "host"), [("https", "memory.example:8443"), ("http", "localhost:7201")])
