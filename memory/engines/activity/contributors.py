@@ -65,10 +65,10 @@ class TodayEngine:
         """
         actor.require_scope("read")
         last = until.astimezone(UTC).date()
-        wanted = [last - timedelta(days=back) for back in reversed(range(min(days, last.toordinal())))]
-        first, today = (datetime.combine(day, time.min, UTC) for day in (wanted[0], last))
+        dates = [last - timedelta(days=back) for back in reversed(range(min(days, last.toordinal())))]
+        first, today = (datetime.combine(day, time.min, UTC) for day in (dates[0], last))
         found = load_past_days(actor, first, today) | sum_up_days(actor, today, until)
-        return [found.get(day.isoformat(), DayWork()) for day in wanted]
+        return [found.get(day.isoformat(), DayWork()) for day in dates]
 
 
 def load_past_days(actor: Actor, since: datetime, until: datetime) -> dict[str, DayWork]:

@@ -245,7 +245,7 @@ class TestRefused:
         assert "foreign" not in page(curator, f"{LIST}/{fact.uid}", 404)
         with nothing_left():
             act(curator, "archive", fact)
-        assert "1 refused" in page(curator)
+        assert "<span>Nothing with this id is visible here.</span>" in page(curator)
 
     def test_staff_without_a_membership_sees_nothing(self, person, write):
         write("secret text")
@@ -338,7 +338,8 @@ class TestRefused:
     @pytest.mark.slow
     def test_what_was_refused_is_no_success(self, curator, write):
         act(curator, "restore", write("one"))
-        assert re.search(r'class="toast warning">\s*<span>1 refused</span>', page(curator))
+        why = "Only an archived fact can be restored; this one is active."
+        assert re.search(rf'class="toast warning">\s*<span>{why}</span>', page(curator))
         act(curator, "archive", write("two"))
         assert re.search(r'class="toast success">\s*<span>1 done</span>', page(curator))
 
