@@ -6,7 +6,15 @@ from typing import Any
 from day1site.cli.declared_fields import field_options, filter_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
-from day1site.cli.parameters import OneOf, argument, at_option, drop_empty, option, paging_options
+from day1site.cli.parameters import (
+    OneOf,
+    argument,
+    at_option,
+    drop_empty,
+    option,
+    ordering_option,
+    paging_options,
+)
 from day1site.cli.rest import Answer
 
 COMMIT_FIELDS = ("actor_label", "surface", "added", "changed", "removed")
@@ -30,6 +38,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List the branches by name.", "day1 branch list --archived")
 @filter_options("branch")
+@ordering_option
 @paging_options
 def list_branches(run: Invocation, archived: bool, **options: Any) -> None:
     client = run.open_client()

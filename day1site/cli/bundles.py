@@ -16,6 +16,7 @@ from day1site.cli.parameters import (
     combine,
     drop_empty,
     option,
+    ordering_option,
     paging_options,
     switch,
 )
@@ -54,6 +55,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List bundles, the newest first.", "day1 bundle list --name payments")
 @filter_options("bundle")
+@ordering_option
 @paging_options
 def list_bundles(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("bundle", options)

@@ -6,7 +6,15 @@ from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import argument, branch_option, drop_empty, option, paging_options, switch
+from day1site.cli.parameters import (
+    argument,
+    branch_option,
+    drop_empty,
+    option,
+    ordering_option,
+    paging_options,
+    switch,
+)
 from day1site.cli.rest import Answer, quote_id
 
 RUNS = "/consolidation/runs"
@@ -59,6 +67,7 @@ def start(run: Invocation, level: str, options: dict[str, Any]) -> None:
 
 @command("runs", "List the runs, the newest first.", "day1 consolidate runs --level session")
 @filter_options("consolidation")
+@ordering_option
 @paging_options
 def list_runs(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("consolidation", options)

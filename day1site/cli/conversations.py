@@ -12,6 +12,7 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     option,
+    ordering_option,
     paging_options,
     switch,
 )
@@ -23,6 +24,7 @@ conversation_id_argument = argument("id", "CONVERSATION_ID")
 @command("list", "List conversations, the newest first.", "day1 conversations list --session s1")
 @filter_options("conversation", FILTER_PREFIX)
 @branch_option
+@ordering_option
 @paging_options
 @at_option
 def list_conversations(run: Invocation, branch: str, **options: Any) -> None:

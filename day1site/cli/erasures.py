@@ -5,7 +5,15 @@ from typing import Any
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import OneOf, argument, drop_empty, option, paging_options, switch
+from day1site.cli.parameters import (
+    OneOf,
+    argument,
+    drop_empty,
+    option,
+    ordering_option,
+    paging_options,
+    switch,
+)
 from day1site.cli.rest import Answer
 
 SCOPES = OneOf(("fact", "session", "agent", "actor", "match"))
@@ -54,6 +62,7 @@ def print_erasure(out: Output, done: Answer) -> None:
 
 @command("list", "List the erasures, the newest first.", "day1 erasures")
 @option("--state", type=OneOf(("pending", "done")), help="only these")
+@ordering_option
 @paging_options
 def list_erasures(run: Invocation, state: str | None, **options: Any) -> None:
     client, filters = run.open_client(), drop_empty({"state": state})

@@ -25,6 +25,7 @@ from day1site.cli.parameters import (
     drop_empty,
     expected_version_option,
     option,
+    ordering_option,
     paging_options,
     search_options,
     switch,
@@ -269,6 +270,7 @@ def print_reason(out: Output, answer: Answer) -> None:
     "day1 facts --at 2026-05-01 --format json",
 )
 @branch_option
+@ordering_option
 @paging_options
 @at_option
 @fact_filters

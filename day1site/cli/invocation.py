@@ -55,7 +55,8 @@ class Invocation:
 
 def read_list(page: Page, options: dict[str, Any]) -> Answer:
     """Return the page that the options of a list name; every page as one where they say --all."""
-    paging = {name: options[name] for name in ("limit", "cursor", "at") if options.get(name) is not None}
+    names = ("limit", "cursor", "at", "ordering")
+    paging = {name: options[name] for name in names if options.get(name) is not None}
     if not options.get("all"):
         return page(paging)
     pages = list(iterate_pages(page, paging))

@@ -7,7 +7,16 @@ from day1site.cli.declared_fields import field_choices, field_options, filter_op
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import OneOf, argument, combine, drop_empty, option, paging_options, switch
+from day1site.cli.parameters import (
+    OneOf,
+    argument,
+    combine,
+    drop_empty,
+    option,
+    ordering_option,
+    paging_options,
+    switch,
+)
 from day1site.cli.rest import Answer, branch_path, quote_id
 
 CHOICES = ("source", "target", "both", "edited", "skip")
@@ -118,6 +127,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List merge requests, the newest first.", "day1 merge-request list --state open")
 @filter_options("merge_request")
+@ordering_option
 @paging_options
 def list_requests(run: Invocation, **options: Any) -> None:
     filters, paging_words = split_filters("merge_request", options)

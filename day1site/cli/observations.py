@@ -11,6 +11,7 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
+    ordering_option,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -53,6 +54,7 @@ def observation_cells(row: Answer) -> list[Any]:
 
 @command("list", "List observations, the newest first.", "day1 observations list --all")
 @branch_option
+@ordering_option
 @paging_options
 @observation_filters
 @at_option

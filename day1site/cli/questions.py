@@ -18,6 +18,7 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     option,
+    ordering_option,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -43,6 +44,7 @@ def save(run: Invocation, text: str, branch: str, **options: Any) -> None:
 
 
 @command("list", "List the questions, the newest first.", "day1 questions list --all")
+@ordering_option
 @paging_options
 def list_questions(run: Invocation, **options: Any) -> None:
     api = run.open_client().api

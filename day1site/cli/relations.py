@@ -12,6 +12,7 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     option,
+    ordering_option,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -70,6 +71,7 @@ def edge_cells(row: Answer) -> list[Any]:
 @command("list", "List relations.", "day1 relations list --source billing --open")
 @filter_options("relation", metavar="NAME")
 @branch_option
+@ordering_option
 @paging_options
 @at_option
 def list_relations(run: Invocation, branch: str, **options: Any) -> None:

@@ -107,14 +107,15 @@ def _encode(value: Any) -> Any:
 
 
 def iterate_pages(page: Page, paging: Mapping[str, Any] | None = None) -> Iterator[Answer]:
-    """Yield every page; a cursor knows the point that the first one was read at."""
+    """Yield every page; a cursor knows the point that the first one was read at, but not the order."""
     words: dict[str, Any] = {"limit": PAGE_SIZE, **(paging or {})}
     while True:
         answer = page(words)
         yield answer
         if not answer["next"]:
             return
-        words = {"limit": words["limit"], "cursor": answer["next"]}
+        words = {name: words[name] for name in ("limit", "ordering") if name in words}
+        words["cursor"] = answer["next"]
 
 
 def iterate_rows(page: Page, paging: Mapping[str, Any] | None = None) -> Iterator[Answer]:

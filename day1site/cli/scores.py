@@ -16,6 +16,7 @@ from day1site.cli.parameters import (
     combine,
     drop_empty,
     option,
+    ordering_option,
     paging_options,
     switch,
 )
@@ -69,6 +70,7 @@ def show_scoring(out: Output, row: Answer) -> None:
 
 @command("runs", "List ratings by judges, the newest first.", "day1 scores runs --state done")
 @filter_options("scoring")
+@ordering_option
 @paging_options
 def list_runs(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("scoring", options)

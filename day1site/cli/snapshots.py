@@ -13,6 +13,7 @@ from day1site.cli.parameters import (
     at_option,
     drop_empty,
     option,
+    ordering_option,
     paging_options,
     switch,
 )
@@ -48,6 +49,7 @@ def describe_snapshot(row: Answer) -> str:
 @command("list", "List the snapshots, the newest first.", "day1 snapshot list --branch main")
 @option("--kind", type=OneOf(("branch", "store")), help="only these")
 @option("--branch", metavar="NAME", help="points of this branch")
+@ordering_option
 @paging_options
 def list_snapshots(run: Invocation, kind: str | None, branch: str | None, **options: Any) -> None:
     client, filters = run.open_client(), drop_empty({"kind": kind, "branch": branch})

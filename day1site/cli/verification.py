@@ -17,6 +17,7 @@ from day1site.cli.parameters import (
     drop_empty,
     expected_version_option,
     option,
+    ordering_option,
     paging_options,
     switch,
 )
@@ -127,6 +128,7 @@ def show_job(out: Output, job: Answer) -> None:
 
 
 @command("jobs", "List the batches, the newest first.", "day1 verification jobs --limit 5")
+@ordering_option
 @paging_options
 def list_jobs(run: Invocation, **options: Any) -> None:
     api = run.open_client().api

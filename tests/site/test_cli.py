@@ -150,6 +150,12 @@ def test_facts_are_listed_in_pages_or_all(day1: Day1, actor: Actor) -> None:
     assert day1("facts", "--limit", "2", "--cursor", cursor)[1].splitlines()[1:] == [lines[0]]
     assert day1("facts", "--limit", "2", "--all")[1].splitlines()[1:] == lines[::-1]
     assert len(json.loads(day1("facts", "list", "--all", "--format", "json")[1])["results"]) == 3
+    oldest = day1("facts", "--limit", "2", "--ordering", "created_at", "--all")[1]
+    assert oldest.splitlines()[1:] == lines
+    status, out, err = day1("keys", "list", "--ordering", "colour")
+    assert (status, out) == (1, "")
+    assert err.startswith("invalid: ordering must be one of -agent_id, -created_at, ")
+    assert day1("facts", "--limit", "2", "--ordering=-created_at")[1].splitlines()[1:] == lines[:0:-1]
 
 
 def test_the_life_of_a_fact(day1: Day1, fact: Fact) -> None:
