@@ -1,25 +1,39 @@
 // What was typed into a form whose sending led to the login, since the session had run out, or was refused since
-// the form was out of date: back in the form.
+// the form was out of date, or got no answer: back in the form.
 // It is kept in this tab only, until the next page is opened in any other way.
 const KEPT = "day1-draft";
 const SECRET = new Set(["csrfmiddlewaretoken"]);
 
 export function drafts() {
-    document.addEventListener("submit", (event) => keep(event.target), true);
+    document.addEventListener("submit", (event) => keep(event), true);
     const kept = sessionStorage.getItem(KEPT);
     if (!kept || location.pathname === "/login") return;
-    sessionStorage.removeItem(KEPT);
     const draft = JSON.parse(kept);
-    if (draft.path !== location.pathname) return;
-    if (document.querySelector("[data-again]")) restore(draft);
-    else if (came_from_login() && restore(draft)) document.querySelector("[data-restored]")?.removeAttribute("hidden");
+    draft.unanswered ||= went_back() && !draft.by_script;
+    if (draft.unanswered) sessionStorage.setItem(KEPT, JSON.stringify(draft));
+    else sessionStorage.removeItem(KEPT);
+    if (draft.path === location.pathname) bring_back(draft);
 }
 
-function keep(form) {
+function bring_back(draft) {
+    sessionStorage.removeItem(KEPT);
+    if (document.querySelector("[data-again]")) restore(draft);
+    else if (came_from_login() && restore(draft)) tell("[data-restored]");
+    else if (draft.unanswered && restore(draft)) tell("[data-unanswered]");
+}
+
+function tell(message) {
+    document.querySelector(message)?.removeAttribute("hidden");
+}
+
+function keep(event) {
+    const form = event.target;
     if (location.pathname === "/login" || form.method !== "post" || form.closest(".bar, .toasts")) return;
     const fields = [...form.elements].filter((field) => field.name && !SECRET.has(field.name) && kind(field));
     const values = fields.map((field) => [field.name, field.value, field.checked ?? false]);
-    sessionStorage.setItem(KEPT, JSON.stringify({ path: location.pathname, form: form_key(form), values }));
+    const draft = { path: location.pathname, form: form_key(form), values };
+    sessionStorage.setItem(KEPT, JSON.stringify(draft));
+    setTimeout(() => event.defaultPrevented && sessionStorage.setItem(KEPT, JSON.stringify({ ...draft, by_script: true })));
 }
 
 const kind = (field) => field.matches("input:not([type=password], [type=file], [type=submit]), select, textarea");
@@ -27,6 +41,12 @@ const form_key = (form) => `${form.closest("[id]")?.id ?? ""} ${form.getAttribut
 
 function came_from_login() {
     return document.referrer && new URL(document.referrer).pathname === "/login";
+}
+
+// Any answer would have opened a page, and that would have dropped the draft. The way back from a browser's own
+// page of errors may lead to the page before the form; the draft then waits for the form.
+function went_back() {
+    return performance.getEntriesByType("navigation")[0]?.type === "back_forward";
 }
 
 function restore(draft) {
