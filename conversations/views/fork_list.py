@@ -13,7 +13,7 @@ from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation
 from conversations.views.conversations import LABELS, Conversations
 from memory.engines.support.ordering import BY_AGE
-from memory.exceptions import Invalid
+from memory.views.filter_tokens import refuse_words
 from memory.views.labels import RUN_WORDS
 from memory.views.list_base import Listing
 from memory.views.view_context import ViewContext
@@ -57,7 +57,7 @@ class Forks(Listing):
         return page
 
     def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        raise Invalid("This list is filtered by its tokens, and not searched.", field="q")
+        refuse_words()
 
 
 def mark_replays(reader: ViewContext, forks: Sequence[Conversation]) -> None:

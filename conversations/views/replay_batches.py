@@ -23,7 +23,6 @@ from conversations.engines.replays.batches import (
     ReplayBatchEngine,
 )
 from conversations.engines.replays.engine import ReplayEngine
-from conversations.engines.replays.sources import name_sources
 from conversations.models import Replay, ReplayBatch
 from conversations.views.compare import VERDICTS
 from conversations.views.progress import ProgressPage
@@ -36,7 +35,7 @@ from conversations.views.replay_form import (
     read_parameter,
     read_parameters,
 )
-from conversations.views.replays import STATES, count_steps
+from conversations.views.replays import STATES, describe_rows
 from memory.exceptions import Day1Error
 from memory.views.error_text import error_sentence
 from memory.views.exports import ExportedList
@@ -169,9 +168,7 @@ class ReplayBatchPage(ProgressPage):
 
     def _load_replays(self, batch_id: UUID) -> dict[str, Any]:
         page = replay_engine.list_replays(actor=self.reader.actor, batch_id=batch_id, **self.paging())
-        for row in page.results:
-            row.kind, row.sentence = STATES[row.state], count_steps(row)
-        name_sources(page.results)
+        describe_rows(page.results)
         return {"page": page}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Replays: their list, the form that makes one from a message, and the report of one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -56,6 +56,13 @@ ADVICE = lazy("Run it, or have an agent go on from its context over the API and 
 MAY_COMPLETE = (State.READY, State.STOPPED, State.FAILED)
 
 
+def describe_rows(rows: Sequence[Any]) -> None:
+    """Set what a list shows of replays: the state, what each did, and the title of its source."""
+    for row in rows:
+        row.kind, row.sentence = STATES[row.state], count_steps(row)
+    name_sources(rows)
+
+
 def count_steps(row: Replay) -> str:
     """Return one sentence: what a replay did, and what it cost."""
     parts = [
@@ -108,9 +115,7 @@ class Replays(StateListPage):
             state=[state] if state else (),
             **self.paging(),
         )
-        for row in page.results:
-            row.kind, row.sentence = STATES[row.state], count_steps(row)
-        name_sources(page.results)
+        describe_rows(page.results)
         return page
 
     def build_form(self, data: Any = None) -> forms.Form:

@@ -11,8 +11,8 @@ from day1site.cli.parameters import (
     argument,
     at_option,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -38,8 +38,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List the branches by name.", "day1 branch list --archived")
 @filter_options("branch")
-@ordering_option
-@paging_options
+@listing_options
 def list_branches(run: Invocation, archived: bool, **options: Any) -> None:
     client = run.open_client()
     columns = ["name", "parent", "head", "ahead", "behind", "last change", "owner", "purpose"]

@@ -15,9 +15,8 @@ from day1site.cli.parameters import (
     branch_option,
     combine,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer, quote_id
@@ -55,8 +54,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List bundles, the newest first.", "day1 bundle list --name payments")
 @filter_options("bundle")
-@ordering_option
-@paging_options
+@listing_options
 def list_bundles(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("bundle", options)
     api = run.open_client().api

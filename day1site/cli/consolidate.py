@@ -10,9 +10,8 @@ from day1site.cli.parameters import (
     argument,
     branch_option,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer, quote_id
@@ -67,8 +66,7 @@ def start(run: Invocation, level: str, options: dict[str, Any]) -> None:
 
 @command("runs", "List the runs, the newest first.", "day1 consolidate runs --level session")
 @filter_options("consolidation")
-@ordering_option
-@paging_options
+@listing_options
 def list_runs(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("consolidation", options)
     api = run.open_client().api

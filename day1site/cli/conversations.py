@@ -11,9 +11,8 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer
@@ -24,8 +23,7 @@ conversation_id_argument = argument("id", "CONVERSATION_ID")
 @command("list", "List conversations, the newest first.", "day1 conversations list --session s1")
 @filter_options("conversation", FILTER_PREFIX)
 @branch_option
-@ordering_option
-@paging_options
+@listing_options
 @at_option
 def list_conversations(run: Invocation, branch: str, **options: Any) -> None:
     filters, options = split_filters("conversation", options)

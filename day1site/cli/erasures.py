@@ -9,9 +9,8 @@ from day1site.cli.parameters import (
     OneOf,
     argument,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer
@@ -62,8 +61,7 @@ def print_erasure(out: Output, done: Answer) -> None:
 
 @command("list", "List the erasures, the newest first.", "day1 erasures")
 @option("--state", type=OneOf(("pending", "done")), help="only these")
-@ordering_option
-@paging_options
+@listing_options
 def list_erasures(run: Invocation, state: str | None, **options: Any) -> None:
     client, filters = run.open_client(), drop_empty({"state": state})
     run.show_list(

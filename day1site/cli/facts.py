@@ -24,8 +24,8 @@ from day1site.cli.parameters import (
     branches_option,
     drop_empty,
     expected_version_option,
+    listing_options,
     option,
-    ordering_option,
     paging_options,
     search_options,
     switch,
@@ -270,8 +270,7 @@ def print_reason(out: Output, answer: Answer) -> None:
     "day1 facts --at 2026-05-01 --format json",
 )
 @branch_option
-@ordering_option
-@paging_options
+@listing_options
 @at_option
 @fact_filters
 def list_facts(run: Invocation, branch: str, **options: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from day1site.cli.declared_fields import field_option, field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, short_time
-from day1site.cli.parameters import argument, combine, drop_empty, option, ordering_option, paging_options
+from day1site.cli.parameters import argument, combine, drop_empty, listing_options, option
 from day1site.cli.rest import Answer, quote_id
 
 handoff_argument = argument("handoff_id", "ID")
@@ -38,8 +38,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List handoffs, the newest first.", "day1 handoff list --state pending")
 @filter_options("handoff")
-@ordering_option
-@paging_options
+@listing_options
 def list_handoffs(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("handoff", options)
     api = run.open_client().api

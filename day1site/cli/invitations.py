@@ -6,7 +6,7 @@ from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import short_time
-from day1site.cli.parameters import argument, drop_empty, ordering_option, paging_options
+from day1site.cli.parameters import argument, drop_empty, listing_options
 from day1site.cli.rest import Answer, quote_id
 
 
@@ -22,8 +22,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 
 @command("list", "List the invitations, the newest first.", "day1 invitations list")
-@ordering_option
-@paging_options
+@listing_options
 def list_invitations(run: Invocation, **options: Any) -> None:
     api = run.open_client().api
     run.show_list(

@@ -5,7 +5,7 @@ from typing import Any
 from day1site.cli.declared_fields import field_options
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
-from day1site.cli.parameters import argument, drop_empty, ordering_option, paging_options
+from day1site.cli.parameters import argument, drop_empty, listing_options
 from day1site.cli.rest import Answer
 
 
@@ -25,8 +25,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 
 @command("list", "List the keys, the newest first.", "day1 keys list")
-@ordering_option
-@paging_options
+@listing_options
 def list_keys(run: Invocation, **options: Any) -> None:
     run.show_list(
         run.open_client().list_keys,

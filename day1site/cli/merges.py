@@ -12,8 +12,8 @@ from day1site.cli.parameters import (
     argument,
     combine,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
     paging_options,
     switch,
 )
@@ -127,8 +127,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List merge requests, the newest first.", "day1 merge-request list --state open")
 @filter_options("merge_request")
-@ordering_option
-@paging_options
+@listing_options
 def list_requests(run: Invocation, **options: Any) -> None:
     filters, paging_words = split_filters("merge_request", options)
     api = run.open_client().api

@@ -11,7 +11,7 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
-    ordering_option,
+    listing_options,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -54,8 +54,7 @@ def observation_cells(row: Answer) -> list[Any]:
 
 @command("list", "List observations, the newest first.", "day1 observations list --all")
 @branch_option
-@ordering_option
-@paging_options
+@listing_options
 @observation_filters
 @at_option
 def list_observations(run: Invocation, branch: str, **options: Any) -> None:

@@ -154,10 +154,13 @@ paging_options = combine(
     option("--cursor", metavar="TEXT", help="where the page before said that the next one begins"),
     switch("--all", help="every page, one after the other"),
 )
-ordering_option = option(
-    "--ordering",
-    metavar="NAME",
-    help="--ordering=created_at, or --ordering=-created_at for the other direction",
+listing_options = combine(
+    option(
+        "--ordering",
+        metavar="NAME",
+        help="--ordering=created_at, or --ordering=-created_at for the other direction",
+    ),
+    paging_options,
 )
 expected_version_option = option(
     "--expected-version", type=WHOLE, metavar="N", help="only if it is still at this version"

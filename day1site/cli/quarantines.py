@@ -6,7 +6,7 @@ from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, short_time
-from day1site.cli.parameters import argument, drop_empty, ordering_option, paging_options, switch
+from day1site.cli.parameters import argument, drop_empty, listing_options, switch
 from day1site.cli.rest import Answer, quote_id
 
 quarantine_argument = argument("quarantine_id", "ID")
@@ -34,8 +34,7 @@ def print_preview(out: Output, row: Answer) -> None:
 
 @command("list", "List the quarantines, the newest first.", "day1 quarantines list --state active")
 @filter_options("quarantine")
-@ordering_option
-@paging_options
+@listing_options
 def list_quarantines(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("quarantine", options)
     api = run.open_client().api

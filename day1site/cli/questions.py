@@ -17,8 +17,8 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -44,8 +44,7 @@ def save(run: Invocation, text: str, branch: str, **options: Any) -> None:
 
 
 @command("list", "List the questions, the newest first.", "day1 questions list --all")
-@ordering_option
-@paging_options
+@listing_options
 def list_questions(run: Invocation, **options: Any) -> None:
     api = run.open_client().api
     run.show_list(

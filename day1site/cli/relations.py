@@ -11,9 +11,8 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
 )
 from day1site.cli.rest import Answer
 
@@ -71,8 +70,7 @@ def edge_cells(row: Answer) -> list[Any]:
 @command("list", "List relations.", "day1 relations list --source billing --open")
 @filter_options("relation", metavar="NAME")
 @branch_option
-@ordering_option
-@paging_options
+@listing_options
 @at_option
 def list_relations(run: Invocation, branch: str, **options: Any) -> None:
     filters, options = split_filters("relation", options)

@@ -14,9 +14,8 @@ from day1site.cli.parameters import (
     branch_option,
     combine,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer, quote_id
@@ -98,8 +97,7 @@ def show_replay(out: Output, row: Answer) -> None:
 @command("list", "List replays, the newest first.", "day1 replays list --conversation 0197… --state done")
 @option("--conversation", "conversation_id", metavar="ID", help="of this conversation")
 @option("--state", multiple=True, type=OneOf(STATES), help="in one of these states")
-@ordering_option
-@paging_options
+@listing_options
 def list_replays(
     run: Invocation, conversation_id: str | None, state: tuple[str, ...], **options: Any
 ) -> None:

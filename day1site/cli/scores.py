@@ -15,8 +15,8 @@ from day1site.cli.parameters import (
     branch_option,
     combine,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
     paging_options,
     switch,
 )
@@ -70,8 +70,7 @@ def show_scoring(out: Output, row: Answer) -> None:
 
 @command("runs", "List ratings by judges, the newest first.", "day1 scores runs --state done")
 @filter_options("scoring")
-@ordering_option
-@paging_options
+@listing_options
 def list_runs(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("scoring", options)
     api = run.open_client().api

@@ -12,9 +12,8 @@ from day1site.cli.parameters import (
     argument,
     branch_option,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
 )
 from day1site.cli.rest import Answer
 
@@ -26,8 +25,7 @@ session_id_argument = argument("session_id", "SESSION_ID")
 @command("list", "List sessions, the last begun first.", "day1 sessions list --status active")
 @option("--branch", metavar="NAME", help="default: every branch")
 @filter_options("session")
-@ordering_option
-@paging_options
+@listing_options
 def list_sessions(run: Invocation, branch: str | None, **options: Any) -> None:
     filters, options = split_filters("session", options)
     filters |= drop_empty({"branch": branch})

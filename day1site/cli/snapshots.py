@@ -12,9 +12,8 @@ from day1site.cli.parameters import (
     argument,
     at_option,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer
@@ -49,8 +48,7 @@ def describe_snapshot(row: Answer) -> str:
 @command("list", "List the snapshots, the newest first.", "day1 snapshot list --branch main")
 @option("--kind", type=OneOf(("branch", "store")), help="only these")
 @option("--branch", metavar="NAME", help="points of this branch")
-@ordering_option
-@paging_options
+@listing_options
 def list_snapshots(run: Invocation, kind: str | None, branch: str | None, **options: Any) -> None:
     client, filters = run.open_client(), drop_empty({"kind": kind, "branch": branch})
     run.show_list(

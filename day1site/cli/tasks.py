@@ -5,7 +5,7 @@ from typing import Any
 from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import WHOLE, argument, drop_empty, option, ordering_option, paging_options
+from day1site.cli.parameters import WHOLE, argument, drop_empty, listing_options, option
 from day1site.cli.rest import Answer
 
 task_argument = argument("task", "TASK")
@@ -27,8 +27,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List tasks, the newest first.", "day1 task list --state active")
 @filter_options("task")
-@ordering_option
-@paging_options
+@listing_options
 def list_tasks(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("task", options)
     client = run.open_client()

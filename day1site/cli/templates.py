@@ -11,8 +11,8 @@ from day1site.cli.parameters import (
     argument,
     combine,
     drop_empty,
+    listing_options,
     option,
-    ordering_option,
     paging_options,
 )
 from day1site.cli.rest import Answer, quote_id
@@ -45,8 +45,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List templates by name.", "day1 template list --type bug_fix")
 @filter_options("template")
-@ordering_option
-@paging_options
+@listing_options
 def list_templates(run: Invocation, **options: Any) -> None:
     filters, options = split_filters("template", options)
     api = run.open_client().api

@@ -16,9 +16,8 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     expected_version_option,
+    listing_options,
     option,
-    ordering_option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer, fact_path
@@ -128,8 +127,7 @@ def show_job(out: Output, job: Answer) -> None:
 
 
 @command("jobs", "List the batches, the newest first.", "day1 verification jobs --limit 5")
-@ordering_option
-@paging_options
+@listing_options
 def list_jobs(run: Invocation, **options: Any) -> None:
     api = run.open_client().api
     run.show_list(

@@ -4,7 +4,7 @@ from typing import Any
 
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import OneOf, argument, drop_empty, option, ordering_option, paging_options
+from day1site.cli.parameters import OneOf, argument, drop_empty, listing_options, option
 from day1site.cli.rest import Answer
 
 workspace_id_argument = argument("id", "WORKSPACE_ID")
@@ -24,8 +24,7 @@ def create(run: Invocation, **options: Any) -> None:
 
 @command("list", "List the workspaces, the newest first.", "day1 workspace list --state open")
 @option("--state", type=OneOf(("open", "promoted", "dropped")), help="only these")
-@ordering_option
-@paging_options
+@listing_options
 def list_workspaces(run: Invocation, state: str | None, **options: Any) -> None:
     client, filters = run.open_client(), drop_empty({"state": state})
     run.show_list(

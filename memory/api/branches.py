@@ -48,10 +48,8 @@ class BranchViewSet(MergeRoute):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        archived, paging = (
-            payload.take_value("archived", c.check_boolean, False),
-            payload.take_paging(order=BRANCHES),
-        )
+        archived = payload.take_value("archived", c.check_boolean, False)
+        paging = payload.take_paging(order=BRANCHES)
         payload.refuse_unknown()
         page = branch_manager.list_branches(actor=get_request_actor(request), archived=archived, **paging)
         return Response(shapes.page_shape(page, shapes.branch_shape))

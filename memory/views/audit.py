@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from memory.api.audit_shapes import AuditShape, audit_entry
 from memory.engines.audit.trail import AuditEngine
 from memory.engines.fields.orders import AUDIT
-from memory.exceptions import Invalid
 from memory.models import AuditEntry
+from memory.views.filter_tokens import refuse_words
 from memory.views.labels import ACTION_LABELS, FIELDS
 from memory.views.list_base import Listing
 
@@ -63,4 +63,4 @@ class Audit(Listing):
         return AuditEngine().list_entries(actor=self.reader.actor, **requested, **self.paging())
 
     def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        raise Invalid("This list is filtered by its tokens, and not searched.", field="q")
+        refuse_words()

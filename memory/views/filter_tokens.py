@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
@@ -41,6 +41,11 @@ TIME_ENDINGS = ("after", "before", "_at")
 LIST_PARAMETERS = frozenset(
     {"q", "branch", "at", "cursor", "limit", "tour", "format", "ordering"}
 )  # what every list takes beside filters
+
+
+def refuse_words() -> NoReturn:
+    """Refuse words in the line of a list that has tokens alone. Raises Invalid."""
+    raise Invalid("This list is filtered by its tokens, and not searched.", field="q")
 
 
 class TokenFilters(TemplateView):

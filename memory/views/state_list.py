@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from memory.exceptions import Day1Error, Invalid
 from memory.views.error_text import error_sentence
 from memory.views.exports import ExportedList
-from memory.views.filter_tokens import TokenFilters, list_chips, list_unknown, refuse_unknown
+from memory.views.filter_tokens import TokenFilters, list_chips, list_unknown, refuse_unknown, refuse_words
 from memory.views.filterset_form import list_choices
 from memory.views.labels import WORDS
 from memory.views.widgets import add_form_error
@@ -71,7 +71,7 @@ class StateListPage(ExportedList, TokenFilters):
     def load_exported(self) -> Any:
         refuse_unknown(self.request, self.token_fields, self.parameters)
         if self.typed_line[1]:
-            raise Invalid("This list is filtered by its tokens, and not searched.", field="q")
+            refuse_words()
         return self.list_rows("" if self.state == ALL else self.state, **self.active_tokens)
 
     def build_form(self, data: Any = None) -> forms.Form:

@@ -41,13 +41,16 @@ class Texts:
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
-        score = self.measure_echo(one, other)
-        return 0.0 if score and swaps_words(one, other) and not restates(one, other) else score
+        if restates(one, other):
+            return RESTATED
+        score = self._measure_words(one, other)
+        return 0.0 if score and swaps_words(one, other) else score
 
     def measure_echo(self, one: str, other: str) -> float:
         """Return how alike a text is to one that memory gave: another word may stand in it."""
-        if restates(one, other):
-            return RESTATED
+        return RESTATED if restates(one, other) else self._measure_words(one, other)
+
+    def _measure_words(self, one: str, other: str) -> float:
         jaccard = measure_jaccard(self.words[one], self.words[other])
         score = jaccard if jaccard > MIN_JACCARD else self._measure_meaning(one, other)
         return score if score and same_claim(one, other) else 0.0

@@ -5,18 +5,22 @@ const KEPT = "day1-draft";
 const SECRET = new Set(["csrfmiddlewaretoken"]);
 
 export function drafts() {
-    document.addEventListener("submit", (event) => keep(event), true);
+    document.addEventListener("submit", keep, true);
     const kept = sessionStorage.getItem(KEPT);
-    if (!kept || location.pathname === "/login") return;
+    if (!kept) return;
     const draft = JSON.parse(kept);
-    draft.unanswered ||= went_back() && !draft.by_script;
-    if (draft.unanswered) sessionStorage.setItem(KEPT, JSON.stringify(draft));
-    else sessionStorage.removeItem(KEPT);
+    if (location.pathname === "/login") return store({ ...draft, answered: true });
+    draft.unanswered ||= went_back() && !draft.answered;
+    sessionStorage.removeItem(KEPT);
     if (draft.path === location.pathname) bring_back(draft);
+    else if (draft.unanswered) store(draft);
+}
+
+function store(draft) {
+    sessionStorage.setItem(KEPT, JSON.stringify(draft));
 }
 
 function bring_back(draft) {
-    sessionStorage.removeItem(KEPT);
     if (document.querySelector("[data-again]")) restore(draft);
     else if (came_from_login() && restore(draft)) tell("[data-restored]");
     else if (draft.unanswered && restore(draft)) tell("[data-unanswered]");
@@ -32,8 +36,8 @@ function keep(event) {
     const fields = [...form.elements].filter((field) => field.name && !SECRET.has(field.name) && kind(field));
     const values = fields.map((field) => [field.name, field.value, field.checked ?? false]);
     const draft = { path: location.pathname, form: form_key(form), values };
-    sessionStorage.setItem(KEPT, JSON.stringify(draft));
-    setTimeout(() => event.defaultPrevented && sessionStorage.setItem(KEPT, JSON.stringify({ ...draft, by_script: true })));
+    store(draft);
+    setTimeout(() => event.defaultPrevented && store({ ...draft, answered: true })); // by a script, on this page
 }
 
 const kind = (field) => field.matches("input:not([type=password], [type=file], [type=submit]), select, textarea");

@@ -90,9 +90,11 @@ class AgeingPlan:
         return [] if self._is_still else list(self._find_aged())
 
     def _find_aged(self) -> Iterator[Candidate]:
-        # A budget needs all facts, and these are read once.
-        rows = list(self._all_rows.values()) if self.rules.budget else self._read_rows(self._old_enough())
-        known = self._all_adjacent if self.rules.budget else self._read_adjacent(rows)
+        if self.rules.budget:  # needs all facts, which are read once
+            rows, known = list(self._all_rows.values()), self._all_adjacent
+        else:
+            rows = self._read_rows(self._old_enough())
+            known = self._read_adjacent(rows)
         for row in rows:
             reason = self.rules.find_reason(row, known.find_use(row), self.now)
             if reason and self._is_free(row):
