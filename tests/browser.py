@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 from bench.page_audit import CHROMIUM, QUIET
 
@@ -89,6 +89,15 @@ def open_chromium() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
         chromium.close()
+
+
+def intercept_from_start(context: BrowserContext) -> None:
+    """Have Chromium ask before every request of the context's pages; call it before they are opened.
+
+    Routes are added to an open page while its renderer runs, and a key that is pressed at once comes before
+    them: the first request went out unasked.
+    """
+    context.route("**/never-asked-for", lambda route: route.abort())
 
 
 # What a page has asked for and not yet got; a stream ends with its page.

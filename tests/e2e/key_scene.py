@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route
 
-from tests.browser import LISTEN, View, check_clean, listen, settle, sign_in
+from tests.browser import LISTEN, View, check_clean, intercept_from_start, listen, settle, sign_in
 from tests.up_process import Up, provisioned
 
 PASSWORD = "correct horse battery"
@@ -98,6 +98,7 @@ def visit(browser: Browser, server: Up, cookies: Any) -> Iterator[Callable[..., 
             viewport={"width": 1280, "height": 900}, storage_state=cookies, reduced_motion="reduce", **options
         )
         context.add_init_script(LISTEN)
+        intercept_from_start(context)
         view = View(context.new_page())
         listen(view, missing=refused)
         views.append((view, refused))

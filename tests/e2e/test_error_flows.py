@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser import settle
+from tests.browser import intercept_from_start, settle
 from tests.e2e.test_user_flows import PASSWORD, enter, pytestmark, server  # noqa: F401  fixtures
 from tests.up_process import Up
 
@@ -61,6 +61,7 @@ def test_a_session_that_ran_out_in_mid_form_loses_nothing(enter: Any, server: Up
 
 def test_a_form_without_an_answer_is_filled_again_when_the_reader_goes_back(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
+    intercept_from_start(page.context)
     page.goto(f"{home(server)}facts?q=")
     page.get_by_role("link", name="The release train leaves on Thursdays.").click()
     page.get_by_role("link", name="Edit").click()

@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import LISTEN, View, check_clean, check_page, listen, settle, sign_in
+from tests.browser import (
+    LISTEN,
+    View,
+    check_clean,
+    check_page,
+    intercept_from_start,
+    listen,
+    settle,
+    sign_in,
+)
 from tests.e2e.key_scene import LOADED, late
 from tests.up_process import Up, provisioned
 
@@ -62,6 +71,7 @@ def visit(browser: Browser, server: Up, states: dict[str, Any]) -> Iterator[Call
         size = {"width": 1280, "height": 900}
         context = browser.new_context(viewport=size, storage_state=states[name], reduced_motion="reduce")
         context.add_init_script(LISTEN)
+        intercept_from_start(context)
         views.append(View(context.new_page()))
         listen(views[-1], missing)
         views[-1].page.goto(server.first["url"] + path)
