@@ -65,6 +65,7 @@ def test_a_form_without_an_answer_is_filled_again_when_the_reader_goes_back(ente
     page.goto(f"{home(server)}facts?q=")
     page.get_by_role("link", name="The release train leaves on Thursdays.").click()
     page.get_by_role("link", name="Edit").click()
+    settle(page)  # what is typed is kept by a script
     text = page.get_by_label("Text", exact=True)
     text.fill("Typed while\nthe server was down.")
     page.route("**/edit*", lambda route: route.abort("connectionrefused"))

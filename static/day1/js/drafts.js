@@ -6,6 +6,7 @@ const SECRET = new Set(["csrfmiddlewaretoken"]);
 
 export function drafts() {
     document.addEventListener("submit", keep, true);
+    addEventListener("pageshow", (event) => event.persisted && wait_for_form());
     const kept = sessionStorage.getItem(KEPT);
     if (!kept) return;
     const draft = JSON.parse(kept);
@@ -14,6 +15,13 @@ export function drafts() {
     sessionStorage.removeItem(KEPT);
     if (draft.path === location.pathname) bring_back(draft);
     else if (draft.unanswered) store(draft);
+}
+
+// A page as it was left is shown again, and nothing of it runs anew: the draft is still here, so no page came.
+function wait_for_form() {
+    const kept = sessionStorage.getItem(KEPT);
+    const draft = kept && JSON.parse(kept);
+    if (draft && !draft.answered) store({ ...draft, unanswered: true });
 }
 
 function store(draft) {
