@@ -20,8 +20,11 @@ PROPOSED_INDEX = models.Index(
     fields=["branch", "seq_to"], condition=models.Q(status="created"), name="fact_proposed"
 )
 
-# In the place of bopen: what a branch shows at a point is counted, by status too, without a look at the rows.
-SHOWN_INDEX = models.Index(fields=["branch", "seq_to", "seq_from", "deleted", "status"], name="fact_bshown")
+# In the place of bopen: what a branch shows at a point is counted, by these columns too, without its rows.
+SHOWN_INDEX = models.Index(
+    fields=["branch", "seq_to", "seq_from", "deleted", "status", "source_type", "category"],
+    name="fact_bshown",
+)
 
 # Facts of no repository are found by the other indexes.
 REPOSITORY_INDEX = models.Index(

@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from conversations.engines.learning import LearningEngine
 from memory.actors import Actor
 from memory.db.sqlite.vector_caches import forget_vector_caches
 from memory.engines.branches.manager import BranchManager
@@ -226,6 +227,12 @@ def test_verdicts_and_confirmations_of_few_facts(store: Store) -> None:
     ]
     (step,) = plans(lambda: count_confirmations(uids, store.main.lineage()), "memory_confirmation")
     assert "uid=?" in step
+
+
+def test_facts_of_each_rule_are_counted_by_an_index_alone(store: Store) -> None:
+    engine = LearningEngine()
+    for step in facts(lambda: engine.list_rules(actor=store.actor)):
+        assert step.startswith("SEARCH fact USING COVERING INDEX fact_bshown (branch_id=? AND seq_to>?")
 
 
 def test_what_follows_in_a_session(store: Store) -> None:
