@@ -11,9 +11,13 @@ from datetime import datetime
 from math import log2
 from typing import NamedTuple
 
+import numpy as np
+
 from memory.texts import count_dense
 
 SHORT_LENGTH = 64  # words of a text up to which its length takes nothing off
+
+Columns = dict[str, np.ndarray]  # of each signal its value for every row, in the order of the rows
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,6 @@ class RankingInputs(NamedTuple):
     age_cycles: int | None = None
 
 
-class Score(NamedTuple):
-    value: float
-    signals: dict[str, float]
-
-
 def normalise_scores(scores: Mapping[int, float]) -> dict[int, float]:
     """Normalise scores: divide each by the best, so that the best is 1; negative ones become 0."""
     best = max(scores.values(), default=0.0)
@@ -139,21 +138,26 @@ def token_cost(essence: str) -> int:
     return count_tokens(f"{prompt_line(essence)}\n")
 
 
-def recency_factor(age: float, half_life: float) -> float:
-    """Return 0.5 + 0.5 · 0.5^(age / half-life): 1 when new, 0.5 when old. Both in days, or both in cycles."""
+def recency_factors(ages: np.ndarray, half_life: float) -> np.ndarray:
+    """Return 0.5 + 0.5 · 0.5^(age / half-life) of each: 1 when new, 0.5 when old. Both in days, or both in
+    cycles.
+    """
     if half_life <= 0:
-        return 1.0
-    return 0.5 + 0.5 * 0.5 ** (max(0.0, age) / half_life)
+        return np.ones(len(ages))
+    factors: np.ndarray = 0.5 + 0.5 * 0.5 ** (np.maximum(ages, 0.0) / half_life)
+    return factors
 
 
-def boost_factors(recipe: Recipe, fact: RankingInputs) -> dict[str, float]:
-    """Return the factors near 1 for verification, priority, confidence and confirmations."""
-    priority = {"P1": recipe.p1, "P2": recipe.p2}.get(fact.priority, 1.0)
+def boost_factors(recipe: Recipe, facts: Sequence[RankingInputs]) -> Columns:
+    """Return the factors near 1 for verification, priority, confidence and confirmations of each fact."""
+    by_priority = {"P1": recipe.p1, "P2": recipe.p2}
+    confidence = np.array([fact.confidence for fact in facts], dtype=float)
+    confirmations = np.array([min(fact.confirmations, 5) for fact in facts], dtype=float)
     return {
-        "verification": recipe.verified if fact.verified else 1.0,
-        "priority": priority,
-        "confidence": 1 - recipe.confidence + recipe.confidence * fact.confidence,
-        "confirmations": 1 + recipe.confirmation * min(fact.confirmations, 5),
+        "verification": np.array([recipe.verified if fact.verified else 1.0 for fact in facts]),
+        "priority": np.array([by_priority.get(fact.priority, 1.0) for fact in facts]),
+        "confidence": 1 - recipe.confidence + recipe.confidence * confidence,
+        "confirmations": 1 + recipe.confirmation * confirmations,
     }
 
 
@@ -162,32 +166,30 @@ def length_discount(words: int, allowance: float) -> float:
     return allowance * log2(max(words / SHORT_LENGTH, 1.0))
 
 
-def weigh_parts(used: Mapping[str, float], parts: Mapping[str, float]) -> float:
-    """Return the weighted sum of the arms' normalised scores."""
-    return sum(weight * parts.get(name, 0.0) for name, weight in used.items())
+def weigh_parts(used: Mapping[str, float], parts: Columns) -> np.ndarray:
+    """Return the weighted sum of the arms' normalised scores of each row; 0 where no arm found anything."""
+    total = np.zeros(len(next(iter(parts.values()))))
+    for name, weight in used.items():
+        total += weight * parts[name]
+    return total
 
 
-def score_hit(
-    recipe: Recipe,
-    used: Mapping[str, float],
-    parts: Mapping[str, float],
-    fact: RankingInputs,
-    now: datetime,
-    relevance: float | None = None,
-) -> Score:
-    """Score one hit, with all parts; ``parts`` are the normalised scores of the arms in ``used``.
+def score_hits(
+    recipe: Recipe, relevance: np.ndarray, facts: Sequence[RankingInputs], now: datetime
+) -> tuple[np.ndarray, Columns]:
+    """Return the score of each hit, and the factors that its relevance was multiplied by."""
+    ages = np.array([measure_age(fact, now) for fact in facts], dtype=float)
+    factors = {
+        "recency": recency_factors(ages, recipe.half_life_days),
+        **boost_factors(recipe, facts),
+    }
+    return np.prod([relevance, *factors.values()], axis=0), factors
 
-    ``relevance`` takes the place of their weighted sum, where a mix of more signals has been computed.
-    """
+
+def measure_age(fact: RankingInputs, now: datetime) -> float:
+    """Return the age of a fact in cycles where it counts them, else in days."""
     days = (now - fact.created_at).total_seconds() / 86_400
-    age = days if fact.age_cycles is None else float(fact.age_cycles)
-    fresh = recency_factor(age, recipe.half_life_days)
-    factors = boost_factors(recipe, fact)
-    value = (weigh_parts(used, parts) if relevance is None else relevance) * fresh
-    for factor in factors.values():
-        value *= factor
-    mixed = {} if relevance is None else {"mix": relevance}
-    return Score(value, {**parts, **mixed, "recency": fresh, **factors})
+    return days if fact.age_cycles is None else float(fact.age_cycles)
 
 
 def cap_share(kinds: Sequence[bool], limit: int, share: float) -> list[int]:

@@ -5,7 +5,7 @@ for values up to the limit, and the tree for values above it. Pure functions of 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -40,11 +40,11 @@ class Mix:
     values: np.ndarray
     depth: int
 
-    def score(self, candidates: Sequence[Mapping[str, float]]) -> list[float]:
-        """Return the relevance of each candidate, between 0 and 1."""
-        rows = np.array([[one[name] for name in self.signals] for one in candidates], dtype=float)
+    def score(self, candidates: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the relevance of each candidate, between 0 and 1; of each signal all their values."""
+        rows = np.column_stack([candidates[name] for name in self.signals])
         raw = self.sum_trees(rows) + self.start(rows)
-        relevance: list[float] = (1 / (1 + np.exp(-(self.scale * raw + self.offset)))).tolist()
+        relevance: np.ndarray = 1 / (1 + np.exp(-(self.scale * raw + self.offset)))
         return relevance
 
     def start(self, rows: np.ndarray) -> np.ndarray:

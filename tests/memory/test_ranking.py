@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,7 +87,7 @@ def test_weights_move_to_what_was_found(arms, expected):
     ],
 )
 def test_recency(age, half_life, expected):
-    assert ranking.recency_factor(age, half_life) == pytest.approx(expected)
+    assert ranking.recency_factors(np.array([age]), half_life) == pytest.approx([expected])
 
 
 @pytest.mark.parametrize(
@@ -106,30 +107,30 @@ def test_recency(age, half_life, expected):
 )
 def test_boosts(change, name, factor):
     standing = PLAIN._replace(**change)
-    assert ranking.boost_factors(RECIPES["seed"], standing)[name] == pytest.approx(factor)
+    assert ranking.boost_factors(RECIPES["seed"], [standing])[name] == pytest.approx([factor])
 
 
 def test_a_score_is_the_product_of_its_parts():
     standing = RankingInputs(NOW - timedelta(days=30), True, "P1", 0.5, 2)
-    used = {"keyword": 0.3, "vector": 0.7}
-    scored = ranking.score_hit(RECIPES["seed"], used, {"keyword": 1.0, "vector": 0.5}, standing, NOW)
-    assert scored.value == pytest.approx(0.65 * 0.75 * 1.05 * 1.05 * 0.95 * 1.04)
-    assert scored.signals == pytest.approx(
-        {
-            "keyword": 1.0,
-            "vector": 0.5,
-            "recency": 0.75,
-            "verification": 1.05,
-            "priority": 1.05,
-            "confidence": 0.95,
-            "confirmations": 1.04,
-        }
+    parts = {"keyword": np.array([1.0, 0.0]), "vector": np.array([0.5, 0.0])}
+    relevance = ranking.weigh_parts({"keyword": 0.3, "vector": 0.7}, parts)
+    scores, factors = ranking.score_hits(RECIPES["seed"], relevance, [standing, PLAIN], NOW)
+    assert scores == pytest.approx([0.65 * 0.75 * 1.05 * 1.05 * 0.95 * 1.04, 0.0])
+    assert {name: values[0] for name, values in factors.items()} == pytest.approx(
+        {"recency": 0.75, "verification": 1.05, "priority": 1.05, "confidence": 0.95, "confirmations": 1.04}
     )
+
+
+def test_without_arms_all_scores_are_0():
+    relevance = ranking.weigh_parts({}, {"keyword": np.zeros(2)})
+    scores, _ = ranking.score_hits(RECIPES["seed"], relevance, [PLAIN, PLAIN], NOW)
+    assert scores.tolist() == [0.0, 0.0]
 
 
 def test_cycles_take_the_place_of_days():
     standing = RankingInputs(NOW - timedelta(days=900), False, "P3", 1.0, 0, age_cycles=30)
-    assert ranking.score_hit(RECIPES["seed"], {"keyword": 1.0}, {"keyword": 1.0}, standing, NOW).value == 0.75
+    scores, _ = ranking.score_hits(RECIPES["seed"], np.ones(1), [standing], NOW)
+    assert scores.tolist() == [0.75]
 
 
 def test_length_counts_less_than_the_index_has_it():

@@ -23,6 +23,10 @@ def candidate(**values):
     return dict.fromkeys(SIGNALS, 0.0) | values
 
 
+def columns(*candidates):
+    return {name: np.array([one[name] for one in candidates]) for name in SIGNALS}
+
+
 def test_a_tree_leads_to_its_leaf():
     tree = ["words", 0.5, ["speaker", 0.0, -1.0, 1.0], 2.0]
     mix = build_mix(payload(trees=[tree, 0.25]))
@@ -33,7 +37,7 @@ def test_a_tree_leads_to_its_leaf():
 
 def test_the_relevance_is_logistic():
     mix = build_mix(payload(base_weight=2.0, scale=0.5, offset=-0.75, trees=[0.5]))
-    assert mix.score([candidate(base=0.5)]) == [0.5]
+    assert mix.score(columns(candidate(base=0.5))).tolist() == [0.5]
 
 
 def test_the_trees_start_at_the_sum_or_an_answers_share_and_a_named_speaker():
@@ -46,15 +50,15 @@ def test_the_trees_start_at_the_sum_or_an_answers_share_and_a_named_speaker():
 @given(CANDIDATE, st.sampled_from(SIGNALS), UNIT)
 def test_the_mix_never_falls_when_a_signal_rises(one, name, value):
     lower, higher = sorted((one[name], value))
-    found = load_mix().score([one | {name: lower}, one | {name: higher}])
+    found = load_mix().score(columns(one | {name: lower}, one | {name: higher}))
     assert found[0] <= found[1]
 
 
 @given(CANDIDATE)
 def test_the_relevance_is_between_0_and_1_and_alone_as_among_others(one):
-    alone = load_mix().score([one])
+    alone = load_mix().score(columns(one))
     assert 0 < alone[0] < 1
-    assert load_mix().score([candidate(), one, candidate(words=1.0)])[1] == pytest.approx(alone[0])
+    assert load_mix().score(columns(candidate(), one, candidate(words=1.0)))[1] == pytest.approx(alone[0])
 
 
 def test_the_file_is_small_and_says_what_made_it():

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+import numpy as np
+
 from memory import ranking
 from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import PreparedQuery
@@ -12,33 +14,31 @@ from memory.ranking_mix import load_mix
 
 BEST_OF_SESSION = 3  # candidates of which the mean is the level of their session
 
-Parts = dict[int, dict[str, float]]
-
 
 def mix_signals(
     rows: Mapping[int, Row],
-    parts: Parts,
-    used: Mapping[str, float],
+    parts: ranking.Columns,
+    base: np.ndarray,
     answers: Mapping[int, int],
     question: PreparedQuery,
     recipe: ranking.Recipe,
-) -> dict[int, float]:
-    """Return the relevance of each row by the learned mix; add its other signals to the parts."""
-    base = {rid: ranking.weigh_parts(used, own) for rid, own in parts.items()}
+) -> np.ndarray:
+    """Return the relevance of each row by the learned mix; add its other signals to the parts.
+
+    ``base`` is the weighted sum of the parts so far.
+    """
+    by_rid = dict(zip(rows, base.tolist(), strict=True))
     speakers = {rid: name_speaker(row) for rid, row in rows.items()}
     named = find_named(set(speakers.values()), question.text)
     if named.issuperset(speakers.values()):  # it tells none from another
         named = frozenset()
-    levels = rate_sessions(rows, base)
-    shares = share_answers(base, answers, speakers, recipe)
-    for rid, own in parts.items():
-        own["base"], own["session"] = base[rid], levels[rid]
-        own["reply"] = shares.get(rid, 0.0)
-        own["speaker"] = float(speakers[rid] in named)
-    mix = load_mix()
-    rids = list(parts)
-    found = mix.score([parts[rid] for rid in rids])
-    return dict(zip(rids, found, strict=True))
+    levels = rate_sessions(rows, by_rid)
+    shares = share_answers(by_rid, answers, speakers, recipe)
+    parts["base"] = base
+    parts["session"] = np.array([levels[rid] for rid in rows])
+    parts["reply"] = np.array([shares.get(rid, 0.0) for rid in rows])
+    parts["speaker"] = np.array([float(speakers[rid] in named) for rid in rows])
+    return load_mix().score(parts)
 
 
 def rate_sessions(rows: Mapping[int, Row], base: Mapping[int, float]) -> dict[int, float]:

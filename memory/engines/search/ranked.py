@@ -134,7 +134,7 @@ def prefer_repository(hits: Mapping[int, Scored], actor: Actor) -> None:
     for hit, repository in zip(hits.values(), known, strict=True):
         if repository == own:
             hit.score += OWN_REPOSITORY
-            hit.signals["repository"] = OWN_REPOSITORY
+            hit.added["repository"] = OWN_REPOSITORY
 
 
 def _collect_candidates(

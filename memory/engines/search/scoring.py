@@ -1,7 +1,7 @@
 """Scoring of candidates of any kind: raw scores in, one ranking with every part of a score out."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -11,18 +11,26 @@ from memory import ranking
 from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery
 from memory.engines.search.late_interaction import match_words
-from memory.engines.search.learned_mix import Parts, mix_signals
+from memory.engines.search.learned_mix import mix_signals
 from memory.engines.search.rows import Row
 from memory.engines.search.speakers import name_speaker
 
 
 @dataclass(slots=True)
 class Scored:
+    """Row with its score; its signals stand in columns of all rows, but for those that it alone has."""
+
     row: Row
     score: float
-    signals: dict[str, float]
+    columns: ranking.Columns
+    at: int  # position of the row in the columns
     cosine: float | None = None  # undivided, as is the match of its words
     words: float | None = None
+    added: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def signals(self) -> dict[str, float]:
+        return {name: float(column[self.at]) for name, column in self.columns.items()} | self.added
 
 
 def score_all(
@@ -40,14 +48,17 @@ def score_all(
     """
     cosines = ranking.take_floor_off(raw.vector, question.floor)
     parts, used, matches = score_parts(rows, raw.keyword, cosines, question, recipe, project_id)
-    mixed: Mapping[int, float] = {}
-    if recipe.mix and "words" in used:
-        mixed = mix_signals(rows, parts, used, answers, question, recipe)
-    hits: dict[int, Scored] = {}
-    for rid, row in rows.items():
-        scored = ranking.score_hit(recipe, used, parts[rid], row.standing, now, mixed.get(rid))
-        hits[rid] = Scored(row, scored.value, scored.signals, cosines.get(rid), matches.get(rid))
-    if recipe.replies and not mixed:
+    relevance = ranking.weigh_parts(used, parts)
+    is_mixed = recipe.mix and "words" in used
+    if is_mixed:
+        parts["mix"] = relevance = mix_signals(rows, parts, relevance, answers, question, recipe)
+    scores, factors = ranking.score_hits(recipe, relevance, [row.standing for row in rows.values()], now)
+    columns = {**parts, **factors}
+    hits = {
+        rid: Scored(row, score, columns, at, cosines.get(rid), matches.get(rid))
+        for at, ((rid, row), score) in enumerate(zip(rows.items(), scores.tolist(), strict=True))
+    }
+    if recipe.replies and not is_mixed:
         boost_answers(hits, answers, recipe)
     return hits, raw.used | ({"words"} if "words" in used else set())
 
@@ -59,9 +70,9 @@ def score_parts(
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
-) -> tuple[Parts, dict[str, float], dict[int, float]]:
-    """Return the normalised scores of each row, the weights of the arms that found anything, and the match
-    of the words as it was before.
+) -> tuple[ranking.Columns, dict[str, float], dict[int, float]]:
+    """Return the normalised scores of the rows, the weights of the arms that found anything, and the match
+    of the words of each row as it was before.
     """
     lengths = {rid: len(row.text.split()) for rid, row in rows.items()}
     keyword = ranking.normalise_scores(ranking.length_normalise(keywords, lengths))
@@ -73,15 +84,18 @@ def score_parts(
         matches, least = score_words(hashes, lengths, question, recipe, project_id)
     words = ranking.normalise_scores(matches)
     arms = {"keyword": bool(keywords), "vector": bool(cosines), "words": bool(words)}
-    parts: Parts = {}
-    for rid in rows:
-        own = parts[rid] = {"keyword": keyword.get(rid, 0.0), "vector": vector.get(rid, 0.0)}
-        if words:  # a text without codes: the similarity of the whole text instead
-            own["words"] = words.get(rid, own["vector"])
-            if recipe.mix:
-                own["least_word"] = least.get(rid, own["vector"])
+    parts = {name: take_scores(rows, found) for name, found in (("keyword", keyword), ("vector", vector))}
+    if words:  # a text without codes: the similarity of the whole text instead
+        parts["words"] = take_scores(rows, {**vector, **words})
+        if recipe.mix:
+            parts["least_word"] = take_scores(rows, {**vector, **least})
     used = ranking.arm_weights(recipe, arms)
     return parts, {name: weight for name, weight in used.items() if arms[name]}, matches
+
+
+def take_scores(rows: Iterable[int], scores: Mapping[int, float]) -> np.ndarray:
+    """Return the score of each row, 0 where it has none."""
+    return np.array([scores.get(rid, 0.0) for rid in rows], dtype=float)
 
 
 def score_words(
@@ -111,7 +125,7 @@ def boost_answers(hits: Mapping[int, Scored], answers: Mapping[int, int], recipe
     speakers = {rid: name_speaker(hit.row) for rid, hit in hits.items()}
     for after, share in share_answers(scores, answers, speakers, recipe).items():
         if share > scores[after]:
-            hits[after].score = hits[after].signals["reply"] = share
+            hits[after].score = hits[after].added["reply"] = share
 
 
 def in_order(hits: Mapping[int, Scored]) -> list[Scored]:

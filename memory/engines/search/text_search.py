@@ -114,7 +114,7 @@ class TextSearch:
         if self.recipe.following:
             spread_scores(scored, near, self.recipe)
             boost_answers(scored, answers, self.recipe)
-        drawn |= {rid for rid in others if "reply" in scored[rid].signals}
+        drawn |= {rid for rid in others if "reply" in scored[rid].added}
         allowed = offered | ranked_rows(self.rows, drawn)
         return in_order({rid: hit for rid, hit in scored.items() if rid in allowed}), used, whole
 
@@ -212,7 +212,7 @@ def spread_scores(scored: dict[int, Scored], near: Mapping[int, Adjacent], recip
     """Add to each row a part of the next one's score."""
     own = {rid: hit.score for rid, hit in scored.items()}
     for rid, hit in scored.items():
-        after = hit.signals["following"] = own.get(near.get(rid, Adjacent()).following or 0, 0.0)
+        after = hit.added["following"] = own.get(near.get(rid, Adjacent()).following or 0, 0.0)
         hit.score = (own[rid] + recipe.following * after) / (1 + recipe.following)
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 import time_machine
 from django.db import connection
@@ -235,7 +236,9 @@ class TestWithTheModel:
         assert found.hits[0].fact.embedding_state == "ready"
         for hit in found.hits:
             assert set(hit.signals) >= {*SIGNALS}
-            assert hit.signals["mix"] == pytest.approx(load_mix().score([hit.signals])[0])
+            assert hit.signals["mix"] == pytest.approx(
+                load_mix().score({name: np.array([hit.signals[name]]) for name in SIGNALS})[0]
+            )
             assert hit.score == pytest.approx(recomputed(hit, {"mix": 1.0}))
             assert hit.signals["base"] == pytest.approx(
                 0.375 * hit.signals["vector"] + 0.625 * hit.signals["words"]
