@@ -2,13 +2,21 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from conversations.engines.consolidation.matching import RESTATED, Texts, split_tokens
 from memory.engines.support.restatement import restates
 from memory.engines.support.similarity import swaps_words
 
 SAME = [
-    ("The queue runs on Kafka.", "We'll build the queue on Kafka."),
+    ("The queue runs on Kafka; RabbitMQ is out.", "We'll build the queue on Kafka, not RabbitMQ."),
+    ("We'll build the queue on Kafka.", "The queue is built on Kafka."),
+    ("We chose Kafka for the queue.", "For the queue we went with Kafka."),
+    ("We settled on pytest for the importer.", "The importer uses pytest."),
+    ("We use Kafka for Acme.", "For Acme, use Kafka."),
+    ("The customer uses Jira.", "Customer is using Jira."),
+    ("English for the docs, not README.md.", "For the docs use English, not README.md."),
     ("The queue runs on Kafka.", "We decided to use Kafka for the queue."),
     (
         "Go with Kafka for the ledger export, please, and leave RabbitMQ alone.",
@@ -82,6 +90,17 @@ OTHER = [
 PAIRS = Path(__file__).with_name("other_claims.txt")
 
 
+# Pairs that differ in scope, time, condition, quantity, order or in who does it.
+SIMILAR = Path(__file__).with_name("similar_claims.txt")
+KEPT_QUALIFIED = [
+    ("In staging the parser logs at debug level.", "The parser logs at debug level in staging."),
+    ("We store uploads in S3.", "Uploads are stored in S3."),
+    ("From now on the docs stay in English.", "The docs stay in English."),
+    ("Redis is used to cache prices.", "Redis is used for caching prices."),
+    ("Retry payments at most 3 times.", "Please retry payments at most 3 times."),
+]
+
+
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_other_words_for_the_same(one: str, other: str) -> None:
     assert (restates(one, other), restates(other, one)) == (True, True)
@@ -96,6 +115,23 @@ def test_no_pair_that_says_something_else_is_taken_for_the_same() -> None:
     pairs = [line.split(" | ") for line in PAIRS.read_text(encoding="utf-8").splitlines()]
     assert len(pairs) > 500
     assert [pair for pair in pairs if restates(*pair) or restates(*reversed(pair))] == []
+
+
+def test_what_a_model_finds_alike_is_held_apart_by_its_words() -> None:
+    pairs = [line.split(" | ") for line in SIMILAR.read_text(encoding="utf-8").splitlines()]
+    assert len(pairs) > 150
+    assert [pair for pair in pairs if measure(*pair) or measure(*reversed(pair))] == []
+
+
+@pytest.mark.parametrize(("one", "other"), KEPT_QUALIFIED)
+def test_what_a_model_finds_alike_may_say_the_same(one: str, other: str) -> None:
+    assert min(measure(one, other), measure(other, one)) >= RESTATED
+
+
+def measure(one: str, other: str) -> float:
+    """Return how alike two texts count that a model takes for equal."""
+    words = {text: split_tokens(text) for text in (one, other)}
+    return Texts(words, dict.fromkeys(words, np.ones(1, np.float32)), "minilm-l6").measure(one, other)
 
 
 @pytest.mark.parametrize("words", ["for ", "use ", "in ", "用", "not A, ", "We use a for b in "])

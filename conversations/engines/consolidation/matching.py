@@ -14,6 +14,7 @@ from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
+from memory.engines.support.qualifiers import qualifies_otherwise
 from memory.engines.support.restatement import restates
 from memory.engines.support.similarity import get_thresholds, same_claim, swaps_words
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
@@ -44,7 +45,7 @@ class Texts:
         if restates(one, other):
             return RESTATED
         score = self._measure_words(one, other)
-        return 0.0 if score and swaps_words(one, other) else score
+        return 0.0 if score and (swaps_words(one, other) or qualifies_otherwise(one, other)) else score
 
     def measure_echo(self, one: str, other: str) -> float:
         """Return how alike a text is to one that memory gave: another word may stand in it."""

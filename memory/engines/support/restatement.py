@@ -2,14 +2,16 @@
 
 Precision counts more than recall, as in ``revision_rules``: what one statement says beyond the other would be
 lost. So the common ways to say that a subject has a value are written out below ("Use Kafka for the queue",
-"The queue runs on Kafka"), and all words beside them have to be the same in both, in the same order.
+"The queue runs on Kafka"), and all words beside them have to be the same in both, in the same order. What
+runs on Linux need not be built on it: such ways restate a choice ("Use Linux for it"), not each other.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.engines.support.revision_rules import CACHE_SIZE, is_short, normalise
+from memory.engines.support.revision_rules import CACHE_SIZE, is_short, normalise, stem
 from memory.words import STOP_WORDS
 
 
@@ -22,12 +24,21 @@ class Reading(NamedTuple):
     kept: frozenset[str] = frozenset()  # what is said beside it
 
 
+class Refused(NamedTuple):
+    """What further clauses turn down, which of it the other statement has to name, and what may narrow it."""
+
+    words: frozenset[str]
+    kept: frozenset[str]
+    narrowing: frozenset[str]
+
+
 MIN_WORDS = 3  # of a text that is compared in its own words
 _CHOICE = (
     r"(?:(?:we(?:'ll)?|let's) (?:use|go with)|we(?:'re| are) (?:using|going with)"
-    r"|(?:we(?:'ve)? )?(?:decided|agreed) (?:to use|to go with|on)|use|go with)"
+    r"|(?:we(?:'ve)? )?(?:(?:decided|agreed) (?:to use|to go with|on)"
+    r"|chose|chosen|picked|settled on|went with)|use|go with)"
 )
-_HAS = r"(?:uses?|(?:is|are) using|runs? on|(?:is|are) built on)"
+_USES = r"(?:uses?|(?:is|are) using)"
 _YONG = "(?<![作应信费启使采利适通公])(?:使用|采用|用)(?![户途法例品])"  # not as a part of another word
 # S stands for the subject, V for its value; each way to say it with the relation that it states.
 WAYS = (
@@ -36,9 +47,12 @@ WAYS = (
     ("for", r"for S,? it(?:'s| is) V"),
     ("for", r"(?:the )?decision (?:for|on) S: V"),
     ("for", rf"(?!{_CHOICE} |for |decision )V for S"),
-    ("for", rf"(?!{_CHOICE} |for |in )S {_HAS} V"),
-    ("for", r"(?:we'll|we will|let's) (?:build|run|use) S on V"),
-    ("for", rf"(?:我们|咱们)?(?!我们|咱们)S ?{_YONG} ?V"),
+    ("uses", rf"(?!{_CHOICE} |for |in )S {_USES} V"),
+    ("runs on", rf"(?!{_CHOICE} |for |in )S runs? on V"),
+    ("built on", rf"(?!{_CHOICE} |for |in )S (?:is|are) built on V"),
+    ("runs on", r"(?:we'll|we will|let's) run S on V"),
+    ("built on", r"(?:we'll|we will|let's) build S on V"),
+    ("uses", rf"(?:我们|咱们)?(?!我们|咱们)S ?{_YONG} ?V"),
     ("for", rf"(?:我们|咱们)?{_YONG} ?V ?做 ?S"),
     ("in", rf"{_CHOICE} V in S"),
     ("in", rf"in S(?<! we),? {_CHOICE} V"),
@@ -63,7 +77,20 @@ BEFORE = re.compile(
 )
 AFTER = re.compile(r"(?:,? (?:please|from today))+$", re.I)
 LEADING = re.compile(rf"^((?:for|in) [^,;]+(?=, (?:{_CHOICE}|it(?:'s| is)) )|ok|okay|so|please),\s", re.I)
+# What these use, they use by themselves: "Use a VPN for the customer" is another claim.
+ACTORS = frozenset(
+    map(
+        stem,
+        """user customer vendor supplier partner company companies competitor agency agencies team staff
+        people person everyone everybody someone somebody anyone anybody nobody developer engineer designer
+        analyst manager admin administrator operator reviewer auditor tester intern contractor colleague
+        member guest student beginner newcomer owner maintainer lead""".split(),
+    )
+)
+HEAD_END = re.compile(r"\s(?:of|in|at|from|with|by|on|who)\s")
+STATED = ("uses", "runs on", "built on")  # how it is said that a choice was made
 ARTICLES = frozenset({"the", "our"})
+DETERMINERS = ARTICLES | {"a", "an", "your", "my"}
 CASED = frozenset({"may", "us", "might"})
 # What these words refer to, or how far they reach, depends on the sentence around them.
 BOUND_WORDS = frozenset(
@@ -80,6 +107,12 @@ NOT_CHOSEN = re.compile(
     rf"|(?:nobody|no one) (?:touches|uses) {_REFUSED}(?: for it)?"
     rf"|(?:(?:we )?don't|never) (?:touch|use) {_REFUSED}(?: for it)?)"
     rf"|(?:不要|不再|不)用 ?{_REFUSED}|please|decided|agreed"
+)
+# Behind the subject this may say where the statement does not hold: "English for the docs, not README.md".
+NARROWING = re.compile(rf"(?:and |so )?(?:not|(?:(?:we )?don't|never) (?:touch|use)) {_REFUSED}")
+PLACES = frozenset(
+    """staging production prod development dev qa ci monday tuesday wednesday thursday friday saturday sunday
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays""".split()
 )
 NAME = re.compile(r"[A-Z\d._-]")  # it has a capital letter, a digit or a sign; a common word may say when
 QUOTED = re.compile(r"[?？\"“”「」…\n]|\.\.\.")
@@ -98,25 +131,62 @@ def read_plain(text: str) -> frozenset[Reading]:
     if QUOTED.search(text):
         return frozenset()
     main, *asides = CLAUSE.split(LEADING.sub(r"\1 ", normalise(text)))
-    turned_down = [NOT_CHOSEN.fullmatch(clause) for clause in asides]
-    if not all(turned_down):
+    refused = read_refused(asides)
+    if refused is None:
         return frozenset()
     plain = AFTER.sub("", BEFORE.sub("", main))
-    kept = frozenset(filter(None, map(find_common_word, turned_down)))
-    found = [Reading("", (), read_words(plain)), *read_frames(plain)]
-    return frozenset(one._replace(kept=kept) for one in found if one.relation or len(one.value) >= MIN_WORDS)
+    own = Reading("", (), read_words(plain), refused.kept | refused.narrowing)
+    return frozenset([own] if len(own.value) >= MIN_WORDS else []) | read_frames(plain, refused)
 
 
-def find_common_word(turned_down: re.Match[str] | None) -> str:
-    """Return what a clause turns down where that is no name: both statements have to do so."""
-    word = next(filter(None, turned_down.groups()), "") if turned_down else ""
-    return "" if NAME.search(word) else word
+def read_refused(asides: Sequence[str]) -> Refused | None:
+    """Return what further clauses turn down; None where one of them says something else."""
+    found = [NOT_CHOSEN.fullmatch(clause) for clause in asides]
+    if not all(found):
+        return None
+    words = frozenset(word for match in found if match for word in match.groups() if word)
+    narrowing = (NARROWING.fullmatch(clause) for clause in asides)
+    common = frozenset(word for word in words if word.lower() in PLACES or not NAME.search(word))
+    return Refused(words, common, frozenset(match.group(1) for match in narrowing if match))
 
 
-def read_frames(plain: str) -> frozenset[Reading]:
-    """Return the one reading of a text as a value of a subject; none where it has several."""
-    found = {read_match(relation, match) for relation, way in FRAMES if (match := way.fullmatch(plain))}
-    return frozenset(found) if len(found) == 1 and all(map(is_free, found)) else frozenset()
+def read_frames(plain: str, refused: Refused) -> frozenset[Reading]:
+    """Return what a text says as a value of a subject; nothing where it may be read in several ways."""
+    matches = [(relation, match) for relation, way in FRAMES if (match := way.fullmatch(plain))]
+    found = {read_match(relation, match): match for relation, match in matches}
+    if len(found) != 1 or not all(map(is_free, found)):
+        return frozenset()
+    [(one, match)] = found.items()
+    kept = {refused.kept | refused.narrowing}
+    if match.end("value") == len(plain):
+        kept.add(refused.kept)
+    relations = list_relations(one.relation, match, bool(refused.words))
+    return frozenset(one._replace(relation=relation, kept=words) for relation in relations for words in kept)
+
+
+def list_relations(relation: str, match: re.Match[str], is_choice: bool) -> Sequence[str]:
+    """Return the relations in which the same may be said; a value among others was chosen."""
+    if relation == "for":
+        return ("for", *STATED) if is_component(match) and not is_proper(match["subject"]) else ("for",)
+    return STATED if relation in STATED and is_choice and is_component(match) else (relation,)
+
+
+def is_component(match: re.Match[str]) -> bool:
+    """Return whether a subject is made with its value; a mock stands in for it, and a person acts."""
+    value = match["value"].split()
+    is_kind = value[0].lower() not in DETERMINERS and not (value[-1].endswith("s") and value[-1].islower())
+    return (is_kind or bool(NAME.search(match["value"]))) and stem(find_head(match["subject"])) not in ACTORS
+
+
+def is_proper(subject: str) -> bool:
+    """Return whether a subject that does not begin its sentence is called by a name."""
+    head = find_head(subject)
+    return head[:1].isupper() and not head.isupper()
+
+
+def find_head(subject: str) -> str:
+    """Return the noun of a subject."""
+    return HEAD_END.split(subject)[0].split()[-1]
 
 
 def read_match(relation: str, match: re.Match[str]) -> Reading:

@@ -196,7 +196,7 @@ class Statement:
 @lru_cache(CACHE_SIZE)
 def read_statement(text: str) -> Statement:
     """Read a statement; further clauses that give reasons are left out, but for what they give up."""
-    whole = REFUTES.sub("", normalise(text))
+    whole = REFUTES.sub("", BUILT.sub(r"\1 use", normalise(text)))
     main = " , ".join(keep_clauses(whole))
     runs, slots = split_runs(main)
     negated = count_negations(BOUND.sub(" ", main)) + len(re.findall(r"\b(?:stop|drop)\b", main.lower()))
@@ -218,8 +218,7 @@ def normalise(text: str) -> str:
     """Return the text with counted Chinese numerals as digits, one spelling of commas, and no full stop."""
     plain = unify(text).replace("、", ",").replace("’", "'")
     plain = COUNTED.sub(lambda match: str(read_numeral(match.group())), plain)
-    plain = BUILT.sub(r"\1 use", SCRIPT_CHANGE.sub(" ", plain))
-    return " ".join(plain.strip(" .!。").split())
+    return " ".join(SCRIPT_CHANGE.sub(" ", plain).strip(" .!。").split())
 
 
 def read_numeral(text: str) -> int:

@@ -88,7 +88,10 @@ _OPENERS = frozenset(
 )
 
 
-_NEUTRAL = STOP_WORDS | set(split_words("use uses used using run runs decided agreed chose 用 的 了"))
+_NEUTRAL = STOP_WORDS | {"的", "了"}
+CHOOSING = frozenset(
+    split_words("use uses used using run runs decided agreed chose chosen picked went settled 用")
+)
 
 
 class Comparison(StrEnum):
@@ -137,7 +140,8 @@ def swaps_words(a: str, b: str) -> bool:
 def is_other_word(a: str, b: str) -> bool:
     """Return whether two words say more than a sentence needs, and are no forms of one word."""
     shared = max(3, min(len(a), len(b)) - 1)  # cache and caching, retry and retries, not backend and backup
-    return a[:shared] != b[:shared] and _NEUTRAL.isdisjoint((a, b))
+    is_form = a[:shared] == b[:shared] or {a, b} <= CHOOSING
+    return not is_form and _NEUTRAL.isdisjoint((a, b))
 
 
 def have_other_code(a: str, b: str) -> bool:
