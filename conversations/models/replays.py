@@ -20,7 +20,6 @@ class ReplayBatch(models.Model):
     parameters = JSONTextField(default=dict)
     max_total_cost = models.FloatField(null=True, help_text="Money that its replays may cost together.")
     skipped = JSONTextField(default=dict, help_text="Conversation -> why it is not replayed.")
-    cancelled_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
 
