@@ -85,6 +85,35 @@ def test_a_form_without_an_answer_is_filled_again_when_the_reader_goes_back(ente
     expect(page.get_by_text("The server did not answer.")).to_be_hidden()
 
 
+# What a browser says of a page that it shows as it was left; the one under test has no cache of pages.
+SHOWN_AGAIN = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+
+
+def test_a_draft_waits_for_its_form_in_a_page_that_is_shown_as_it_was_left(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora")
+    page.goto(f"{home(server)}facts?q=")
+    page.get_by_role("link", name="The release train leaves on Thursdays.").click()
+    settle(page)
+    page.evaluate("sessionStorage.setItem('day1-draft', JSON.stringify({ path: '/elsewhere', values: [] }))")
+    page.evaluate(SHOWN_AGAIN)
+    assert page.evaluate("JSON.parse(sessionStorage.getItem('day1-draft')).unanswered")
+
+
+def test_the_way_back_after_a_logout_leads_to_the_login(enter: Any, server: Up) -> None:  # noqa: F811
+    page = enter("cora")
+    page.goto(f"{home(server)}facts")
+    page.evaluate(SHOWN_AGAIN)
+    settle(page)
+    expect(page.locator("h1")).to_have_text("Facts")
+    other = page.context.new_page()
+    other.goto(f"{home(server)}facts")
+    other.locator(".bar-end summary").click()
+    other.get_by_role("button", name="Log out").click()
+    other.wait_for_url("**/login*")
+    page.evaluate(SHOWN_AGAIN)
+    page.wait_for_url("**/login?next=**")
+
+
 def test_so_does_one_in_the_admin(enter: Any, server: Up) -> None:  # noqa: F811
     page = enter("cora")
     page.goto(f"{admin(server)}facts")
