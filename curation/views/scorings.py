@@ -1,46 +1,43 @@
 """The list of ratings by judges, with their state, result and cost."""
 
+from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.utils.translation import gettext_lazy as lazy
 
+from curation.api.filters import ScoringFilterSet
 from curation.api.score_shapes import ScoringShape, render_scoring
 from curation.engines.orders import SCORINGS
 from curation.engines.scoring.engine import ScoringEngine
-from memory.engines.support import validation as c
-from memory.views.exports import ExportedList
-from memory.views.filter_tokens import refuse_unknown
+from curation.models import Scoring
+from memory.views.token_list import TokenList
 
 scoring_engine = ScoringEngine()
 
 
-class Scorings(ExportedList):
-    """The ratings, newest first; of one conversation where ?conversation= names it."""
+class Scorings(TokenList):
+    """The ratings, newest first."""
 
+    filters = ScoringFilterSet
     template_name = "scorings.html"
     order, list_page = SCORINGS, "scorings"
     export_shape, render_row = ScoringShape, staticmethod(render_scoring)
     section, scope, title = "conversations", "curate", lazy("Ratings of conversations")
     extra_context = {
         "lead": lazy("What judges were asked, what they gave, and what that cost."),
+        "search": lazy("Filters, such as state:done"),
         "drawing": "chart",
+        "none_fits": lazy("No rating fits."),
+        "show_all": lazy("Show all ratings"),
         "none_yet": lazy(
             "No conversation was rated yet. Open one and choose Ask the judges, or have a replay rated at its"
             " end."
         ),
     }
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(page=self.load_exported(), **kwargs)
-
-    def load_exported(self) -> Any:
-        refuse_unknown(self.request, (), ["conversation"])
-        return scoring_engine.list_scorings(
-            actor=self.reader.actor, conversation_id=self.conversation_id or "", **self.paging()
-        )
-
     @property
-    def conversation_id(self) -> UUID | None:
-        text = self.request.GET.get("conversation", "")
-        return c.parse_uuid("conversation", text) if text else None
+    def token_choices(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"state": dict(Scoring.State.choices)}
+
+    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
+        return scoring_engine.list_scorings(actor=self.reader.actor, **filters, **self.paging())

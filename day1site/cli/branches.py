@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from day1site.cli.declared_fields import field_options, filter_options
+from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
 from day1site.cli.parameters import (
@@ -39,12 +39,13 @@ def create(run: Invocation, **options: Any) -> None:
 @command("list", "List the branches by name.", "day1 branch list --archived")
 @filter_options("branch")
 @listing_options
-def list_branches(run: Invocation, archived: bool, **options: Any) -> None:
-    client = run.open_client()
+def list_branches(run: Invocation, **options: Any) -> None:
+    filters, options = split_filters("branch", options)
+    client, archived = run.open_client(), filters.get("archived", False)
     columns = ["name", "parent", "head", "ahead", "behind", "last change", "owner", "purpose"]
     columns += ["archived"] if archived else []
     run.show_list(
-        lambda paging: client.list_branches(archived, paging),
+        lambda paging: client.list_branches(filters, paging),
         options,
         columns,
         lambda row: branch_cells(row, archived),

@@ -88,8 +88,8 @@ class Client:
     def create_branch(self, fields: Fields) -> Answer:
         return self.api.post("/branches", **with_point(fields))
 
-    def list_branches(self, archived: bool, paging: Fields) -> Answer:
-        return self.api.get("/branches", archived=archived or None, **paging)
+    def list_branches(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/branches", **filters, **paging)
 
     def list_commits(self, name: str, paging: Fields) -> Answer:
         return self.api.get(f"{branch_path(name)}/log", **paging)
@@ -197,8 +197,8 @@ class Client:
     def create_key(self, fields: Fields) -> Answer:
         return self.api.post("/keys", **fields)
 
-    def list_keys(self, paging: Fields) -> Answer:
-        return self.api.get("/keys", **paging)
+    def list_keys(self, filters: Fields, paging: Fields) -> Answer:
+        return self.api.get("/keys", **filters, **paging)
 
     def revoke_key(self, key_id: str) -> Answer:
         return self.api.post(f"/keys/{quote_id(key_id)}/revoke")

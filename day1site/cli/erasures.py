@@ -61,9 +61,10 @@ def print_erasure(out: Output, done: Answer) -> None:
 
 @command("list", "List the erasures, the newest first.", "day1 erasures")
 @option("--state", type=OneOf(("pending", "done")), help="only these")
+@option("--scope", type=SCOPES, help="only those of this kind")
 @listing_options
-def list_erasures(run: Invocation, state: str | None, **options: Any) -> None:
-    client, filters = run.open_client(), drop_empty({"state": state})
+def list_erasures(run: Invocation, state: str | None, scope: str | None, **options: Any) -> None:
+    client, filters = run.open_client(), drop_empty({"state": state, "scope": scope})
     run.show_list(
         lambda paging: client.list_erasures(filters, paging),
         options,

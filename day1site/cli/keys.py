@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from day1site.cli.declared_fields import field_options
+from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, short_time
 from day1site.cli.parameters import argument, drop_empty, listing_options
@@ -24,11 +24,19 @@ def create(run: Invocation, **options: Any) -> None:
         note("This is the only time that the token is shown.")
 
 
-@command("list", "List the keys, the newest first.", "day1 keys list")
+@command(
+    "list",
+    "List the keys, the newest first.",
+    "day1 keys list",
+    "day1 keys list --state valid --agent ledger-agent",
+)
+@filter_options("key")
 @listing_options
 def list_keys(run: Invocation, **options: Any) -> None:
+    filters, options = split_filters("key", options)
+    client = run.open_client()
     run.show_list(
-        run.open_client().list_keys,
+        lambda paging: client.list_keys(filters, paging),
         options,
         ["id", "label", "prefix", "scopes", "branches", "last used", "state"],
         key_cells,

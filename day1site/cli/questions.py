@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import field_names, field_options
+from day1site.cli.declared_fields import field_names, field_options, filter_options, split_filters
 from day1site.cli.errors import CliError
 from day1site.cli.fact_jsonl import read_lines
 from day1site.cli.import_export import open_source
@@ -44,11 +44,13 @@ def save(run: Invocation, text: str, branch: str, **options: Any) -> None:
 
 
 @command("list", "List the questions, the newest first.", "day1 questions list --all")
+@filter_options("question")
 @listing_options
 def list_questions(run: Invocation, **options: Any) -> None:
+    filters, options = split_filters("question", options)
     api = run.open_client().api
     run.show_list(
-        lambda paging: api.get("/questions", **paging),
+        lambda paging: api.get("/questions", **filters, **paging),
         options,
         COLUMNS,
         lambda row: [row["id"], row["text"], len(row["expected"]), row["branch"], row["note"]],

@@ -48,10 +48,10 @@ class BranchViewSet(MergeRoute):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        archived = payload.take_value("archived", c.check_boolean, False)
+        filters = payload.take_unchecked(BranchFilterSet.base_filters)
         paging = payload.take_paging(order=BRANCHES)
         payload.refuse_unknown()
-        page = branch_manager.list_branches(actor=get_request_actor(request), archived=archived, **paging)
+        page = branch_manager.list_branches(actor=get_request_actor(request), **filters, **paging)
         return Response(shapes.page_shape(page, shapes.branch_shape))
 
     def retrieve(self, request: Request, name: str) -> Response:

@@ -50,10 +50,10 @@ class ErasureViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        state = payload.take_value("state", c.blank_or(c.one_of(Erasure.State.values)), "")
+        filters = payload.take_unchecked(ErasureFilterSet.base_filters)
         paging = payload.take_paging(order=ERASURES)
         payload.refuse_unknown()
-        page = erasure_engine.list_erasures(actor=get_request_actor(request), state=state, **paging)
+        page = erasure_engine.list_erasures(actor=get_request_actor(request), **filters, **paging)
         return Response(shapes.page_shape(page, erasure_shapes.erasure))
 
     def retrieve(self, request: Request, pk: str) -> Response:

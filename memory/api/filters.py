@@ -8,16 +8,23 @@ import django_filters as df
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields import types as t
 from memory.engines.fields.branches import BRANCH_FILTERS
+from memory.engines.fields.erasures import ERASURE_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
+from memory.engines.fields.keys import KEY_FILTERS
+from memory.engines.fields.members import MEMBER_FILTERS
 from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
+from memory.engines.fields.questions import QUESTION_FILTERS
 from memory.engines.fields.tasks import TASK_FILTERS
 from memory.models import (
     AgentTask,
+    ApiKey,
     Branch,
     Erasure,
     Fact,
+    Membership,
     MergeRequest,
+    Question,
     Snapshot,
     Workspace,
 )
@@ -83,6 +90,27 @@ class BranchFilterSet(df.FilterSet):
         fields: list[str] = []
 
 
+@declare_filters(KEY_FILTERS)
+class KeyFilterSet(df.FilterSet):
+    class Meta:
+        model = ApiKey
+        fields: list[str] = []
+
+
+@declare_filters(MEMBER_FILTERS)
+class MemberFilterSet(df.FilterSet):
+    class Meta:
+        model = Membership
+        fields: list[str] = []
+
+
+@declare_filters(QUESTION_FILTERS)
+class QuestionFilterSet(df.FilterSet):
+    class Meta:
+        model = Question
+        fields: list[str] = []
+
+
 @declare_filters(TASK_FILTERS)
 class TaskFilterSet(df.FilterSet):
     class Meta:
@@ -114,9 +142,8 @@ class MergeRequestFilterSet(df.FilterSet):
         fields: list[str] = []
 
 
+@declare_filters(ERASURE_FILTERS)
 class ErasureFilterSet(df.FilterSet):
-    state = df.ChoiceFilter(choices=Erasure.State.choices, help_text="Pending ones, or done.")
-
     class Meta:
         model = Erasure
         fields: list[str] = []

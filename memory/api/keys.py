@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from memory.api import shapes
 from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.filters import KeyFilterSet
 from memory.api.reading import Input, parse_id, parse_integer, parse_names
 from memory.api.routes import serve_at
 from memory.api.schema import documented
@@ -23,6 +24,7 @@ key_engine = KeyEngine()
 @documented
 class KeyViewSet(Resource):
     lookup_value_regex = "[^/]+"
+    filterset_class = KeyFilterSet
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
@@ -43,9 +45,10 @@ class KeyViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
+        filters = payload.take_unchecked(KeyFilterSet.base_filters)
         paging = payload.take_paging(order=KEYS)
         payload.refuse_unknown()
-        page = key_engine.list_keys(actor=get_request_actor(request), **paging)
+        page = key_engine.list_keys(actor=get_request_actor(request), **filters, **paging)
         return Response(shapes.page_shape(page, shapes.key))
 
     @action(detail=True, methods=["post"])

@@ -9,9 +9,10 @@ from rest_framework.response import Response
 
 from memory.api import declared_serializers as d
 from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.filters import QuestionFilterSet
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import GONE, document_routes, page, paging_by, route
+from memory.api.schema import GONE, document_routes, list_filter_parameters, page, paging_by, route
 from memory.api.shapes import build_renderer, page_shape
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.fields.base import Use
@@ -63,7 +64,10 @@ ROUTES = {
         "create": route("Save a question", {201: SavedQuestionShape}, SavedQuestionInput),
         "bulk": route("Save several questions", {201: SavedQuestionsShape}, QuestionsInput),
         "list": route(
-            "List questions, newest first", {200: page(SavedQuestionShape)}, None, paging_by(QUESTIONS)
+            "List questions, newest first",
+            {200: page(SavedQuestionShape)},
+            None,
+            [*list_filter_parameters(QuestionFilterSet), *paging_by(QUESTIONS)],
         ),
         "retrieve": route("Read a question", {200: SavedQuestionShape}),
         "partial_update": route("Change a question", {200: SavedQuestionShape}, SavedQuestionUpdateInput),
@@ -76,6 +80,7 @@ ROUTES = {
 @document_routes(ROUTES, sys.modules[__name__])
 class QuestionViewSet(Resource):
     lookup_value_regex = "[^/]+"
+    filterset_class = QuestionFilterSet
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
@@ -95,9 +100,10 @@ class QuestionViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
+        filters = payload.take_unchecked(QuestionFilterSet.base_filters)
         paging = payload.take_paging(order=QUESTIONS)
         payload.refuse_unknown()
-        found = question_engine.list_questions(actor=get_request_actor(request), **paging)
+        found = question_engine.list_questions(actor=get_request_actor(request), **filters, **paging)
         return Response(page_shape(found, render))
 
     def retrieve(self, request: Request, pk: str) -> Response:

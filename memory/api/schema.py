@@ -13,6 +13,7 @@ from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.filters import (
     FactFilterSet,
+    KeyFilterSet,
     SnapshotFilterSet,
     WorkspaceFilterSet,
 )
@@ -248,7 +249,10 @@ ROUTES: dict[str, dict[str, Callable]] = {
     "KeyViewSet": {
         "create": route("Make an API key; its token is told once", {201: shapes.NewKeyShape}, r.KeyInput),
         "list": route(
-            "List the project's keys, newest first", {200: page(shapes.KeyShape)}, None, paging_by(KEYS)
+            "List the project's keys, newest first",
+            {200: page(shapes.KeyShape)},
+            None,
+            [*list_filter_parameters(KeyFilterSet), *paging_by(KEYS)],
         ),
         "revoke": route("End a key", {200: shapes.KeyShape}),
         "rotate": route("A new key in the place of an old one", {201: shapes.NewKeyShape}, r.RotateInput),

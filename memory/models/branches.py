@@ -23,6 +23,10 @@ class BranchQuerySet(models.QuerySet["Branch"]):
     def live(self) -> Self:
         return self.filter(archived_at=None)
 
+    def named_like(self, part: str) -> Self:
+        """Return the branches with a part in their names, which are all of lower case."""
+        return self.filter(name__contains=part.lower()) if part.isascii() else self.none()
+
 
 class Branch(models.Model):
     """A line of commits. ``head`` is the newest seq; ``fork_seq`` the parent's seq at the fork."""

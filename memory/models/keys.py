@@ -9,8 +9,22 @@ from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
 
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def in_state(self, state: str) -> "ApiKeyQuerySet":
+        """Return the keys in a state now."""
+        if state == ApiKey.State.REVOKED:
+            return self.exclude(revoked_at=None)
+        kept, over = self.filter(revoked_at=None), models.Q(expires_at__lte=timezone.now())
+        return kept.filter(over) if state == ApiKey.State.EXPIRED else kept.exclude(over)
+
+
 class ApiKey(models.Model):
     """The identity and rights of an agent. Only the hash of the secret is stored."""
+
+    class State(models.TextChoices):
+        VALID = "valid"
+        EXPIRED = "expired"
+        REVOKED = "revoked"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="keys")
@@ -29,6 +43,8 @@ class ApiKey(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiKeyQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

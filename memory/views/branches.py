@@ -1,5 +1,6 @@
 """Branches: their list, and the differences, log and statistics of one."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,6 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.api.filters import BranchFilterSet
 from memory.api.shapes import BranchShape, branch_shape
 from memory.engines.branches.branch_states import find_expiry
 from memory.engines.branches.diff import CHANGES, KINDS
@@ -21,9 +23,8 @@ from memory.exceptions import Day1Error, Invalid
 from memory.models import Branch
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.exports import ExportedList
-from memory.views.filter_tokens import refuse_unknown
 from memory.views.flash import flash_success
+from memory.views.token_list import TokenList
 from memory.views.view_context import read_point, with_query
 from memory.views.widgets import add_form_error
 
@@ -105,38 +106,31 @@ def fill_details(branch: Branch) -> dict[str, Any]:
     return {"purpose": branch.purpose, "owner": branch.owner, "ttl_days": days, "tags": tags}
 
 
-class Branches(ExportedList):
+class Branches(TokenList):
     """The list of branches, and the form for a new one; a refused form keeps its input."""
 
     template_name = "branches.html"
     section = "branches"
     title = gettext_lazy("Branches")
+    filters = BranchFilterSet
     order, export_shape, render_row = BRANCHES, BranchShape, staticmethod(branch_shape)
     extra_context = {
         "lead": gettext_lazy(
             "A branch starts with all that its parent holds, and is isolated from then on, both ways."
-        )
+        ),
+        "search": gettext_lazy("Filters, such as name:task/ or owner:Mira"),
+        "drawing": "branch",
+        "none_fits": gettext_lazy("No branch fits."),
+        "show_all": gettext_lazy("Show all branches"),
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         initial = {"parent": self.reader.branch.name, "at": self.reader.at_text}
         kwargs.setdefault("form", BranchForm(initial=initial))
-        return super().get_context_data(
-            page=self.load_exported(),
-            archived=self.shows_archived,
-            may_create=self.reader.can["write"],
-            **kwargs,
-        )
+        return super().get_context_data(may_create=self.reader.can["write"], **kwargs)
 
-    @property
-    def shows_archived(self) -> bool:
-        return self.request.GET.get("archived") == "1"
-
-    def load_exported(self) -> Any:
-        refuse_unknown(self.request, ["archived"])
-        return branch_manager.list_branches(
-            actor=self.reader.actor, archived=self.shows_archived, **self.paging()
-        )
+    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
+        return branch_manager.list_branches(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = BranchForm(request.POST)

@@ -1,5 +1,6 @@
 """Erasure: what was erased, a preview with counts, and the name typed before anything goes. For admins."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,15 +9,16 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
 from memory.api.erasure_shapes import ErasureShape, erasure
+from memory.api.filters import ErasureFilterSet
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
 from memory.engines.fields.orders import ERASURES
 from memory.exceptions import Day1Error
 from memory.models import Erasure
 from memory.views.base import ProjectPage
-from memory.views.exports import ExportedList
 from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
+from memory.views.token_list import TokenList
 from memory.views.widgets import add_form_error
 
 SCOPES = {
@@ -75,7 +77,8 @@ class ConfirmForm(forms.Form):
 
 
 @add_page("erasures", "erasures")
-class Erasures(ExportedList):
+class Erasures(TokenList):
+    filters = ErasureFilterSet
     order, export_shape, render_row = ERASURES, ErasureShape, staticmethod(erasure)
     template_name = "erasures.html"
     section = "erasures"
@@ -86,7 +89,10 @@ class Erasures(ExportedList):
             "Erasing removes content for good, from the whole history and every branch. Ids and times stay,"
             " so that the history can be read. It cannot be undone."
         ),
+        "search": _("Filters, such as state:pending or scope:session"),
         "drawing": "archived",
+        "none_fits": _("No erasure fits."),
+        "show_all": _("Show all erasures"),
         "none_yet": _(
             "Nothing was erased. Each erasure is listed here, with its proof and what it still waits for."
         ),
@@ -94,10 +100,10 @@ class Erasures(ExportedList):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", TargetForm())
-        return super().get_context_data(page=self.load_exported(), **kwargs)
+        return super().get_context_data(**kwargs)
 
-    def load_exported(self) -> Any:
-        return ErasureEngine().list_erasures(actor=self.reader.actor, **self.paging())
+    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
+        return ErasureEngine().list_erasures(actor=self.reader.actor, **filters, **self.paging())
 
 
 @add_page("erase", "erase")

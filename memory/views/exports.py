@@ -41,7 +41,8 @@ class ExportedList(OrderedList):
     def build_export(self, form: str, pages: Iterable[Rows]) -> Any:
         columns = list(self.export_shape().get_fields())
         texts = WRITERS[form](columns, pages)
-        parts = (text.encode("utf-8", "surrogatepass") for text in texts)
+        is_sent = self.request.method != "HEAD"  # whose answer has no rows to read
+        parts = (text.encode("utf-8", "surrogatepass") for text in (texts if is_sent else ()))
         answer = StreamingHttpResponse(parts, content_type=TYPES[form])
         name = f"{self.list_name}-{self.reader.project.slug}.{form}"
         answer["Content-Disposition"] = f'attachment; filename="{name}"'

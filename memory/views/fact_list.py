@@ -16,7 +16,7 @@ from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid
 from memory.models import Fact
 from memory.views.action_report import take_report
-from memory.views.base import PAGE, ProjectPage
+from memory.views.base import PAGE
 from memory.views.bulk import BulkActions, has_proposals, mark_ticked
 from memory.views.error_text import error_sentence
 from memory.views.exports import ExportedList
@@ -36,7 +36,7 @@ class Ranked:
     previous: str | None = None
 
 
-class Facts(BulkActions, ExportedList, TokenFilters, ProjectPage):
+class Facts(BulkActions, TokenFilters, ExportedList):
     reads_past = True
     repeatable_fields, token_choices = REPEATABLE, TOKEN_CHOICES
     template_name = "facts.html"

@@ -25,6 +25,7 @@ SHORT_NAMES = {
     "agent_id": "agent",
     "session_id": "session",
     "task_id": "task",
+    "conversation_id": "conversation",
     "parent_conversation_id": "parent",
     "tags": "tag",
     "created_after": "after",

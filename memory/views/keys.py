@@ -1,5 +1,6 @@
 """API keys: create, with the token shown once, rotate, revoke. For maintainers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
+from memory.api.filters import KeyFilterSet
 from memory.api.shapes import KeyShape
 from memory.api.shapes import key as render_key
 from memory.engines.access.keys import MAX_RATE, KeyEngine, own_key
@@ -21,9 +23,9 @@ from memory.exceptions import Day1Error
 from memory.models import ApiKey
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
-from memory.views.exports import ExportedList
 from memory.views.flash import flash_success
 from memory.views.times import label_in_zone
+from memory.views.token_list import TokenList
 from memory.views.widgets import MomentInput, add_form_error
 
 
@@ -165,28 +167,31 @@ class KeyPage(ProjectPage):
     section = "keys"
 
 
-class Keys(ExportedList, KeyPage):
+class Keys(TokenList, KeyPage):
     """The keys of the project, and a form for a new one."""
 
     template_name = "keys/list.html"
     title = lazy("Agents & keys")
+    filters = KeyFilterSet
     order, export_shape, render_row = KEYS, KeyShape, staticmethod(render_key)
     extra_context = {
         "lead": lazy(
             "A key says who an agent is and what it may do. Give each agent its own: then every memory says"
             " where it came from. If one leaks, revoke only that one."
         ),
+        "search": lazy("Filters, such as state:valid or agent:ledger"),
         "drawing": "key",
+        "none_fits": lazy("No key fits."),
+        "show_all": lazy("Show all keys"),
         "none_yet": lazy("There is no key yet: no agent can reach this project."),
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", PresetKeyForm())
-        setup = setup_context(self.request, self.reader)
-        return super().get_context_data(page=self.load_exported(), **setup, **kwargs)
+        return super().get_context_data(**setup_context(self.request, self.reader), **kwargs)
 
-    def load_exported(self) -> Any:
-        return KeyEngine().list_keys(actor=self.reader.actor, **self.paging())
+    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
+        return KeyEngine().list_keys(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         form = PresetKeyForm(request.POST)

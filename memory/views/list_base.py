@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from memory.exceptions import Invalid
-from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.exports import ExportedList
 from memory.views.filter_tokens import TokenFilters, list_chips, list_unknown, refuse_unknown
@@ -14,7 +13,7 @@ from memory.views.labels import WORDS
 FOUND = 50  # rows of a search
 
 
-class Listing(ExportedList, TokenFilters, ProjectPage):
+class Listing(TokenFilters, ExportedList):
     """A list with filters and a search. Invalid input stays in the form for correction.
 
     The words of list.html are in ``extra_context``.

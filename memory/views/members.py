@@ -1,5 +1,6 @@
 """Members of the project: everybody sees them, maintainers change them."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -10,14 +11,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from memory.api.filters import MemberFilterSet
+from memory.api.member_shapes import MemberShape, render_member
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.members import MemberEngine
 from memory.engines.fields.invitations import DEFAULT_DAYS, MAX_DAYS, MAX_USES
+from memory.engines.fields.orders import MEMBERS
 from memory.exceptions import Day1Error
 from memory.models import Membership
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
 from memory.views.labels import WORDS
+from memory.views.token_list import TokenList
 from memory.views.widgets import add_form_error
 
 SHOWN = 20  # of the newest invitations
@@ -50,24 +55,32 @@ class InvitationForm(forms.Form):
     )
 
 
-class Members(ProjectPage):
+class Members(TokenList):
     template_name = "members/list.html"
     section = "members"
     title = lazy("Members")
+    filters = MemberFilterSet
+    order, export_shape, render_row = MEMBERS, MemberShape, staticmethod(render_member)
     extra_context = {
+        "search": lazy("Filters, such as role:curator or name:mira"),
+        "drawing": "members",
+        "none_fits": lazy("No member fits."),
+        "show_all": lazy("Show all members"),
         "lead": lazy(
             "Only members see this project. Viewers read; curators also verify and correct; maintainers also"
             " keep keys and members."
-        )
+        ),
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        page = MemberEngine().list_members(actor=self.reader.actor, **self.paging())
         kwargs.setdefault("form", MemberForm())
         if self.reader.can["admin"]:
             found = InvitationEngine().list_invitations(actor=self.reader.actor, limit=SHOWN)
             kwargs |= {"invitations": found.results, "invitation_form": InvitationForm()}
-        return super().get_context_data(page=page, roles=Membership.Role.choices, **kwargs)
+        return super().get_context_data(roles=Membership.Role.choices, **kwargs)
+
+    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
+        return MemberEngine().list_members(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         self.reader.actor.require_scope("admin")

@@ -1,5 +1,6 @@
 """The pages of saved questions: their list with the runs, one run, and saving one from a search."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from memory.api.filters import QuestionFilterSet
 from memory.api.questions import SavedQuestionShape
 from memory.api.questions import render as render_question
 from memory.engines.evaluation.questions import QuestionEngine
@@ -19,37 +21,42 @@ from memory.exceptions import Day1Error, Invalid
 from memory.ranking import RECIPES
 from memory.views.base import ProjectPage, safe_referer
 from memory.views.error_text import error_sentence
-from memory.views.exports import ExportedList
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
 from memory.views.question_rows import LISTED_RUNS, build_rows, draw_chart, with_percents
+from memory.views.token_list import TokenList
 from memory.views.widgets import parse_number
 
 question_engine, eval_engine = QuestionEngine(), EvalEngine()
 
 
 @add_page("questions", "questions")
-class Questions(ExportedList):
+class Questions(TokenList):
     """The questions, and the runs of them; a form runs them on the branch that is read."""
 
     template_name = "questions.html"
     section, title = "questions", gettext_lazy("Saved questions")
+    filters = QuestionFilterSet
     order, export_shape, render_row = QUESTIONS, SavedQuestionShape, staticmethod(render_question)
+    extra_context = {
+        "search": gettext_lazy("Filters, such as category:decision"),
+        "none_fits": gettext_lazy("No question fits."),
+        "show_all": gettext_lazy("Show all questions"),
+    }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
         runs = with_percents(eval_engine.list_evals(actor=actor, limit=LISTED_RUNS).results)
         kwargs.setdefault("typed", {"k": DEFAULT_K})
         return super().get_context_data(
-            page=self.load_exported(),
             runs=runs,
             chart=draw_chart(runs, self.reader.branch.name, _("Recall and MRR of the last runs")),
             recipes=sorted(RECIPES),
             **kwargs,
         )
 
-    def load_exported(self) -> Any:
-        return question_engine.list_questions(actor=self.reader.actor, **self.paging())
+    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
+        return question_engine.list_questions(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """Run the questions (do=run) or delete one (do=delete)."""

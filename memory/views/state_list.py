@@ -7,31 +7,23 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from memory.exceptions import Day1Error, Invalid
-from memory.views.error_text import error_sentence
-from memory.views.exports import ExportedList
-from memory.views.filter_tokens import TokenFilters, list_chips, list_unknown, refuse_unknown, refuse_words
-from memory.views.filterset_form import list_choices
-from memory.views.labels import WORDS
+from memory.exceptions import Day1Error
+from memory.views.token_list import TokenList
 from memory.views.widgets import add_form_error
 
 ALL = "all"
-CHOSEN_ELSEWHERE = ("state", "origin", "branch")  # by the tabs, and by the bar
 
 
-class StateListPage(ExportedList, TokenFilters):
+class StateListPage(TokenList):
     """The rows of a state, and the form for a new one; a refused form keeps its input.
 
     The first of ``states`` is shown when none is chosen. A page has ``count_rows``, ``list_rows``,
-    ``build_form`` and ``create_row``; its ``extra_context`` has the words. With ``filters``, those of the
-    API, it has a line of tokens, for all of them but the branch and what the tabs choose.
+    ``build_form`` and ``create_row``; its ``extra_context`` has the words. The tokens are all ``filters`` but
+    the branch and what the tabs choose.
     """
 
-    filters: Any = None
-    words: Mapping[str, Any] = WORDS  # of the values
-
+    chosen_elsewhere = ("state", "origin", "branch")
     states: Mapping[str, Any] = {}
-    parameters: Collection[str] = ()  # of the address, beside the state
 
     @property
     def may_create(self) -> bool:
@@ -54,25 +46,19 @@ class StateListPage(ExportedList, TokenFilters):
 
     @property
     def token_fields(self) -> Collection[str]:
-        names = self.filters.base_filters if self.filters else ()
-        return ["state", *(name for name in names if name not in CHOSEN_ELSEWHERE)]
+        return ["state", *super().token_fields]
 
     @property
     def token_choices(self) -> Mapping[str, Mapping[str, Any]]:
-        known = list_choices(self.filters, self.words) if self.filters else {}
-        return {**known, "state": self.states}
+        return {**super().token_choices, "state": self.states}
 
     @property
     def active_tokens(self) -> dict[str, str]:
         """Return the filters of the address, without that of the tabs."""
-        found = {name: self.request.GET.get(name, "") for name in self.token_fields if name != "state"}
-        return {name: text for name, text in found.items() if text}
+        return {name: text for name, text in super().active_tokens.items() if name != "state"}
 
-    def load_exported(self) -> Any:
-        refuse_unknown(self.request, self.token_fields, self.parameters)
-        if self.typed_line[1]:
-            refuse_words()
-        return self.list_rows("" if self.state == ALL else self.state, **self.active_tokens)
+    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
+        return self.list_rows("" if self.state == ALL else self.state, **filters)
 
     def build_form(self, data: Any = None) -> forms.Form:
         """Return the form, filled with what was typed."""
@@ -87,13 +73,9 @@ class StateListPage(ExportedList, TokenFilters):
         return redirect(self.create_row(form))
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        state, counts, listed = self.state, self.count_rows(), self.load_listed()
+        state, counts = self.state, self.count_rows()
         kwargs.setdefault("form", self.build_form())
         return super().get_context_data(
-            **listed,
-            tokens=self.active_tokens,
-            query=self.request.GET.get("q", ""),
-            chips=list(list_chips(self.request, self.list_active(), choices=self.token_choices)),
             state=state,
             tabs=[
                 (name, label, counts.get(name, sum(counts.values()))) for name, label in self.states.items()
@@ -102,21 +84,6 @@ class StateListPage(ExportedList, TokenFilters):
             may_create=self.may_create,
             **kwargs,
         )
-
-    def list_active(self) -> dict[str, str]:
-        """Return the tokens of the page, an unknown one too, so that it can be taken away."""
-        return self.active_tokens | list_unknown(self.request, {*self.token_fields, *self.parameters})
-
-    def load_listed(self) -> dict[str, Any]:
-        """Return the page of the list, or why there is none: what was typed stays for correction."""
-        try:
-            return {"page": self.load_exported()}
-        except Invalid as error:
-            return {"error": error_sentence(error, self.words)}
-
-    def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
-        refused = {"status": Invalid.status} if context.get("error") else {}
-        return super().render_to_response(context, **{**refused, **kwargs})
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.reader.require_now()

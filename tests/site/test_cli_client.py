@@ -77,7 +77,7 @@ def test_both_ways_answer_the_same(local: Client, remote: Client, fact: Fact) ->
         lambda client: client.list_facts("main", {"min_confidence": 0.5, "kind": ["NOTE"]}, paging),
         lambda client: client.list_versions(uid, "main", paging),
         lambda client: client.list_related(uid, "main", {"depth": 1}),
-        lambda client: client.list_branches(True, paging),
+        lambda client: client.list_branches({"archived": True}, paging),
         lambda client: client.list_commits("main", paging),
         lambda client: client.compare_branch("task/a", {"against": "main"}, paging),
         lambda client: client.count_branch("main"),
@@ -95,7 +95,7 @@ def test_both_ways_answer_the_same(local: Client, remote: Client, fact: Fact) ->
 
 
 def test_a_key_is_listed_alike(local: Client, remote: Client) -> None:
-    ours, theirs = (client.list_keys({})["results"] for client in (local, remote))
+    ours, theirs = (client.list_keys({}, {})["results"] for client in (local, remote))
     for row in (*ours, *theirs):
         row.pop("last_used_at")
     assert ours == theirs

@@ -150,7 +150,8 @@ def find_key(client: Client, state: State, program: str) -> str:
 
 
 def is_open(client: Client, key_id: str) -> bool:
-    return any(row["id"] == key_id and row["revoked_at"] is None for row in iterate_rows(client.list_keys))
+    keys = iterate_rows(lambda paging: client.list_keys({}, paging))
+    return any(row["id"] == key_id and row["revoked_at"] is None for row in keys)
 
 
 # ---- what is shown ---------------------------------------------------------------------------------

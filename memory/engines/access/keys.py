@@ -22,10 +22,10 @@ from memory.db.raw_select import fetch_one
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
-from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, MAX_RATE
+from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, KEY_FILTERS, MAX_RATE
 from memory.engines.fields.orders import KEYS
+from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
-from memory.engines.support.validation import redact_stored
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
 from memory.models import ApiKey
@@ -37,6 +37,7 @@ TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
 PREFIX_LETTERS = string.ascii_lowercase + string.digits
 LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 MAX_GRACE_SECONDS = 7 * 24 * 3600
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in KEY_FILTERS}
 PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
 USED = "key.used"
 ENDED = "This key has ended already; make a new one."
@@ -64,7 +65,7 @@ class KeyEngine:
         actor.require_scope("admin")
         key = ApiKey(
             project_id=actor.project_id,
-            label=redact_stored(check_text)("label", label),
+            label=c.redact_stored(check_text)("label", label),
             scopes=check_scopes(scopes),
             branch_patterns=check_patterns(branch_patterns),
             agent_id=check_text("agent_id", agent_id, min_length=0),
@@ -100,16 +101,25 @@ class KeyEngine:
         return {key.pk for key in found if not key.ended}
 
     def list_keys(
-        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
+        self,
+        *,
+        actor: Actor,
+        agent_id: str = "",
+        state: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[ApiKey]:
         """List the project's keys, newest first, expired and revoked ones included."""
         actor.require_scope("admin")
-        return paginate(
-            ApiKey.objects.filter(project=actor.project_id),
-            **KEYS.read_key(ordering),
-            limit=limit,
-            cursor=cursor,
-        )
+        payload = c.validate({"agent_id": agent_id, "state": state}, FILTERS)
+        rows = ApiKey.objects.filter(project=actor.project_id)
+        if payload["agent_id"]:
+            rows = rows.filter(agent_id=payload["agent_id"])
+        every = rows
+        if payload["state"]:  # which may change between two pages
+            rows = rows.in_state(payload["state"])
+        return paginate(rows, **KEYS.read_key(ordering), limit=limit, cursor=cursor, of=every)
 
     def revoke_key(self, *, key_id: UUID, actor: Actor) -> ApiKey:
         """Revoke a key now; revoking again changes nothing.

@@ -8,22 +8,39 @@ from django.db import IntegrityError, transaction
 from memory.actors import ROLE_SCOPES, Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.members import MEMBER_FILTERS
+from memory.engines.fields.orders import MEMBERS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Membership, Project
 from memory.models.nodes import next_rid
 
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in MEMBER_FILTERS}
 Role = Membership.Role
 
 
 @retry_methods
 class MemberEngine:
-    def list_members(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Membership]:
+    def list_members(
+        self,
+        *,
+        actor: Actor,
+        name: str = "",
+        role: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
+    ) -> Page[Membership]:
         """List the members of the project, each with its ``user``, in the order in which they joined."""
         actor.require_scope("read")
+        payload = c.validate({"name": name, "role": role}, FILTERS)
         members = Membership.objects.filter(project=actor.project_id).select_related("user")
-        return paginate(members, key="id", limit=limit, cursor=cursor)
+        if payload["name"]:
+            members = members.filter(user__username__icontains=payload["name"])
+        if payload["role"]:
+            members = members.filter(role=payload["role"])
+        return paginate(members, **MEMBERS.read_key(ordering), limit=limit, cursor=cursor)
 
     def add_member(self, *, username: str, role: str, actor: Actor) -> Membership:
         """Add a user as a member. Needs the scope admin on every branch and for every agent.

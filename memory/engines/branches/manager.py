@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_one
+from memory.db.fields import dumps
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
@@ -19,8 +20,9 @@ from memory.engines.branches.commit_titles import load_titles
 from memory.engines.branches.distance import CommonPoint, Merges, annotate_distances, find_common_point
 from memory.engines.branches.reserved_names import check_unreserved
 from memory.engines.branches.stats import BranchStats, count_stats
+from memory.engines.facts.filters import tag_condition
 from memory.engines.fields.base import Use
-from memory.engines.fields.branches import BRANCH
+from memory.engines.fields.branches import BRANCH, BRANCH_FILTERS
 from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
@@ -35,12 +37,14 @@ from memory.engines.versions.commits import branches_in_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point, resolve_point
 from memory.exceptions import BranchArchived, BranchExists, Conflict, Invalid
 from memory.models import MAX_DEPTH, Branch, Commit, Project
+from memory.models.branches import BranchQuerySet
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 
 NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 NAME_LENGTH = BRANCH["name"].type.max_length
 DETAIL_CHECKS = BRANCH.field_checks(Use.UPDATE)
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in BRANCH_FILTERS}
 MAX_READ_COMMITS = 200  # to find who works on a branch
 RESERVED = frozenset("log diff stats policy enrich restore merge topology expired auto-archive".split())
 
@@ -99,12 +103,21 @@ class BranchManager:
         return branch
 
     def list_branches(
-        self, *, actor: Actor, archived: bool = False, limit: int = 50, cursor: str = "", ordering: str = ""
+        self,
+        *,
+        actor: Actor,
+        archived: bool | str = False,
+        name: str = "",
+        owner: str = "",
+        tag: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[Branch]:
         """List the branches that the actor may use, by name; archived ones only with ``archived``."""
         actor.require_scope("read")
-        branches = Branch.objects.filter(project=actor.project_id).select_related("parent")
-        branches = every = branches if archived else branches.live()
+        payload = c.validate({"archived": archived, "name": name, "owner": owner, "tag": tag}, FILTERS)
+        branches = every = filter_branches(actor, **payload).select_related("parent")
         if actor.branch_patterns:
             allowed = [n for n in branches.values_list("name", flat=True) if actor.may_use(n)]
             branches = branches.filter(name__in=allowed)
@@ -117,7 +130,7 @@ class BranchManager:
         actor.require_scope("read")
         branches = Branch.objects.live().filter(project=actor.project_id).order_by("-head_at", "name")
         if part:
-            branches = branches.filter(name__contains=part.lower()) if part.isascii() else branches.none()
+            branches = branches.named_like(part)
         return list(islice((one for one in branches.iterator(100) if actor.may_use(one.name)), limit))
 
     def list_commits(self, *, name: str, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Commit]:
@@ -274,6 +287,15 @@ class BranchManager:
         if not branch.indexed:
             enqueue("memory.hold_past", branch.pk)
         return branch
+
+
+def filter_branches(actor: Actor, archived: bool, name: str, owner: str, tag: str) -> BranchQuerySet:
+    """Return the branches of the project that the filters of its list leave."""
+    rows = Branch.objects.filter(project=actor.project_id)
+    rows = rows if archived else rows.live()
+    rows = rows.named_like(name) if name else rows
+    rows = rows.filter(owner=owner) if owner else rows
+    return rows.filter(tag_condition(dumps(tag))) if tag else rows
 
 
 def check_base(base: str, default: str) -> str:

@@ -14,14 +14,17 @@ from memory.engines.erasure.execution import build_proof, resume_erasure, run_er
 from memory.engines.erasure.listing import begin_erasure, drop_erased, list_batches
 from memory.engines.erasure.plan import ErasurePlan, build_plan, confirm_name
 from memory.engines.erasure.scopes import find_targets
+from memory.engines.fields.erasures import ERASURE_FILTERS
 from memory.engines.fields.orders import ERASURES
 from memory.engines.store.snapshots import forbid_patterns
+from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.blanking import load_versions
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Erasure
 
 MAX_MEMORIES = 50_000  # of one erasure
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in ERASURE_FILTERS}
 State = Erasure.State
 
 
@@ -71,17 +74,21 @@ class ErasureEngine:
         return run_erasure(erasure, actor)
 
     def list_erasures(
-        self, *, actor: Actor, state: str = "", limit: int = 50, cursor: str = "", ordering: str = ""
+        self,
+        *,
+        actor: Actor,
+        state: str = "",
+        scope: str = "",
+        limit: int = 50,
+        cursor: str = "",
+        ordering: str = "",
     ) -> Page[Erasure]:
         """List the project's erasures, newest first. Needs the scope admin."""
         actor.require_scope("admin")
+        filters = c.validate({"state": state, "scope": scope}, FILTERS)
         rows = Erasure.objects.filter(project=actor.project_id)
-        return paginate(
-            rows.filter(state=state) if state else rows,
-            **ERASURES.read_key(ordering),
-            limit=limit,
-            cursor=cursor,
-        )
+        rows = rows.filter(**{name: value for name, value in filters.items() if value})
+        return paginate(rows, **ERASURES.read_key(ordering), limit=limit, cursor=cursor)
 
     def get_erasure(self, *, erasure_id: UUID, actor: Actor) -> Erasure:
         """Return an erasure. Needs the scope admin. Raises NotFound."""

@@ -13,7 +13,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.orders import QUESTIONS
-from memory.engines.fields.questions import QUESTION
+from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.engines.search.query import check_query
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -23,6 +23,7 @@ from memory.models import Fact, Project
 from memory.models.questions import MAX_EXPECTED, MAX_QUESTIONS, Question
 
 CHECKS = QUESTION.field_checks(Use.CREATE)
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in QUESTION_FILTERS}
 
 
 @retry_methods
@@ -101,11 +102,13 @@ class QuestionEngine:
         return question
 
     def list_questions(
-        self, *, actor: Actor, limit: int = 50, cursor: str = "", ordering: str = ""
+        self, *, actor: Actor, category: str = "", limit: int = 50, cursor: str = "", ordering: str = ""
     ) -> Page[Question]:
         """List the questions of branches that the actor may use, the newest first."""
         actor.require_scope("read")
-        return paginate(select_questions(actor), **QUESTIONS.read_key(ordering), limit=limit, cursor=cursor)
+        filters = c.validate({"category": category}, FILTERS)
+        rows = select_questions(actor).filter(**{name: value for name, value in filters.items() if value})
+        return paginate(rows, **QUESTIONS.read_key(ordering), limit=limit, cursor=cursor)
 
     def find_questions(self, *, actor: Actor, ids: Sequence[UUID]) -> dict[UUID, Question]:
         """Return those of the questions that the actor may read, by id."""

@@ -99,4 +99,14 @@ BRANCH = Noun(
 )
 BRANCH_FILTERS = BRANCH.filtered_by(
     one_of("archived", Flag(), "true lists archived branches too.", option=Option("archived ones too")),
+    one_of(
+        "name",
+        Reference(200),
+        "Branches whose names have this part.",
+        option=Option("whose names have this part", metavar="PART"),
+    ),
+    one_of(
+        "owner", Reference(200), "Branches of this owner.", option=Option("of this owner", metavar="NAME")
+    ),
+    one_of("tag", Reference(100), "Branches with this tag.", option=Option("with this tag", metavar="TAG")),
 )

@@ -7,7 +7,9 @@ from django.utils.translation import gettext_lazy as _
 from memory.actors import SCOPES
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
+from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Identifier, ListOf, Moment, Pattern, Reference, Text, Whole
+from memory.models import ApiKey
 
 CREATE = READ | Use.CREATE
 OFFERED = CREATE | Use.OPTION
@@ -75,4 +77,18 @@ KEY = Noun(
     ),
     answered_time("last_used_at", null=True),
     answered_time("revoked_at", null=True),
+)
+KEY_FILTERS = KEY.filtered_by(
+    one_of(
+        "agent_id",
+        Reference(200),
+        "Keys bound to this agent.",
+        option=Option("bound to this agent", "--agent"),
+    ),
+    one_of(
+        "state",
+        Choice(ApiKey.State.choices),
+        "Keys in this state.",
+        option=Option("in this state", checked=True),
+    ),
 )

@@ -21,6 +21,7 @@ KEYS = Ordering(
         "expires_at": "expires_at",
     }
 )
+MEMBERS = Ordering({"joined_at": "id", "name": "user__username", "role": "role"})
 MERGE_REQUESTS = Ordering({"-created_at": "id", "title": "title", "-closed_at": "closed_at"})
 QUESTIONS = Ordering({"-created_at": "id", "branch": "branch", "category": "category"})
 SESSIONS = Ordering({"-created_at": "id", "id": "key"}, unique=["key"])

@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
+from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import (
     Choice,
     Identifier,
@@ -73,6 +74,14 @@ QUESTION = Noun(
     answered_time("updated_at"),
     Field("created_by", Reference(200), use=READ, label=_("By")),
     commands=("questions", "save, list, import and export questions with the facts that they expect"),
+)
+QUESTION_FILTERS = QUESTION.filtered_by(
+    one_of(
+        "category",
+        Reference(100),
+        "Questions about facts of this category.",
+        option=Option("about facts of this category", metavar="NAME"),
+    ),
 )
 
 EVAL = Noun(

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -101,7 +102,7 @@ def sort_columns(name: str, ties: str, down: bool) -> list[str]:
 
 def locate_row(row: Any, name: str, ties: str) -> dict[str, Any]:
     """Return where a row stands in its list, for a cursor."""
-    value = getattr(row, name)
+    value = attrgetter(name.replace("__", "."))(row)
     if not ties:
         return {"key": str(value)}
     return {"key": str(getattr(row, ties)), "value": None if value is None else str(value)}
@@ -122,7 +123,7 @@ def rows_beyond(
     value = parse_value(rows, name, text)
     # Written so that an index of the column begins at the value.
     beyond = models.Q(**{f"{name}__{side}e": value}) & (models.Q(**{f"{name}__{side}": value}) | unique)
-    may_be_null = down and rows.model._meta.get_field(name).null
+    may_be_null = down and find_field(rows.model, name).null
     return beyond | models.Q(**{f"{name}__isnull": True}) if may_be_null else beyond
 
 
@@ -259,9 +260,17 @@ def write_cursor(position: dict[str, Any]) -> str:
 
 def parse_value(rows: models.QuerySet, name: str, text: str) -> Any:
     try:
-        return rows.model._meta.get_field(name).to_python(plain_text("cursor", text))
+        return find_field(rows.model, name).to_python(plain_text("cursor", text))
     except (Invalid, ValidationError, ValueError, TypeError):
         raise Invalid(NOT_OURS, field="cursor") from None
+
+
+def find_field(model: Any, name: str) -> Any:
+    """Return a field of a model, or of a related one such as ``user__username``."""
+    *relations, column = name.split("__")
+    for relation in relations:
+        model = model._meta.get_field(relation).related_model
+    return model._meta.get_field(column)
 
 
 def parse_count(text: str) -> int:

@@ -6,7 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection
+from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
@@ -45,6 +48,11 @@ def test_a_file_has_every_row_of_every_page_with_the_filters(
     same = table(viewer, "facts?category=decision&format=csv")
     assert [row["fact_text"] for row in same] == [row["fact_text"] for row in rows]
     assert {row["branch"] for row in same} == {"main"}
+    typed = viewer.get("/p/test/facts?q=category:decision&format=json")
+    assert (typed.status_code, typed["Location"]) == (
+        302,
+        "/p/test/facts?format=json&category=decision",
+    )
 
 
 def test_a_row_is_what_the_api_says(viewer: Client, actor: Actor, project: Any) -> None:
@@ -121,6 +129,27 @@ def test_pages_are_read_when_they_are_sent(
     next(iter(answer.streaming_content))
     with django_assert_num_queries(0):
         answer.close()
+
+
+def send_head(viewer: Client, address: str) -> tuple[str, dict[str, str], bytes]:
+    """Send HEAD as a server does, which reads all that the answer has."""
+    environ = (
+        RequestFactory(headers={"Cookie": viewer.cookies.output(header="", sep=";")}).head(address).environ
+    )
+    head: list[Any] = []
+    body = b"".join(WSGIHandler()(environ, lambda status, headers: head.extend((status, dict(headers)))))
+    return head[0], head[1], body
+
+
+def test_a_head_of_a_file_reads_one_page(viewer: Client, actor: Actor, main: Branch) -> None:
+    write(actor, *(f"fact {n}" for n in range(250)))
+    with CaptureQueriesContext(connection) as captured:
+        status, headers, body = send_head(viewer, "/p/test/facts?format=json")
+    assert (status, body) == ("200 OK", b"")
+    assert headers["Content-Disposition"] == 'attachment; filename="facts-test.json"'
+    pages = [query for query in captured if "LIMIT 101" in query["sql"]]
+    assert len(pages) == 1
+    assert send_head(viewer, "/p/test/facts?format=json&nothing=1")[0] == "400 Bad Request"
 
 
 @pytest.mark.parametrize(

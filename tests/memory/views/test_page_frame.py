@@ -77,10 +77,10 @@ def test_a_form_that_is_sent_after_the_session_ran_out_leads_back_to_its_page(
 def test_a_form_that_is_out_of_date_leads_back_to_its_page(viewer: Client, script: dict[str, str]) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.cookies = viewer.cookies
-    sent = {"Referer": "http://testserver/p/test/branches?archived=1", **script}
+    sent = {"Referer": "http://testserver/p/test/branches?archived=true", **script}
     answer = strict.post("/p/test/branches", {"name": "task/late"}, headers=sent)
     back = answer.headers.get("Location") or answer.headers["HX-Redirect"]
-    assert back == "/p/test/branches?archived=1"
+    assert back == "/p/test/branches?archived=true"
     page = text(strict.get(back))
     assert ('class="toast warning" data-again' in page, "task/late" in page) == (True, False)
     assert "The form was out of date, so nothing was sent" in page
