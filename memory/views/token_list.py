@@ -62,8 +62,13 @@ class TokenList(TokenFilters, ExportedList):
         shown = self.active_tokens | list_unknown(self.request, {*self.token_fields, *self.parameters})
         chips = list(list_chips(self.request, shown, choices=self.token_choices))
         kwargs = {"filtered": bool(chips), **self.load_listed(), **kwargs}
-        query = self.request.GET.get("q", "")
-        return super().get_context_data(tokens=self.active_tokens, query=query, chips=chips, **kwargs)
+        return super().get_context_data(
+            tokens=self.active_tokens,
+            query=self.request.GET.get("q", ""),
+            chips=chips,
+            may_filter=kwargs["filtered"] or "error" in kwargs or bool(kwargs["page"].results),
+            **kwargs,
+        )
 
     def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
         refused = {"status": Invalid.status} if context.get("error") else {}
