@@ -29,7 +29,6 @@ from memory.api.schema import (
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Invalid
 
 template_engine = TemplateEngine()
 FILTERS = list_filter_parameters(TemplateFilterSet)
@@ -70,13 +69,6 @@ ROUTES = {
 }
 
 
-def need_value(payload: Input, name: str, check: c.Check) -> Any:
-    """Take a value that a request must have. Raises Invalid."""
-    if (value := payload.take_value(name, check)) is None:
-        raise Invalid("{field} is needed.", field=name)
-    return value
-
-
 @serve_at("templates", "template")
 @document_routes(ROUTES, shapes, branch_shapes)
 class TemplateViewSet(Resource):
@@ -88,7 +80,7 @@ class TemplateViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
-        name = need_value(payload, "name", c.plain_text)
+        name = payload.take_needed("name", c.plain_text)
         source = payload.take_value("source_branch", c.text_check(200), "") or MAIN
         at = payload.take_value("at", parse_point)
         fields: Any = payload.take_fields()
@@ -123,10 +115,8 @@ class TemplateViewSet(Resource):
     @action(detail=True, methods=["get"])
     def diff(self, request: Request, name: str) -> Response:
         payload, actor = Input(request), get_request_actor(request)
-        before, after = (
-            need_value(payload, "before", parse_integer),
-            payload.take_value("after", parse_integer),
-        )
+        before = payload.take_needed("before", parse_integer)
+        after = payload.take_value("after", parse_integer)
         kind = payload.take_value("type", c.text_check(20), "fact")
         options = {"change": payload.take_value("change", parse_names, ()), **payload.take_paging()}
         payload.refuse_unknown()
@@ -141,7 +131,7 @@ class TemplateViewSet(Resource):
     def instantiate(self, request: Request, name: str) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
-        target = need_value(payload, "target_branch", c.plain_text)
+        target = payload.take_needed("target_branch", c.plain_text)
         version = payload.take_value("version", parse_integer)
         isolation = payload.take_value("isolation", c.plain_text, BRANCH)
         payload.refuse_unknown()
@@ -154,7 +144,8 @@ class TemplateViewSet(Resource):
     def add_version(self, request: Request, name: str) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
-        source, at = need_value(payload, "new_source", c.plain_text), payload.take_value("at", parse_point)
+        source = payload.take_needed("new_source", c.plain_text)
+        at = payload.take_value("at", parse_point)
         fields: Any = payload.take_fields()
         made = template_engine.update_template(name=name, new_source=source, at=at, actor=actor, **fields)
         return build_row_response(shapes.render_template(made))
@@ -173,7 +164,7 @@ class TemplateViewSet(Resource):
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
         branch = payload.take_branch()
-        outcome = need_value(payload, "outcome", c.plain_text)
+        outcome = payload.take_needed("outcome", c.plain_text)
         payload.refuse_unknown()
         use = template_engine.record_outcome(name=name, branch_name=branch, outcome=outcome, actor=actor)
         return Response(shapes.render_use(use))

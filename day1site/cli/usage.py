@@ -137,7 +137,7 @@ class Group(UsageFormat, click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Also the options of the action that a group alone stands for."""
+        """Complete also the options of the action that a group alone stands for."""
         if self.default and incomplete.startswith("-") and (command := self.get_command(ctx, self.default)):
             with command.make_context(self.default, [], parent=ctx, resilient_parsing=True) as inner:
                 return command.shell_complete(inner, incomplete)

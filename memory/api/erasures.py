@@ -13,7 +13,6 @@ from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
 from memory.engines.fields.orders import ERASURES
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
 from memory.models import Erasure
 
 erasure_engine = ErasureEngine()
@@ -30,17 +29,14 @@ class ErasureViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload, actor = Input(request), get_request_actor(request)
         fields = {
-            "scope": payload.take_value("scope", c.one_of(Erasure.Scope.values)),
-            "target": payload.take_value("target", c.text_check(MAX_MATCH, min_length=1)),
+            "scope": payload.take_needed("scope", c.one_of(Erasure.Scope.values)),
+            "target": payload.take_needed("target", c.text_check(MAX_MATCH, min_length=1)),
         }
         confirm = payload.take_value("confirm", c.text_check(200))
         # Who sends the name has read the preview, and must not take another one for the erasure.
         dry_run = payload.take_value("dry_run", c.check_boolean, confirm is None)
         drop_copies = payload.take_value("drop_copies", c.check_boolean, False)
         payload.refuse_unknown()
-        for name, value in fields.items():
-            if value is None:
-                raise Invalid("{field} is needed.", field=name)
         if dry_run:
             plan = erasure_engine.preview_erasure(actor=actor, **fields)
             return Response(erasure_shapes.erasure_plan(plan))

@@ -71,8 +71,8 @@ class FactViewSet(SearchRoutes, Resource):
         payload = Input(request)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         requested = {
-            "action": payload.take_value("action", word),
-            "fact_ids": payload.take_value("fact_ids", parse_ids),
+            "action": payload.take_needed("action", word),
+            "fact_ids": payload.take_needed("fact_ids", parse_ids),
             "expected_versions": payload.take_value("expected_versions", parse_versions),
             "replaced_by": payload.take_value("replaced_by", c.optional_check(c.parse_uuid)),
             **{
@@ -81,9 +81,6 @@ class FactViewSet(SearchRoutes, Resource):
             },
         }
         payload.refuse_unknown()
-        for name in ("action", "fact_ids"):
-            if requested[name] is None:
-                raise Invalid("{field} is needed.", field=name)
         return Response(
             shapes.report_shape(ActionEngine().apply_action(actor=actor, branch_name=branch, **requested))
         )

@@ -15,7 +15,6 @@ from memory.api.schema import documented
 from memory.engines.access.keys import KeyEngine
 from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
 
 key_engine = KeyEngine()
 
@@ -29,8 +28,8 @@ class KeyViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         requested = {
-            "label": payload.take_value("label", c.plain_text),
-            "scopes": payload.take_value("scopes", parse_names),
+            "label": payload.take_needed("label", c.plain_text),
+            "scopes": payload.take_needed("scopes", parse_names),
             "branch_patterns": payload.take_value("branch_patterns", parse_names, []),
             "agent_id": payload.take_value("agent_id", c.plain_text, ""),
             "default_branch": payload.take_value("default_branch", c.text_check(200), ""),
@@ -38,9 +37,6 @@ class KeyViewSet(Resource):
             "expires_at": payload.take_value("expires_at", c.parse_time),
         }
         payload.refuse_unknown()
-        for name in ("label", "scopes"):
-            if requested[name] is None:
-                raise Invalid("{field} is needed.", field=name)
         return new_key_response(*key_engine.create_key(actor=get_request_actor(request), **requested))
 
     def list(self, request: Request) -> Response:

@@ -86,9 +86,7 @@ class MergeRequestViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
-        fields = payload.take_fields(MERGE_REQUEST.field_names(Use.CREATE))
-        if "source" not in fields:
-            raise Invalid("{field} is needed.", field="source")
+        fields = payload.take_fields(MERGE_REQUEST.field_names(Use.CREATE), needed=["source"])
         checks = MERGE_REQUEST.field_checks(Use.CREATE)
         values = {name: checks[name](name, value) for name, value in fields.items()}
         row = merge_request_engine.create_request(actor=actor, **values)

@@ -166,15 +166,18 @@ class Input:
         self._refuse_unknown(self.query)
         return self.body
 
-    def take_fields(self, known: Collection[str] = ()) -> dict[str, Any]:
+    def take_fields(self, known: Collection[str] = (), needed: Collection[str] = ()) -> dict[str, Any]:
         """Return the rest of the body as the fields of a row, which the engine validates.
 
-        With ``known``, only these names are allowed. Raises UnknownField.
+        With ``known``, only these names are allowed; ``needed`` must be there. Raises UnknownField, Invalid.
         """
         found = dict(self.take_rest())
         for name in found:
             if name in ARGUMENTS or (known and name not in known):
                 raise UnknownField(field=name)
+        for name in needed:
+            if name not in found:
+                raise Invalid("{field} is needed.", field=name)
         return found
 
     def refuse_unknown(self) -> None:

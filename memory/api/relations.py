@@ -14,7 +14,6 @@ from memory.api.shapes import page_shape
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import BY_AGE
-from memory.exceptions import Invalid
 
 relation_engine = RelationEngine()
 NEEDED = ("source_entity", "relation_type", "target_entity")
@@ -29,10 +28,7 @@ class RelationViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
-        requested = payload.take_fields()
-        for name in NEEDED:
-            if name not in requested:
-                raise Invalid("{field} is needed.", field=name)
+        requested = payload.take_fields(needed=NEEDED)
         done = relation_engine.write_relation(actor=actor, branch_name=branch, **requested)
         row = {**shapes.relation(done.relation, branch=branch), "created": done.created}
         return build_row_response(row, 201 if done.created else 200)
@@ -73,14 +69,10 @@ class RelationViewSet(Resource):
     def graph(self, request: Request) -> Response:
         payload = Input(request)
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
-        entity = payload.take_value("entity", c.plain_text)
-        kind, depth = (
-            payload.take_value("relation_type", c.text_check(200), ""),
-            payload.take_value("depth", parse_integer, 2),
-        )
+        entity = payload.take_needed("entity", c.plain_text)
+        kind = payload.take_value("relation_type", c.text_check(200), "")
+        depth = payload.take_value("depth", parse_integer, 2)
         payload.refuse_unknown()
-        if entity is None:
-            raise Invalid("{field} is needed.", field="entity")
         found = relation_engine.graph_query(
             entity=entity,
             actor=get_request_actor(request),

@@ -13,7 +13,6 @@ from memory.api.schema import documented
 from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
 from memory.models import Snapshot
 
 snapshot_manager = SnapshotManager()
@@ -30,13 +29,13 @@ class SnapshotViewSet(Resource):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         kind = payload.take_value("kind", KIND, Snapshot.Kind.BRANCH)
-        values = {name: payload.take_value(name, c.plain_text) for name in ("name", "description")}
-        values["description"] = values["description"] or ""
+        values = {
+            "name": payload.take_needed("name", c.plain_text),
+            "description": payload.take_value("description", c.plain_text, ""),
+        }
         if kind == Snapshot.Kind.BRANCH:
             values |= {"branch_name": payload.take_branch(), "at": payload.take_value("at", parse_point)}
         payload.refuse_unknown()
-        if values["name"] is None:
-            raise Invalid("{field} is needed.", field="name")
         make = (
             snapshot_manager.create_snapshot
             if kind == Snapshot.Kind.BRANCH
@@ -79,10 +78,8 @@ class SnapshotViewSet(Resource):
     @window.mapping.post
     def set_retention(self, request: Request) -> Response:
         payload = Input(request)
-        days = payload.take_value("days", parse_integer)
+        days = payload.take_needed("days", parse_integer)
         payload.refuse_unknown()
-        if days is None:
-            raise Invalid("{field} is needed.", field="days")
         return Response({"days": snapshot_manager.set_retention(days=days, actor=get_request_actor(request))})
 
     @action(detail=True, methods=["post"])

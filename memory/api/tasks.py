@@ -19,7 +19,6 @@ from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.orders import TASKS
 from memory.engines.fields.tasks import TASK_FILTERS
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
 
 task_engine = TaskEngine()
 BUDGET = query("max_tokens", {**shapes.TOKENS, "default": MAX_TOKENS}, "What the facts may cost in a prompt.")
@@ -70,9 +69,7 @@ class TaskViewSet(Resource):
         return data | {"work": ""} if isinstance(data, dict) and "work" in data else data
 
     def create(self, request: Request) -> Response:
-        fields = Input(request).take_fields()
-        if "name" not in fields:
-            raise Invalid("{field} is needed.", field="name")
+        fields = Input(request).take_fields(needed=["name"])
         done = task_engine.create_task(actor=get_request_actor(request), **fields)
         row = shapes.render_task(done.task) | {"suggested_template": done.suggested_template}
         return build_row_response(row, 201)

@@ -13,7 +13,6 @@ from memory.api.schema import documented
 from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.workspaces import WorkspaceEngine
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
 from memory.models import Workspace
 
 workspace_engine = WorkspaceEngine()
@@ -28,13 +27,9 @@ class WorkspaceViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
-        name, description = (
-            payload.take_value("name", c.plain_text),
-            payload.take_value("description", c.plain_text, ""),
-        )
+        name = payload.take_needed("name", c.plain_text)
+        description = payload.take_value("description", c.plain_text, "")
         payload.refuse_unknown()
-        if name is None:
-            raise Invalid("{field} is needed.", field="name")
         made = workspace_engine.create_workspace(
             name=name, actor=get_request_actor(request), description=description
         )

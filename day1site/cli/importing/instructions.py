@@ -75,7 +75,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], list[str], int]:
 
 
 def _pieces(lines: list[str], first: int) -> Iterator[tuple[int, str, str]]:
-    """(line, heading, words) of each list item and paragraph; code belongs to what stands before it."""
+    """Yield line, heading and words of each list item and paragraph; code belongs to what stands before."""
     heading, start, fenced = "", first, False
     piece: list[str] = []
     for number, line in enumerate([*lines, ""], first):

@@ -249,7 +249,7 @@ class _Thread:
 
 
 def fork_tails(plan: FullPlan) -> None:
-    """Where both sides appended to one conversation, make the source's tail a fork of it."""
+    """Make the source's tail a fork where both sides appended to one conversation."""
     for model in models_by_kind().values():
         if model.KIND.numbered:
             for thread in _group_by_owner(plan, model):
