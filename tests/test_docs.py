@@ -284,6 +284,13 @@ def test_every_fragment_of_the_changelog_has_a_known_type() -> None:
     assert [name for name in names if not re.fullmatch(rf"(\d+|\+[\w-]+)\.({types})\.md", name)] == []
 
 
+def test_the_first_release_is_told_in_some_twenty_capabilities() -> None:
+    (section,) = re.findall(r"^## \[0\.1\.0\].*?(?=^## |\Z)", page("CHANGELOG.md"), re.DOTALL | re.MULTILINE)
+    lines = re.findall(r"^- \*\*", section, re.MULTILINE)
+    assert 18 <= len(lines) <= 25
+    assert "### Fixed" not in section  # nobody had what a repair before the first release mended
+
+
 def test_the_pictures_are_small_and_shown() -> None:
     text = "".join(file.read_text() for file in PAGES)
     for file in (ROOT / "docs" / "images").iterdir():
