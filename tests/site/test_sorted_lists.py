@@ -79,7 +79,7 @@ def make_row(chosen: List, model: Any, main: Branch, n: int) -> dict[str, Any]:
         if field.concrete and field.name not in row and not field.primary_key:
             row |= fill_field(field, main)
     for column in chosen.order.columns.values():
-        if column != "id":
+        if column not in ("id", "number"):
             row[column] = make_value(model._meta.get_field(column), n, (chosen.route, column) in UNIQUE)
     return row
 

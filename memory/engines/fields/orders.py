@@ -22,7 +22,7 @@ KEYS = Ordering(
     }
 )
 MEMBERS = Ordering({"joined_at": "id", "name": "user__username", "role": "role"})
-MERGE_REQUESTS = Ordering({"-created_at": "id", "title": "title", "-closed_at": "closed_at"})
+MERGE_REQUESTS = Ordering({"-created_at": "number", "title": "title", "-closed_at": "closed_at"})
 QUESTIONS = Ordering({"-created_at": "id", "branch": "branch", "category": "category"})
 SESSIONS = Ordering({"-created_at": "id", "id": "key"}, unique=["key"])
 SNAPSHOTS = Ordering({"-created_at": "id", "name": "name"})

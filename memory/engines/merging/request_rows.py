@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, prefetch_related_objects
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
@@ -44,6 +44,12 @@ def find_request(actor: Actor, request_id: UUID | int) -> MergeRequest:
         raise NotFound()
     refresh_states([found])
     return found
+
+
+def load_requests(requests: list[MergeRequest]) -> None:
+    """Set the branches, the approvals and the present states of requests."""
+    prefetch_related_objects(requests, "source", "target", "approvals")
+    refresh_states(requests)
 
 
 def lock_request(request: MergeRequest) -> MergeRequest:

@@ -41,6 +41,7 @@ from memory.engines.merging.request_rows import (
     explain_closed,
     find_request,
     insert_request,
+    load_requests,
     lock_request,
     mark_checked,
     mark_decided,
@@ -122,14 +123,13 @@ class MergeRequestEngine:
     ) -> Page[MergeRequest]:
         """List the requests that the actor may see, the newest first. Raises Invalid."""
         actor.require_scope("read")
-        rows, key = project_requests(actor), MERGE_REQUESTS.read_key(ordering)
+        # Branches are read for the page alone: the database would sort them with the requests.
+        rows, key = project_requests(actor).select_related(None), MERGE_REQUESTS.read_key(ordering)
         for name, branch in (("source", source), ("target", target)):
             if branch:
                 rows = rows.filter(**{f"{name}__name": c.text_check(200)(name, branch)})
         shown = filter_state(rows, c.one_of(State.values)("state", state)) if state else rows
-        page = paginate(shown.prefetch_related("approvals"), **key, limit=limit, cursor=cursor, of=rows)
-        refresh_states(page.results)
-        return page
+        return paginate(shown, **key, limit=limit, cursor=cursor, of=rows, prepare=load_requests)
 
     def check_request(self, *, request_id: UUID | int, actor: Actor) -> RequestCheck:
         """Return a request with its approvals and the results of its checks as both branches are now; for a

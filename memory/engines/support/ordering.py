@@ -6,7 +6,7 @@ from typing import Any
 
 from memory.engines.support import validation as c
 
-UNIQUE = frozenset({"id", "uid"})  # in the order in which their rows were made
+UNIQUE = frozenset({"id", "uid", "number"})  # in the order in which their rows were made
 
 
 @dataclass(frozen=True)
