@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from day1site.cli.errors import CliError, Refused, UsageError
+from day1site.cli.errors import CliError, Refused
 from day1site.cli.output import note_secrets
-from day1site.cli.rest import PREFIX, REDACTED, Answer, encode_body, encode_query
+from day1site.cli.rest import PREFIX, REDACTED, Answer, encode_body, encode_query, require_address
 
 TIMEOUT_SECONDS = 60.0  # without a word from the server
 RETRY_SECONDS = (2, 5, 15, 30, 0)  # where the server answers that it is too much at once
@@ -22,8 +21,7 @@ class HttpTransport:
     """One server and one key. Raises Refused, and CliError where no answer comes."""
 
     def __init__(self, url: str, key: str, timeout: float = TIMEOUT_SECONDS) -> None:
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-            raise UsageError(f"DAY1_URL must be an address such as http://127.0.0.1:8765, not {url}.")
+        require_address("DAY1_URL", url)
         if not key.isascii() or not key.isprintable():
             raise CliError("unauthenticated", "DAY1_KEY holds characters that no key has.")
         self.url, self.key, self.timeout = url, key, timeout

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
-from day1site.cli.errors import CliError
+from day1site.cli.errors import CliError, UsageError
 
 PREFIX = "/api/v1"
 PAGE_SIZE = 100
@@ -14,6 +14,17 @@ REDACTED = "Day1-Redacted"  # the header that counts secrets which were not stor
 Answer = dict[str, Any]
 Fields = Mapping[str, Any]
 Page = Callable[[dict[str, Any]], Answer]  # the page for the words of its paging
+
+
+def require_address(name: str, url: str) -> None:
+    """Refuse what is no address of a server. Raises UsageError."""
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # an unclosed bracket, or no port
+        known = False
+    if not known or not url.isprintable() or " " in url:
+        raise UsageError(f"{name} must be an address such as http://127.0.0.1:8765, not {url}.")
 
 
 class Transport(Protocol):

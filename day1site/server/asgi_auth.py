@@ -37,9 +37,17 @@ def check_origin(headers: Mapping[bytes, bytes]) -> tuple[int, str, str] | None:
     if not is_allowed_host(host):
         return 421, "invalid", "This server is not called by that name: see DAY1_ALLOWED_HOSTS."
     origin = headers.get(b"origin", b"").decode("latin-1")
-    if origin and not (urlsplit(origin).netloc == host or is_known_host(urlsplit(origin).netloc)):
+    if origin and not ((own := read_netloc(origin)) == host or is_known_host(own)):
         return 403, "forbidden", "A page of another site may not use this server."
     return None
+
+
+def read_netloc(url: str) -> str:
+    """Return host and port of a URL; "" where it has none, or is none."""
+    try:
+        return urlsplit(url).netloc
+    except ValueError:  # an unclosed bracket
+        return ""
 
 
 def is_allowed_host(host: str) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -55,8 +56,9 @@ class Env(environ.Env):
     def address(self, name: str, default: str, schemes: Collection[str]) -> str:
         """Return a URL with one of these schemes, or the default, which may be empty."""
         text = self.read_text(name) or default
-        if not text or urlsplit(text).scheme in schemes:
-            return text
+        with suppress(ValueError):  # an unclosed bracket
+            if not text or urlsplit(text).scheme in schemes:
+                return text
         wrong(name, f"an address that begins with {' or '.join(f'{one}://' for one in schemes)}", text)
 
     def names(self, name: str) -> list[str]:

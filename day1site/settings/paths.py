@@ -94,7 +94,10 @@ def database(url: str | None, folder: Path) -> dict:
     """Return DATABASES["default"] for DATABASE_URL; without one, SQLite in the data directory."""
     if not url:
         return _sqlite(folder / "day1.sqlite3")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ImproperlyConfigured("DATABASE_URL names no host: a bracket in it is not closed.") from None
     if parts.scheme == "sqlite":
         if len(parts.path) < 2:
             raise ImproperlyConfigured("DATABASE_URL names no file: write sqlite:////folder/file.sqlite3.")

@@ -154,15 +154,18 @@ def plain_address(request: HttpRequest) -> str:
 def to_login(request: HttpRequest) -> HttpResponse:
     """Redirect to the login, which leads back to this page, or to the one with the form or script."""
     if details := getattr(request, "htmx", None):
-        page = urlsplit(details.current_url or "/")
-        back = redirect_to_login(page._replace(scheme="", netloc="").geturl())
+        back = redirect_to_login(find_own_path(request, details.current_url or ""))
         return HttpResponseClientRedirect(back.url)
     return redirect_to_login(request.get_full_path() if request.method == "GET" else safe_referer(request))
 
 
 def safe_referer(request: HttpRequest, default: str = "/") -> str:
     """Return the page of this site that the request came from."""
-    page = request.headers.get("Referer", "")
+    return find_own_path(request, request.headers.get("Referer", ""), default)
+
+
+def find_own_path(request: HttpRequest, page: str, default: str = "/") -> str:
+    """Return path and query of an address, where it is one of this site."""
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure()):
         return default
     path = urlsplit(page)._replace(scheme="", netloc="").geturl()

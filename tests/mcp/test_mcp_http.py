@@ -62,7 +62,7 @@ def test_a_page_of_another_site_gets_nowhere(agent: Agent, settings: Any) -> Non
     key = f"Bearer {agent.token}"
     assert ask(Authorization=key).status_code == 200
     assert ask(Authorization=key, Origin="http://localhost:3000").status_code == 200
-    for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
+    for origin in ("https://evil.example", "null", "http://localhost.evil.example", "http://[x"):
         assert ask(Authorization=key, Origin=origin).status_code == 403
     assert ask(Authorization=key, url="http://rebound.example/mcp").status_code == 421
     settings.ALLOWED_HOSTS = ["*"]

@@ -13,7 +13,7 @@ from conversations.models import Message
 from day1site import api_router
 from day1site.cli import main
 from day1site.cli.client import Client, server_url
-from day1site.cli.errors import CliError, Refused
+from day1site.cli.errors import CliError, Refused, UsageError
 from day1site.cli.http_streams import HttpStreams
 from day1site.cli.http_transport import HttpTransport
 from day1site.cli.local_streams import LocalStreams
@@ -200,6 +200,12 @@ def test_half_a_surrogate_pair_is_refused_as_over_http(local: Client, remote: Cl
         return client.write_fact("main", {"fact_text": "\ud800"})
 
     assert refusal(write, local) == refusal(write, remote)
+
+
+@pytest.mark.parametrize("url", ["nowhere", "http://", "http://[x", "http://127.0.0.1:99999", "http://a b"])
+def test_what_is_no_address_is_told_as_that(url: str) -> None:
+    with pytest.raises(UsageError, match=r"^DAY1_URL must be an address such as "):
+        HttpTransport(url, "day1_key")
 
 
 @pytest.mark.parametrize("end", ["", "/", "/api/v1", "/api/v1/"])

@@ -235,7 +235,8 @@ def test_a_file_that_is_not_understood_is_left_as_it_is(
 def test_what_is_not_connected_cannot_be_undone(day1: Day1) -> None:
     assert day1("connect", "cursor", "--undo") == (1, "", "not_found: cursor is not connected.\n")
     assert day1("connect", "print", "--undo")[0] == 2
-    assert day1("connect", "cursor", "--url", "nowhere")[0] == 2
+    for url in ("nowhere", "http://", "http://[x", "http://127.0.0.1:99999"):
+        assert day1("connect", "cursor", "--url", url)[0] == 2
 
 
 def test_print_says_what_any_program_has_to_be_told(day1: Day1, home: Path) -> None:

@@ -42,6 +42,7 @@ def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, s
         ("DAY1_BROKER_URL", "nowhere", "an address that begins with djangodb:// or redis:// or rediss://"),
         ("DAY1_CACHE_URL", "file:///x", "an address that begins with redis:// or rediss://"),
         ("OPENAI_BASE_URL", "api.example", "an address that begins with https:// or http://"),
+        ("OPENAI_BASE_URL", "http://[x", "an address that begins with https:// or http://"),
         ("DJANGO_SETTINGS_MODULE", "nope.nothing", "the name of a module"),
     ],
 )
@@ -92,7 +93,16 @@ def test_what_is_empty_or_at_the_edge_is_taken(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    "url", ["sqlite:", "sqlite:/", "sqlite://", "sqlite:////no/such/folder/x", "mysql", "nonsense://x/y"]
+    "url",
+    [
+        "sqlite:",
+        "sqlite:/",
+        "sqlite://",
+        "sqlite:////no/such/folder/x",
+        "mysql",
+        "nonsense://x/y",
+        "sqlite://[x",
+    ],
 )
 def test_a_database_that_is_none(url: str, tmp_path: Path) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_URL names "):

@@ -19,10 +19,9 @@ from day1site.cli.errors import CliError, UsageError
 from day1site.cli.importing.command import import_memory, summarise
 from day1site.cli.importing.instructions import NAMES
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.local_store import DEFAULT_URL
 from day1site.cli.output import Output, note
 from day1site.cli.parameters import OneOf, argument, option, switch
-from day1site.cli.rest import iterate_rows
+from day1site.cli.rest import iterate_rows, require_address
 from day1site.mcp.profiles import ALL, PROFILES
 from day1site.settings.paths import IS_CHECKOUT, command_prefix
 
@@ -51,8 +50,8 @@ def connect(
     run: Invocation, program: str, url: str | None, profile: str | None, dry_run: bool, undo: bool
 ) -> int:
     """End with status 1 when a server that should be there does not take the program's key."""
-    if url and not url.startswith(("http://", "https://")):
-        raise UsageError(f"--url must be an address such as {DEFAULT_URL}, not {url}.")
+    if url:
+        require_address("--url", url)
     if undo and program == PRINT:
         raise UsageError("print changes nothing, so there is nothing to undo.")
     if undo:

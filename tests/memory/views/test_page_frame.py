@@ -61,6 +61,9 @@ def test_a_script_that_asks_after_the_session_ran_out_brings_the_whole_page_to_t
     page = "http://testserver/p/test/?at=1"
     answer = client.get("/p/test/", headers={"HX-Request": "true", "HX-Current-URL": page})
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (200, "/login?next=/p/test/%3Fat%3D1")
+    for page in ("http://[x", "https://evil.example//x", "http://testserver//evil.example/x"):
+        answer = client.get("/p/test/", headers={"HX-Request": "true", "HX-Current-URL": page})
+        assert (answer.status_code, answer.headers["HX-Redirect"]) == (200, "/login?next=/")
 
 
 def test_a_form_that_is_sent_after_the_session_ran_out_leads_back_to_its_page(
