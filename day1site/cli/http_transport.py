@@ -10,7 +10,15 @@ from urllib.request import Request, urlopen
 
 from day1site.cli.errors import CliError, Refused
 from day1site.cli.output import note_secrets
-from day1site.cli.rest import PREFIX, REDACTED, Answer, encode_body, encode_query, require_address
+from day1site.cli.rest import (
+    PREFIX,
+    REDACTED,
+    Answer,
+    encode_body,
+    encode_query,
+    require_address,
+    session_header,
+)
 
 TIMEOUT_SECONDS = 60.0  # without a word from the server
 RETRY_SECONDS = (2, 5, 15, 30, 0)  # where the server answers that it is too much at once
@@ -32,6 +40,7 @@ class HttpTransport:
         """Return the JSON of the answer; {} when it has none."""
         data = None if body is None else encode_body(body)
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        headers |= session_header()
         address = self.address(path, query)
         for pause in RETRY_SECONDS:
             try:

@@ -22,7 +22,7 @@ from rest_framework.routers import SimpleRouter
 
 from day1site.cli.errors import Refused
 from day1site.cli.output import note_secrets
-from day1site.cli.rest import REDACTED, Answer, encode_body, encode_query
+from day1site.cli.rest import REDACTED, Answer, encode_body, encode_query, session_header
 from memory.actors import Actor
 from memory.api import routes
 from memory.exceptions import Day1Error
@@ -91,6 +91,7 @@ def build_request(method: str, path: str, query: str, body: Mapping[str, Any] | 
             "CONTENT_TYPE": "application/json",
             "CONTENT_LENGTH": str(len(content)),
             "wsgi.input": BytesIO(content),
+            **{f"HTTP_{name.upper().replace('-', '_')}": value for name, value in session_header().items()},
         }
     )
 

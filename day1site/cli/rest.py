@@ -1,6 +1,7 @@
 """The words of the REST API: addresses, queries, pages. The same over HTTP and in this process."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode, urlsplit
@@ -9,6 +10,8 @@ from day1site.cli.errors import CliError, UsageError
 
 PREFIX = "/api/v1"
 PAGE_SIZE = 100
+SESSION = "Day1-Session"  # the header for the session in whose name is searched
+SESSION_VARIABLE = "DAY1_SESSION"
 REDACTED = "Day1-Redacted"  # the header that counts secrets which were not stored
 
 Answer = dict[str, Any]
@@ -37,6 +40,14 @@ class Transport(Protocol):
     ) -> Answer: ...
 
     def follow_events(self, query: Mapping[str, Any]) -> Iterator[Answer]: ...
+
+
+def session_header() -> dict[str, str]:
+    """Return the header that names the caller's session, where the environment does."""
+    session = os.environ.get(SESSION_VARIABLE, "")
+    if not session.isascii() or not session.isprintable():
+        raise UsageError(f"{SESSION_VARIABLE} holds characters that no header takes.")
+    return {SESSION: session} if session else {}
 
 
 class Api:

@@ -16,6 +16,7 @@ from day1site.mcp.profiles import ALL, PROFILES
 from day1site.mcp.server import Context, build
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.support.validation import one_of
 from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
@@ -70,7 +71,7 @@ async def caller_in(ctx: Context) -> Caller:
 
 
 def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
-    """Return the key's actor with the branch, profile and repository of the address or headers.
+    """Return the key's actor with the branch, profile, repository and session of the address or headers.
 
     Raises Unauthenticated, Invalid.
     """
@@ -78,7 +79,8 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     branch = setting_in(scope, headers, "branch")
     profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or ALL)
     repository = parse_repository("repository", setting_in(scope, headers, "repository"))
-    actor = replace(get_actor(key, SURFACE), repository=repository)
+    session = STATED_CHECKS["session_id"]("session", setting_in(scope, headers, "session"))
+    actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session)
     return Caller(actor, branch, key.rate_per_minute, profile)
 
 

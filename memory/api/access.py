@@ -17,6 +17,7 @@ from memory.models import ApiKey
 
 SURFACE = "rest"
 REPOSITORY_HEADER = "Day1-Repository"
+SESSION_HEADER = "Day1-Session"
 
 
 class KeyAuthentication(BaseAuthentication):

@@ -47,7 +47,7 @@ def query(name: str, kind: Schema, text: str, required: bool = False) -> OpenApi
     )
 
 
-def header(name: str, text: str, **kind: str) -> OpenApiParameter:
+def header(name: str, text: str, **kind: str | int) -> OpenApiParameter:
     return OpenApiParameter(name, {"type": "string", **kind}, OpenApiParameter.HEADER, description=text)
 
 
@@ -73,6 +73,12 @@ def paging_by(order: Ordering) -> list[OpenApiParameter]:
 
 EXPECTED = query("expected_version", COUNT, "412 when the fact is at another.")
 IF_MATCH = header("If-Match", "The ETag that was read; 412 when the fact has changed since.", pattern=TAGS)
+SESSION = header(
+    "Day1-Session",
+    "The session in whose name this is searched: what is found is not learned again from what it says. Needs"
+    " the scope propose.",
+    maxLength=200,
+)
 IF_NONE_MATCH = header("If-None-Match", "An ETag; 304 when it is still the same.")
 ONCE = {
     "name": "Idempotency-Key",
@@ -243,8 +249,10 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "links": route("The links from and to a fact", {200: page(shapes.LinkShape)}, None, LISTING),
         "add_link": route("Link a fact to another", {201: shapes.LinkShape}, r.LinkInput),
         "remove_link": route("Take a link away", {204: GONE}, None, [BRANCH, *STATED]),
-        "search": route("Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES]),
-        "search_by_body": route("Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput),
+        "search": route("Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES, SESSION]),
+        "search_by_body": route(
+            "Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput, [SESSION]
+        ),
     },
     "KeyViewSet": {
         "create": route("Make an API key; its token is told once", {201: shapes.NewKeyShape}, r.KeyInput),

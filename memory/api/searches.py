@@ -6,12 +6,15 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memory.actors import Actor
 from memory.api import shapes
+from memory.api.access import SESSION_HEADER
 from memory.api.base import get_request_actor
 from memory.api.filters import FactFilterSet
 from memory.api.reading import Input, count, parse_integer, parse_names, parse_point, word
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.engine import SearchEngine
+from memory.engines.fields.common import STATED_CHECKS
 from memory.exceptions import Invalid, UnknownField
 
 search_engine = SearchEngine()
@@ -38,7 +41,7 @@ class SearchRoutes:
         payload.refuse_unknown()
         found = search_engine.search(
             query=query,
-            actor=get_request_actor(request),
+            actor=get_searching_actor(request),
             branch_name=branch,
             limit=limit,
             max_tokens=budget,
@@ -59,7 +62,7 @@ class SearchRoutes:
         found = search_engine.search_cross_branch(
             query=query,
             branch_names=patterns,
-            actor=get_request_actor(request),
+            actor=get_searching_actor(request),
             limit=limit,
             max_tokens=budget,
             **options,
@@ -83,6 +86,15 @@ class SearchRoutes:
             take_query(payload),
             options,
         )
+
+
+def get_searching_actor(request: Request) -> Actor:
+    """Return the actor with the session in whose name it searches: ``session_id`` is a filter there.
+
+    Raises Invalid.
+    """
+    named = STATED_CHECKS["session_id"](SESSION_HEADER, request.headers.get(SESSION_HEADER, ""))
+    return get_request_actor(request).with_origin(session_id=named)
 
 
 def parse_text_search(payload: Input) -> tuple[str, str, dict[str, Any]]:

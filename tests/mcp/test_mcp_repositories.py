@@ -7,7 +7,8 @@ import pytest
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
-from memory.models import Branch, Session
+from memory.engines.support.write_buffer import buffer
+from memory.models import Branch, RecallLog, Session
 from tests.mcp.conftest import URL, Agent, agent_for
 from tests.memory.api.client import UNKNOWN, nothing_left
 
@@ -121,6 +122,16 @@ def test_a_session_does_not_go_on_from_that_of_another_repository(agent: Agent, 
 
 
 # ---- writing and searching -------------------------------------------------------------------------------
+
+
+def test_a_search_is_made_in_the_name_of_the_connections_session(agent: Agent, viewer: Agent) -> None:
+    agent.call("memory_write", fact_text="The clock is wrong.", session_id="before")
+    for caller in (agent.at(Day1_Session="s"), agent.at(f"{URL}?session=s")):
+        assert caller.call("memory_search", query="clock")["count"] == 1
+    with nothing_left():
+        viewer.at(Day1_Session="s").refused("memory_search", "scope_missing", query="clock")
+    buffer.flush()
+    assert list(RecallLog.objects.values_list("session_id", flat=True)) == ["s", "s"]
 
 
 def test_a_session_gets_the_repository_of_who_writes_in_it(agent: Agent) -> None:

@@ -30,7 +30,7 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.support.write_buffer import buffer
-from memory.models import Commit, Fact, Project
+from memory.models import Commit, Fact, Project, RecallLog
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NOWHERE = "01970000-0000-7000-8000-000000000000"
@@ -92,6 +92,19 @@ def test_both_ways_answer_the_same(local: Client, remote: Client, fact: Fact) ->
         lambda client: client.list_conversations("main", {}, paging),
     ):
         assert ask(local) == ask(remote)
+
+
+def test_a_search_is_made_in_the_name_of_a_session(
+    local: Client, remote: Client, fact: Fact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAY1_SESSION", "s/2")
+    for client in (local, remote):
+        assert client.search_facts("tokens", ["main"], {}, {})["results"]
+    buffer.flush()
+    assert list(RecallLog.objects.values_list("session_id", flat=True)) == ["s/2", "s/2"]
+    monkeypatch.setenv("DAY1_SESSION", "s\n2")
+    with pytest.raises(UsageError, match="DAY1_SESSION holds characters"):
+        remote.search_facts("tokens", ["main"], {}, {})
 
 
 def test_a_key_is_listed_alike(local: Client, remote: Client) -> None:

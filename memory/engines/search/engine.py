@@ -20,6 +20,7 @@ from memory.engines.search.query import build_query
 from memory.engines.search.ranked import Hit, SearchOptions, parse_options, rank_candidates, widen_pool
 from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN
+from memory.engines.versions.session_activity import require_session
 from memory.exceptions import BranchNotFound, Invalid
 from memory.models import Branch
 
@@ -64,9 +65,12 @@ class SearchEngine(ExplainEngine):
         """Search the facts of a branch. Any text of up to 8,000 characters is a valid query; without an
         embedder, or when it fails, the keywords alone decide.
 
-        Raises Invalid, QueryTooLong, BranchNotFound, scope and branch refusals.
+        What is found is kept as given to the actor's session, if it names one.
+
+        Raises Invalid, QueryTooLong, BranchNotFound, scope, branch and agent refusals.
         """
         actor.require_scope("read", branch_name)
+        require_session(actor)
         options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
         return self._build_result([branch_name], query, options, actor, limit, max_tokens, query_vector)
 
@@ -87,6 +91,7 @@ class SearchEngine(ExplainEngine):
     ) -> SearchResult:
         """Search several branches, by name or pattern (``task/*``); facts with the same text are one hit."""
         actor.require_scope("read")
+        require_session(actor)
         names = self._match_branches(actor, branch_names)
         options = parse_options(actor, search_type, filters, include, recipe, None, current_cycle)
         return self._build_result(names, query, options, actor, limit, max_tokens, query_vector)

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from django.db import transaction
 
+from memory.actors import Actor
 from memory.engines.support.write_buffer import buffer
-from memory.exceptions import Conflict
+from memory.exceptions import AgentForbidden, Conflict
 from memory.models import Branch, Session
 
 
@@ -44,6 +45,22 @@ def begin_sessions(
     # Another branch's writer may create the same session at this moment: either row will do.
     Session.objects.bulk_create(new, ignore_conflicts=True)
     return {key: known.get(key) or repository for key in named}
+
+
+def require_session(actor: Actor) -> None:
+    """Check that an actor may write in the session that it names: what memory gives it is kept as given to
+    that session, which then learns none of it. A session that does not exist yet may be named.
+
+    Raises ScopeMissing, BranchForbidden, AgentForbidden.
+    """
+    if not actor.session_id:
+        return
+    actor.require_scope("propose")
+    rows = Session.objects.filter(project=actor.project_id, key=actor.session_id)
+    for branch_name, agent_id in rows.values_list("branch__name", "agent_id"):
+        actor.require_scope("propose", branch_name)
+        if actor.bound_agent and agent_id not in ("", actor.bound_agent):
+            raise AgentForbidden()
 
 
 def touch_sessions(branch: Branch, at: datetime, keys: Iterable[str]) -> None:
