@@ -249,7 +249,9 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "links": route("The links from and to a fact", {200: page(shapes.LinkShape)}, None, LISTING),
         "add_link": route("Link a fact to another", {201: shapes.LinkShape}, r.LinkInput),
         "remove_link": route("Take a link away", {204: GONE}, None, [BRANCH, *STATED]),
-        "search": route("Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES, SESSION]),
+        "search": route(
+            "Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES, SESSION]
+        ),
         "search_by_body": route(
             "Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput, [SESSION]
         ),

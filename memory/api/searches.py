@@ -13,8 +13,8 @@ from memory.api.base import get_request_actor
 from memory.api.filters import FactFilterSet
 from memory.api.reading import Input, count, parse_integer, parse_names, parse_point, word
 from memory.engines.facts.filters import FactFilter
-from memory.engines.search.engine import SearchEngine
 from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Invalid, UnknownField
 
 search_engine = SearchEngine()

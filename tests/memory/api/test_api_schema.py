@@ -236,6 +236,7 @@ NOT_IN_THE_SCHEMA = {
     (412, ""): "another version was read",
 }
 ONE_OF_A_LIST = re.compile(r"was array, became (number|integer|string|boolean)")  # ?a=5 is a list of one
+EMPTY = re.compile(r"[?&][^=&]+=(?:&|$)")  # a filter without a value is none
 SENTENCES = (  # the same for any field
     "holds a NUL character",
     "may not be empty",  # a text of spaces alone
@@ -320,7 +321,8 @@ def ask(case: Any, known: dict[str, str], token: str) -> list[str]:
 def is_known(failure: Exception, response: Any) -> bool:
     """Return whether a schema cannot express the difference."""
     if isinstance(failure, AcceptedNegativeData):  # 413 is a refusal too: the limit is in bytes
-        return bool(response.status_code == 413 or ONE_OF_A_LIST.search(str(failure)))
+        is_format = "violates `format`" in str(failure) and EMPTY.search(response.request.url)
+        return bool(response.status_code == 413 or ONE_OF_A_LIST.search(str(failure)) or is_format)
     if not isinstance(failure, RejectedPositiveData):
         return False
     problem = response.json()

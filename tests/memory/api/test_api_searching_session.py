@@ -1,5 +1,7 @@
 """The header Day1-Session: what a search finds is kept as given to the session that it names."""
 
+from typing import Any
+
 import pytest
 
 from memory.engines.sessions.manager import SessionManager
@@ -27,9 +29,9 @@ def end_session_saying(api: Api, session: str, text: str) -> None:
 
 @pytest.mark.parametrize(("named", "confirmations"), [("s", 0), ("another", 1)])
 def test_what_a_session_searched_for_is_not_confirmed_by_it(
-    named: str, confirmations: int, api: Api, settings: object
+    named: str, confirmations: int, api: Api, settings: Any
 ) -> None:
-    settings.DAY1 = {**settings.DAY1, "consolidator": CONSOLIDATOR}  # type: ignore[attr-defined]
+    settings.DAY1 = {**settings.DAY1, "consolidator": CONSOLIDATOR}
     fact = api.fact(KNOWN, session_id="before")
     assert search(api, named) == [KNOWN]
     buffer.flush()
