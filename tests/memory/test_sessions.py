@@ -11,6 +11,7 @@ from conversations.engines.messages import MessageEngine
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions import manager
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
@@ -137,6 +138,20 @@ class TestEnding:
         status = {s.key: s.status for s in Session.objects.all()}
         assert status == {"quiet": "abandoned", "busy": "active"}
         assert MANAGER.abandon_orphans() == 0
+
+    def test_one_that_is_heard_of_while_orphans_are_abandoned_goes_on(self, begin, monkeypatch):
+        begin("first"), begin("second")
+        Session.objects.update(started_at=timezone.now() - timedelta(hours=25))
+        end = manager.end_session
+
+        def hear_of_second(session, *rest):
+            end(session, *rest)
+            Session.objects.filter(key="second").update(active_at=timezone.now())
+
+        monkeypatch.setattr(manager, "end_session", hear_of_second)
+        assert MANAGER.abandon_orphans() == 1
+        status = {s.key: s.status for s in Session.objects.all()}
+        assert status == {"first": "abandoned", "second": "active"}
 
     def test_an_unknown_one(self, actor):
         with pytest.raises(NotFound):

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import numpy as np
 
-from conversations.engines.consolidation.matching import MIN_JACCARD, Texts
-from memory.engines.support.similarity import get_thresholds
+from conversations.engines.consolidation.matching import Texts
+from memory.engines.support.similarity import MIN_JACCARD, get_thresholds
 from memory.models import Fact, FactAssessment
 
 BLOCK_SIZE = 256  # rows of a matrix of cosines

@@ -16,14 +16,13 @@ from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.support.qualifiers import qualifies_otherwise
 from memory.engines.support.restatement import restates
-from memory.engines.support.similarity import get_thresholds, same_claim, swaps_words
+from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact
 from memory.models.hashes import content_hash, normalise_text
 from memory.words import STOP_WORDS, TOKEN
 
-MIN_JACCARD = 0.85  # token Jaccard above which two texts may be the same
 RESTATED = 0.9  # how alike two texts count that say the same in other words
 MAX_CANDIDATES = 20  # facts that share rare words with a text
 NEIGHBOURS = 5  # facts of the nearest meaning

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, measure_length, sentences
 from memory.engines.search.answer_boost import ASKS
+from memory.engines.support.similarity import MIN_JACCARD
 from memory.models.hashes import normalise_text
 from memory.words import TOKEN
 
@@ -24,7 +25,6 @@ MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answ
 CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
 ANSWERS = "(to: {})"
 MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
-MIN_JACCARD = 0.85  # token Jaccard from which two sentences are equivalent
 
 
 DECIDED = re.compile(

@@ -290,14 +290,15 @@ class SessionManager:
         heard = Session.objects.filter(status=Status.ACTIVE).annotate(
             heard=Coalesce("active_at", "started_at")
         )
-        idle = heard.filter(heard__lt=before).select_related("branch").order_by("pk")
+        idle = heard.filter(heard__lt=before)
         count = 0
-        for session in idle.iterator(BATCH_SIZE):
+        for session in idle.select_related("branch").order_by("pk").iterator(BATCH_SIZE):
             actor = system_actor(session)
             next_rid.ensure_lease()
-            with transaction.atomic(savepoint=False):
-                end_session(session, actor, Status.ABANDONED, "")
-            count += 1
+            with transaction.atomic(savepoint=False):  # it may have been heard of since it was read
+                if idle.select_for_update().filter(pk=session.pk).first():
+                    end_session(session, actor, Status.ABANDONED, "")
+                    count += 1
         return count
 
 
