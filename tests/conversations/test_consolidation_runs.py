@@ -453,3 +453,22 @@ def test_runs_are_listed_newest_first_and_filtered(actor: Actor, say: Say) -> No
     assert [one.pk for one in engine.list_runs(actor=actor, target="s1").results] == [first.pk]
     assert engine.list_runs(actor=actor, level="agent").results == []
     assert engine.list_runs(actor=actor, state="undone").results == []
+
+
+def test_two_sessions_that_are_learned_from_at_once_make_one_fact(
+    actor: Actor, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(ARGON, session="s1")
+    say(NEARLY, session="s2")
+    end(actor, "s1"), end(actor, "s2")
+    plan, others = consolidation.plan_piece, ["s2"]
+
+    def plan_beside_another(*rest: Any) -> Any:
+        made = plan(*rest)
+        if others:
+            run(actor, others.pop())
+        return made
+
+    monkeypatch.setattr(consolidation, "plan_piece", plan_beside_another)
+    assert counts(run(actor, "s1").run) == (1, 0, 0, 1, 1)
+    assert brief(actor) == [(NEARLY, 0.8, 1)]

@@ -1,6 +1,7 @@
 """Consolidation of a session: its decisions and repairs become facts, by rule."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -32,19 +33,24 @@ from conversations.engines.consolidation.writing import FindingWriter, choose_le
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.db.retry import retry_transaction
-from memory.engines.versions.commits import open_commit
+from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Write
-from memory.models import Fact, FactLink, Project, Session
+from memory.models import Commit, Fact, FactLink, Project, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 
 MAX_COMMIT_FINDINGS = 100  # in one commit, so that other writers wait for one piece only
+MAX_COMPARISONS = 4  # of a piece, while other sessions are learned from at the same time
 MAX_PIECES = 20  # in one task, so that other tasks get their turn
 REST_QUEUED = "The rest is queued."
 REST_UNREAD = "Only the first findings were tried: a run queues the rest."
 ASKS_NO_MODEL = "A dry run asks no language model: rules read all of it."
 KIND = "consolidate.session"
+
+
+class Outpaced(Exception):
+    """Another session was learned from since the texts were compared: it may have said the same."""
 
 
 class Piece(NamedTuple):
@@ -93,8 +99,12 @@ class SessionSource:
 
 @dataclass(frozen=True)
 class PiecePlan:
-    """What is written of a piece: compared with what is stored, without a transaction."""
+    """What is written of a piece: compared with what is stored, without a transaction.
 
+    ``head`` is the branch's last commit that was compared.
+    """
+
+    head: int
     news: Sequence[Finding]
     same: Mapping[str, Fact]
     leaders: Mapping[str, str]
@@ -146,14 +156,21 @@ def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Act
     """
     set_costs(run, source.costs)
     for piece in source.pieces:
-        if plan := plan_piece(source, piece):
-            write_piece(source, run, plan, piece, actor)
-        else:
-            _mark_compared(source.session, piece.found)
+        learn_piece(source, run, piece, actor)
     set_read(source, run, source.costs.note)
     if not source.is_whole:
         run.note = REST_QUEUED
         enqueue("memory.consolidate", source.session.pk)
+
+
+def learn_piece(source: SessionSource, run: ConsolidationRun, piece: Piece, actor: Actor) -> None:
+    """Compare and write a piece; again where another session's facts came in between."""
+    for left in reversed(range(MAX_COMPARISONS)):
+        plan = plan_piece(source, piece)
+        if plan is None:
+            return _mark_compared(source.session, piece.found)
+        with suppress(Outpaced):
+            return write_piece(source, run, plan, piece, actor, is_last=not left)
 
 
 def set_read(source: SessionSource, run: ConsolidationRun, note: str) -> None:
@@ -175,6 +192,7 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     """Return what of a piece is written, without what says what the session was given in other words."""
     session, texts = source.session, piece.texts
     session.branch.refresh_from_db(fields=["head", "head_at"])  # the pieces before count
+    head = session.branch.head
     news = drop_open(session, [one for one in piece.found if one.text in texts.words])
     if not news:
         return None
@@ -183,25 +201,33 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
     comparison = compare_texts(session, [one.text for one in news if one.is_statement])
     leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
-    return PiecePlan(news, same, leaders, comparison)
+    return PiecePlan(head, news, same, leaders, comparison)
 
 
 def write_piece(
-    source: SessionSource, run: ConsolidationRun, plan: PiecePlan, piece: Piece, actor: Actor
+    source: SessionSource,
+    run: ConsolidationRun,
+    plan: PiecePlan,
+    piece: Piece,
+    actor: Actor,
+    *,
+    is_last: bool = True,
 ) -> None:
-    """Write what was planned in one commit."""
-    for name, value in _commit_findings(source.session, run, plan, piece, actor).items():
+    """Write what was planned in one commit. Raises Outpaced, unless this is the last try."""
+    for name, value in _commit_findings(source.session, run, plan, piece, actor, is_last).items():
         setattr(run, name, value)
 
 
 @retry_transaction
 def _commit_findings(
-    session: Session, run: ConsolidationRun, plan: PiecePlan, piece: Piece, actor: Actor
+    session: Session, run: ConsolidationRun, plan: PiecePlan, piece: Piece, actor: Actor, is_last: bool
 ) -> dict[str, object]:
     """Commit findings, without sources erased or consumed meanwhile; return the run's new values."""
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):
         with open_commit(actor, session.branch.name, KIND, write=Write.EXTRACT) as commit:
+            if not is_last and is_outpaced(plan, commit):
+                raise Outpaced
             sources = [one.source for one in plan.news]
             further = {uid for one in plan.news for uid, _kind in one.more}
             gone = erased_uids(session.project_id, {*sources, *further, *plan.comparison.uids})
@@ -213,6 +239,12 @@ def _commit_findings(
             counts = writer.write(left, plan.comparison.without(gone))
         _mark_compared(session, piece.found)
         return store_commit(run, commit.commit, counts)
+
+
+def is_outpaced(plan: PiecePlan, commit: CommitWriter) -> bool:
+    """Return whether a session was learned from since the comparison of a plan."""
+    later = Commit.objects.filter(branch=commit.branch, seq__gt=plan.head, kind=KIND)
+    return later.exists()
 
 
 def _split_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
