@@ -105,8 +105,8 @@ class Consolidations(SettingsPage, StateListPage):
     settings_form = NightlyForm
     extra_context = {
         "lead": gettext_lazy(
-            "A run makes facts of a session, or merges what an agent or a task learned twice. Each says what"
-            " it did, and can be undone whole."
+            "A run makes facts of a session, merges what an agent or a task learned twice, or proposes"
+            " reflections. Each says what it did, and can be undone whole."
         ),
         "search": gettext_lazy("Filters, such as level:session or target:s1"),
         "drawing": "merge",

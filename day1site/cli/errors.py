@@ -1,5 +1,8 @@
 """What the command line itself refuses; the engines' errors have the same two attributes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 
 class CliError(Exception):
     """Ends the command with status 1: one line with the text and the stable code."""
@@ -26,3 +29,9 @@ class Refused(CliError):
     def __init__(self, code: str, text: str, field: str = "") -> None:
         super().__init__(code, text)
         self.field = field
+
+
+def name_changed(code: str, text: str, data: Mapping[str, Any]) -> str:
+    """Return the sentence of a refusal, with the ids that stand in the way of what is undone."""
+    changed = (data.get("changed") or ()) if code == "conflict" else ()
+    return f"{text} {', '.join(map(str, changed))}".rstrip()

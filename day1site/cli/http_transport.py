@@ -8,7 +8,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from day1site.cli.errors import CliError, Refused
+from day1site.cli.errors import CliError, Refused, name_changed
 from day1site.cli.output import note_secrets
 from day1site.cli.rest import (
     PREFIX,
@@ -91,7 +91,9 @@ def read_refusal(error: HTTPError) -> Refused:
     """Return the server's refusal, in its own words where it is Day1."""
     try:
         problem = json.loads(error.read())
-        return Refused(problem["code"], problem.get("detail") or problem["title"], problem.get("field") or "")
+        text = problem.get("detail") or problem["title"]
+        text = name_changed(problem["code"], text, problem.get("data") or {})
+        return Refused(problem["code"], text, problem.get("field") or "")
     except (ValueError, KeyError, TypeError, OSError):
         return Refused(
             "unreachable", f"The server answered {error.code} {error.reason}, which Day1 does not."

@@ -20,7 +20,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.routers import SimpleRouter
 
-from day1site.cli.errors import Refused
+from day1site.cli.errors import Refused, name_changed
 from day1site.cli.output import note_secrets
 from day1site.cli.rest import REDACTED, Answer, encode_body, encode_query, session_header
 from memory.actors import Actor
@@ -48,7 +48,8 @@ class LocalTransport:
         try:
             response = view(request, **arguments)
         except Day1Error as error:
-            raise Refused(error.code, error.text, str(error.data.get("field", ""))) from error
+            text = name_changed(error.code, error.text, error.data)
+            raise Refused(error.code, text, str(error.data.get("field", ""))) from error
         except APIException as error:
             raise Refused("invalid", str(error.detail)) from error
         content = response.render().content

@@ -100,7 +100,7 @@ class Ageing(SettingsPage):
         "none_fits": lazy("Nothing has aged for this reason."),
         "show_all": lazy("All reasons"),
         "none_yet": lazy(
-            "Nothing has aged here: no fact is expired, past its days, stale or over the budget."
+            "Nothing to archive: no fact that may go is expired, past its days, stale or over the budget."
         ),
     }
 

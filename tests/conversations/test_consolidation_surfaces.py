@@ -183,6 +183,15 @@ def test_commands(day1: Day1, actor: Actor) -> None:
     assert day1("consolidate", "session")[0] == 2
 
 
+def test_a_command_names_what_was_built_on_a_run(day1: Day1, actor: Actor, say: Say) -> None:
+    first = run(actor, "s1").run
+    say(NEARLY, session="s2")
+    run(actor, "s2")
+    (fact,) = FactEngine().list_facts(actor=actor).results
+    told = f"This cannot be undone any more: 1 of what it touched changed since. {fact.uid}\n"
+    assert day1("consolidate", "undo", str(first.pk)) == (1, "", f"conflict: {told}")
+
+
 # ---- pages -------------------------------------------------------------------------------------------------
 
 

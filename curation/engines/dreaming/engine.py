@@ -233,7 +233,7 @@ def create_branch(run: ConsolidationRun, actor: Actor) -> Branch:
 
 
 def open_request(branch: Branch, run: ConsolidationRun, created: int, actor: Actor) -> MergeRequest:
-    title = f"Dreaming: {created} reflections of {run.observations} observations"
+    title = f"Dreaming: {created} reflection{'s'[: created != 1]} of {run.observations} observations"
     return MergeRequestEngine().create_request(
         source=branch.name, target=run.branch.name, title=title, description=f"Run {run.pk}", actor=actor
     )

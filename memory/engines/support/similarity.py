@@ -12,7 +12,6 @@ from rapidfuzz.distance import Levenshtein
 
 from memory.words import STOP_WORDS, TOKEN
 
-
 MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, whatever a model says
 
 

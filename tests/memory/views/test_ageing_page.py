@@ -49,7 +49,7 @@ def find_archived(main: Branch) -> set[str]:
 def test_each_row_says_why_and_what_it_is_worth(
     viewer: Client, curator: Client, write: Callable[..., str], project: Project
 ) -> None:
-    assert "Nothing has aged here" in show(viewer)
+    assert "Nothing to archive" in show(viewer)
     write("old one")
     write("old and pinned", pinned=True)
     write("an error", category="error", priority="P4")
