@@ -34,6 +34,8 @@ def test_what_the_table_names_is_there(new: str) -> None:
         ("memory.engines.handles.WorkHandles", "memory.engines.access.work_handles.WorkHandles"),
         ("day1site.cli.connecting.jsonc", "day1site.cli.connect.jsonc"),
         ("day1site.cli.connecting.programs.hook", "day1site.cli.connect.clients.hook"),
+        ("memory.engines.judging.judge", "memory.engines.facts.verdicts.judge"),
+        ("memory.views.toasts.tell", "memory.views.flash.tell"),
         ("memory.api.problems.handle", "memory.api.problems.handle_error"),
         ("memory.api.problems.handle_error", ""),
         (OLD, NEW),
