@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiResponse, OpenApiTypes, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.capture.engine import IngestEngine
+from conversations.capture.engine import MAX_EVENTS, IngestEngine
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query
@@ -15,6 +15,7 @@ from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, UnknownField
 
+EVENTS = {"oneOf": [{"type": "object"}, {"type": "array", "items": {}, "maxItems": MAX_EVENTS}]}
 CLIENT = query("client", TEXT, "The program that sends them, such as claude-code.")
 PARAMETERS = frozenset({"branch", "branch_name", "client"})
 ANSWER = (
@@ -33,7 +34,7 @@ class IngestViewSet(Resource):
         "event reads.",
         tags=["ingest"],
         parameters=[BRANCH, CLIENT],
-        request=OpenApiTypes.OBJECT,
+        request={"application/json": EVENTS},
         responses={200: OpenApiResponse(description=ANSWER)},
     )
     @action(detail=False, methods=["post"])

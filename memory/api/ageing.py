@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from memory.api import shapes
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_versions
+from memory.api.requests import VERSIONS
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, document_routes, page, route
 from memory.api.shapes import page_shape
@@ -109,9 +110,7 @@ class RunInput(s.Serializer):
         child=s.UUIDField(), required=False, max_length=MAX_IDS, help_text="Only these, as far as they aged."
     )
     exclude = s.ListField(child=s.UUIDField(), required=False, max_length=MAX_IDS, help_text="Not these.")
-    expected_versions = s.DictField(
-        child=s.IntegerField(), required=False, help_text="Fact id -> the version that was read."
-    )
+    expected_versions = VERSIONS
     session_id = s.CharField(required=False, max_length=200)
     task_id = s.CharField(required=False, max_length=200)
     agent_id = s.CharField(required=False, max_length=200)

@@ -17,7 +17,7 @@ from memory.api.reading import Input, count
 from memory.db.fields import dumps
 from memory.db.raw_select import CUT_MARK
 from memory.engines.support.idempotency import Answer, IdempotencyEngine, Keep, Store, keep_nothing
-from memory.engines.support.validation import secrets_found
+from memory.engines.support.validation import read_flag, secrets_found
 from memory.exceptions import Invalid, StaleVersion
 
 Handler = Callable[..., Response]
@@ -41,7 +41,7 @@ class Resource(ViewSet):
         if request.auth is not None:  # None where no key is needed
             secrets_found.start(get_request_actor(request).project_id)
         key = request.headers.get("Idempotency-Key")
-        if request.method == "POST" and key is not None and not self.reads:
+        if request.method == "POST" and key is not None and not self.reads and not is_dry_run(request):
             handler: Handler = getattr(self, "post")  # noqa: B009  # set for each request by the router
             setattr(self, "post", partial(self._run_once, handler, key))  # noqa: B010
 
@@ -133,6 +133,15 @@ def _shorten_value(value: Any, width: int) -> Any:
 def get_request_actor(request: Request) -> Actor:
     """Return the actor, which the authentication class has set."""
     return cast(Actor, request.auth)  # the stubs know Django's own Token alone
+
+
+def is_dry_run(request: Request) -> bool:
+    """Return whether a request only asks what would be done.
+
+    Its answer is not stored: the transaction around that would end with what the dry run takes back.
+    """
+    body = request.data if isinstance(request.data, dict) else {}
+    return body.get("dry_run") is True or read_flag(request.query_params.get("dry_run", "")) is True
 
 
 def request_fingerprint(request: Request) -> str:

@@ -64,7 +64,7 @@ def make_filter(field: FilterField) -> df.Filter:
             return df.BooleanFilter(**traits)
         case t.Identifier():
             return df.UUIDFilter(**traits)
-        case t.Repository() as text:
+        case t.Text() as text if not field.many:
             return df.CharFilter(max_length=text.max_length, **traits)
     return (AnyOf if field.many else df.CharFilter)(**traits)
 

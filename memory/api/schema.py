@@ -52,7 +52,7 @@ def header(name: str, text: str, **kind: str | int) -> OpenApiParameter:
 
 
 TEXT: Schema = {"type": "string"}
-COUNT: Schema = {"type": "integer", "minimum": 0}
+COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**53}
 BRANCH = query("branch", {"type": "string", "maxLength": 200, "default": "main"}, "The branch to look at.")
 AT = query("at", {"anyOf": r.POINT["anyOf"]}, r.POINT["description"])
 STATED = [

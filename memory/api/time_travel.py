@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from drf_spectacular.drainage import set_override
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -82,6 +83,7 @@ class PastShape(s.Serializer):
     previous = s.CharField(allow_null=True)
 
 
+set_override(PastShape, "many", False)  # the route is that of a list, the answer is one page
 POINT_IN_TIME = query("at", {"anyOf": POINT["anyOf"]}, POINT["description"], required=True)
 KINDS = ("fact", "relation", "observation", "conversation", "message")  # of all apps, for the document
 KIND = query("type", {**TEXT, "enum": list(KINDS), "default": "fact"}, "What to read.")

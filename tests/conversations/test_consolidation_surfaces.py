@@ -70,6 +70,20 @@ def test_a_run_from_its_dry_run_to_its_undo(api: Api, actor: Actor) -> None:
     assert (again.status_code, again.json()["code"]) == (409, "illegal_transition")
 
 
+def test_a_dry_run_is_answered_anew_and_not_stored(api: Api) -> None:
+    task = api.post("/tasks", {"name": "Dry", "objectives": ["One."]}).json()
+    for path, body in (
+        (f"/tasks/{task['slug']}/consolidate", {"dry_run": True}),
+        (RUNS, {"level": "session", "target": "s1", "dry_run": True}),
+        (f"{RUNS}?dry_run=true", {"level": "session", "target": "s1"}),
+    ):
+        for _ in range(2):
+            answer = api.post(path, body, Idempotency_Key="again")
+            assert answer.status_code == 200, answer.content
+            assert "Idempotency-Replayed" not in answer.headers
+        assert dump()["IdempotencyRecord"] == []
+
+
 def test_a_task_is_consolidated_at_its_own_address(api: Api) -> None:
     task = api.post("/tasks", {"name": "Twice", "objectives": ["One."]}).json()
     path = f"/tasks/{task['slug']}/consolidate"

@@ -37,6 +37,7 @@ from conversations.engines.consolidation.session import (
     set_read,
     write_piece,
 )
+from conversations.engines.fields import CONSOLIDATION_FILTERS
 from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
@@ -58,6 +59,7 @@ from memory.queue.producer import enqueue
 
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
 CHECK_SHARE = c.number_check(0.0, 1.0)
+FILTERS = {one.name: c.blank_or(one.make_check()) for one in CONSOLIDATION_FILTERS}
 
 
 class ConsolidationEngine:
@@ -174,9 +176,8 @@ class ConsolidationEngine:
     ) -> Page[ConsolidationRun]:
         """List the runs on branches that the actor may use, newest first. Raises Invalid."""
         actor.require_scope("read", branch_name or None)
-        requested = {"branch__name": branch_name, "target": c.plain_text("target", target)}
-        requested["level"] = level and c.one_of(Level.values)("level", level)
-        requested["state"] = state and c.one_of(State.values)("state", state)
+        requested = c.validate({"level": level, "state": state, "target": target}, FILTERS)
+        requested["branch__name"] = branch_name
         rows = list_visible_runs(actor).filter(**{name: value for name, value in requested.items() if value})
         return paginate(rows, **RUNS.read_key(ordering), limit=limit, cursor=cursor)
 

@@ -138,6 +138,24 @@ def test_every_change_of_a_fact_tells_how_to_name_what_was_read() -> None:
         assert ("expected_version" in told) == (method == "delete")
 
 
+def test_what_generated_requests_rarely_reach_is_documented_as_it_is(api: Api) -> None:
+    paths = get_schema()["paths"]
+    past = paths["/api/v1/time-travel"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert past == {"$ref": "#/components/schemas/Past"}
+    hook = paths["/api/v1/ingest/hook"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert [one["type"] for one in hook["oneOf"]] == ["object", "array"]
+    for path, name, most in (
+        ("/branches", "tag", 100),
+        ("/scores", "target_type=fact&target_id={id}&dimension", 50),
+        ("/consolidation/runs", "target", 200),
+    ):
+        found = {one["name"]: one for one in paths[f"/api/v1{path}"]["get"]["parameters"]}
+        field, query = name.rsplit("&", 1)[-1], name.format(id=api.fact(path)["id"])
+        assert found[field]["schema"]["maxLength"] == most
+        assert api.get(f"{path}?{query}={'x' * most}").status_code == 200
+        refused(api.get(f"{path}?{query}={'x' * (most + 1)}"), 400, "invalid", field)
+
+
 def api_patterns() -> list[Any]:
     (included,) = [p for p in get_resolver().url_patterns if str(p.pattern) == "api/v1/"]
     return included.url_patterns
@@ -233,6 +251,9 @@ NOT_IN_THE_SCHEMA = {
     (400, "sequence_num"): "messages are numbered upwards",
     (400, "text"): "the format markdown has a text, of its own form",
     (400, "state"): "of an objective a state or a note is changed",
+    (400, "max_total_cost"): "a limit of money needs prices in the settings",
+    (400, "recipe"): "it is one of this server's",
+    (400, "change"): "a list with nothing in it names no change",
     (412, ""): "another version was read",
 }
 ONE_OF_A_LIST = re.compile(r"was array, became (number|integer|string|boolean)")  # ?a=5 is a list of one
