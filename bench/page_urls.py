@@ -23,7 +23,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
     "agent": ("key={agent}",),
     "analytics": ("", "days=3650", "junk=stale"),
     "facts": ("", "category={category}&status=active", "q={words}"),
-    "branches": ("", "archived=1"),
+    "branches": ("", "archived=true"),
     "branch": ("", "tab=log", "tab=diff", "tab=diff&type=link", "tab=stats"),
     "review": ("", "status=resolved", "status=all"),
     "queue": ("", "reason=unverified"),

@@ -9,6 +9,7 @@ from curation.views.handoffs import HandoffPage, Handoffs
 from curation.views.quarantines import QuarantinePage, Quarantines
 from curation.views.queue import ChangeView, QueuePage, SaveView
 from curation.views.review import Answer, Review
+from curation.views.review_figure import load_review_figure
 from curation.views.review_panels import count_questions, load_questions, load_waiting
 from curation.views.scores import ScoreConversation, load_scores
 from curation.views.scorings import Scorings
@@ -16,7 +17,7 @@ from curation.views.templates import TemplatePage, Templates
 from curation.views.verification import AskJudge, JobPage, VerificationPage, load_panel
 from memory.views.fact_panels import add_fact_panel
 from memory.views.frames import WEB, Page, build_patterns
-from memory.views.home import add_home_panel
+from memory.views.home import add_home_figure, add_home_panel
 from memory.views.navigation import Section, add_section
 from memory.views.view_context import REVIEW, add_counter
 
@@ -55,5 +56,6 @@ add_section(Section("quarantines", _("Quarantine"), "archived", "y", scope="cura
 add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)
 add_counter(REVIEW, count_questions)
+add_home_figure(load_review_figure)
 add_home_panel("review_waiting.html", load_waiting)
 add_conversation_panel("conversation/scores.html", load_scores)

@@ -168,7 +168,7 @@ def count_entry(title: Any, count: int, address: str) -> SafeString:
 
 
 @register.simple_tag
-def figure(count: int, address: str, text: Any, is_current: bool = False, drawing: str = "") -> SafeString:
+def figure(count: Any, address: str, text: Any, is_current: bool = False, drawing: str = "") -> SafeString:
     """Render an item of a list of figures: a number, what it counts, its course, and the way to it."""
     current = SafeString(' aria-current="true"') if is_current else ""
     html = '<li><a href="{}"{}><strong>{}</strong> {}{}</a></li>'

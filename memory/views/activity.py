@@ -1,5 +1,6 @@
 """Activity: what was done and learned, by day, agent and session; a burst of commits is one line."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import django_filters as df
@@ -7,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memory.api import shapes
-from memory.engines.branches.feed import FeedEngine, FeedFilter
+from memory.engines.branches.feed import Burst, FeedEngine, FeedFilter
 from memory.exceptions import Invalid
 from memory.models import Commit
 from memory.views.frames import add_page
@@ -83,11 +84,16 @@ class Activity(Listing):
             until=None if self.reader.is_now else self.reader.moment,
             **self.paging(MAX_BURSTS),
         )
-        for burst in page.results:
-            burst.day = timezone.localtime(burst.newest.at).date()
+        set_days(page.results)
         return page
 
     def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
         raise Invalid(
             "What was done is filtered by agent, session, action and time, and not searched.", field="q"
         )
+
+
+def set_days(bursts: Sequence[Burst]) -> None:
+    """Set the day of each burst in the reader's zone."""
+    for burst in bursts:
+        burst.day = timezone.localtime(burst.newest.at).date()

@@ -1,6 +1,7 @@
 """Home: health, open questions, and what agents learned today."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
 
@@ -10,20 +11,39 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from memory.engines.activity.contributors import TodayEngine, Work
+from memory.engines.branches.feed import Burst, FeedEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.store.health import check_health
+from memory.views.activity import set_days
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
-from memory.views.question_rows import newest_run
+from memory.views.question_rows import draw_recall, load_runs
 from memory.views.sparklines import draw_sparkline
 from memory.views.view_context import ViewContext
 
-NEWEST = 8
+NEWEST, BURSTS = 8, 6
 DAYS = 14  # that a drawing shows
 HEALTH_TTL_SECONDS = 15  # of the cached health: pinging a broker may take one
 
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of Home: a number, the name of the page that it comes from, what it counts, its course."""
+
+    count: Any
+    page: str
+    text: Any
+    drawing: SafeString
+
+
+FIGURES: list[Callable[[ViewContext], Figure | None]] = []  # of apps to the right
 # Templates of apps to the right, and what each shows as ``panel``; None: nothing.
 PANELS: list[tuple[str, Callable[[ViewContext], Any]]] = []
+
+
+def add_home_figure(load: Callable[[ViewContext], Figure | None]) -> None:
+    """Show a figure on Home, unless there is none."""
+    FIGURES.append(load)
 
 
 def add_home_panel(template: str, load: Callable[[ViewContext], Any]) -> None:
@@ -45,9 +65,11 @@ class Home(ProjectPage):
         return super().get_context_data(
             health=self.health(),
             newest=newest,
+            figures=[figure for load in FIGURES if (figure := load(self.reader)) is not None],
             panels=self.panels(),
+            feed=self.feed(),
             work=self.work(),
-            recall=newest_run(self.reader.actor, self.reader.branch.name),
+            **self.recall(),
             **self.count_days(),
             **kwargs,
         )
@@ -58,6 +80,18 @@ class Home(ProjectPage):
         added, changed = [one.added for one in days], [one.changed for one in days]
         drawings = {"added_drawing": draw_days(added), "changed_drawing": draw_days(changed)}
         return {"added": added[-1], "changed": changed[-1], **drawings}
+
+    def recall(self) -> dict[str, Any]:
+        """Return the newest run of the saved questions on the branch, with a drawing of those before."""
+        runs = load_runs(self.reader.actor, self.reader.branch.name)
+        return {"recall": runs[0], "recall_drawing": draw_recall(runs)} if runs else {}
+
+    def feed(self) -> Sequence[Burst]:
+        """Return what was done last on any branch, as the activity page lists it."""
+        until = None if self.reader.is_now else self.reader.moment
+        found = FeedEngine().list_bursts(actor=self.reader.actor, until=until, limit=BURSTS).results
+        set_days(found)
+        return found
 
     def health(self) -> dict[str, Any]:
         key = f"health:{self.reader.project.pk}"

@@ -7,12 +7,14 @@ from uuid import UUID
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memory.actors import Actor
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine, describe_result
 from memory.models.questions import EvalRun, Question
+from memory.views.sparklines import draw_sparkline
 
 CHANGES: dict[str, Any] = {
     "lost": _("lost"),
@@ -86,11 +88,24 @@ def describe_results(recall: Any) -> list[dict[str, Any]]:
 # ---- runs ----------------------------------------------------------------------------------------------
 
 
-def newest_run(actor: Actor, branch_name: str) -> EvalRun | None:
-    """Return the newest run on a branch that has figures, of the last thirty, for Home."""
+def load_runs(actor: Actor, branch_name: str) -> Sequence[EvalRun]:
+    """Return the runs on a branch that have figures, of the last thirty, the newest first, for Home."""
     runs = EvalEngine().list_evals(actor=actor, limit=LISTED_RUNS).results
-    own = (run for run in runs if run.branch == branch_name and run.figures.get("recall") is not None)
-    return next(iter(with_percents([*own])), None)
+    return with_percents(select_comparable(runs, branch_name))
+
+
+def select_comparable(runs: Sequence[EvalRun], branch_name: str) -> list[EvalRun]:
+    """Return the runs on a branch that have figures and the newest one's k."""
+    own = [run for run in runs if run.branch == branch_name and run.figures.get("recall") is not None]
+    return [run for run in own if run.k == own[0].k]
+
+
+def draw_recall(runs: Sequence[EvalRun]) -> SafeString:
+    """Return a sparkline of the recall of the runs, which are the newest first; nothing for one."""
+    shares = [round(100 * run.figures["recall"]) for run in reversed(runs)]
+    text = gettext("Recall of the last {n} runs: {first} percent at first, {last} percent now.")
+    words = text.format(n=len(runs), first=shares[0], last=shares[-1])
+    return draw_sparkline(shares, words) if len(runs) > 1 else SafeString("")
 
 
 def with_percents(runs: Sequence[EvalRun]) -> Sequence[EvalRun]:
@@ -106,8 +121,7 @@ def draw_chart(runs: Sequence[EvalRun], branch_name: str, name: str) -> SafeStri
 
     Fewer than two are no chart.
     """
-    shown = [run for run in runs if run.branch == branch_name and run.figures.get("recall") is not None]
-    shown = [run for run in reversed(shown) if run.k == shown[0].k]
+    shown = select_comparable(runs, branch_name)[::-1]
     if len(shown) < 2:
         return SafeString("")
     lines = format_html_join(

@@ -95,10 +95,7 @@ class ReviewEngine:
         Needs the scope curate.
         """
         actor.require_scope("curate")
-        items = _project_items(actor).filter(IN_USE, status=ReviewItem.Status.OPEN)
-        if branch:
-            items = items.filter(branch=branch)
-        return filter_allowed_branches(items, actor).order_by()[:maximum].count()
+        return select_waiting(actor, branch).filter(status=ReviewItem.Status.OPEN)[:maximum].count()
 
     def get_item(self, *, item_id: UUID, actor: Actor) -> ReviewItem:
         """Return a review item with its two facts. Needs the scope curate. Raises NotFound."""
@@ -156,6 +153,12 @@ class ReviewEngine:
         if (item := filter_allowed_branches(_project_items(actor), actor).filter(pk=item_id).first()) is None:
             raise NotFound()
         return item
+
+
+def select_waiting(actor: Actor, branch: Branch | None) -> QuerySet[ReviewItem]:
+    """Return the items on live branches that the actor may use, or on one, in no order."""
+    items = _project_items(actor).filter(IN_USE).order_by()
+    return filter_allowed_branches(items.filter(branch=branch) if branch else items, actor)
 
 
 def _project_items(actor: Actor) -> QuerySet[ReviewItem]:
