@@ -242,7 +242,7 @@ REPLAY = Noun(
         "system_prompt", CONTENT, "In place of those of the conversation.", CREATE, label=_("System prompt")
     ),
     Field("extra_context", CONTENT, "Behind the system prompt.", CREATE, label=_("Further context")),
-    Field("memory_context", CONTENT, use=READ, answer_help="What the memory told."),
+    Field("memory_context", CONTENT, use=READ, answer_help="What memory gave."),
     Field(
         "max_steps", Whole(1, 500), "Answers of the model, 20 by default.", CREATE, label=_("Steps at most")
     ),

@@ -40,7 +40,7 @@ MEMORY_FIELDS: dict[str, tuple[Any, Any]] = {
 HELPS: dict[str, Any] = {
     "model": lazy("Empty: the one of the server’s settings."),
     "system_prompt": lazy("In place of that of the conversation."),
-    "extra_context": lazy("Told behind the system prompt."),
+    "extra_context": lazy("Added after the system prompt."),
     "tools_allow": lazy("Names with commas between them. Empty: all that were used."),
     "tools_deny": lazy("Names with commas between them."),
 }

@@ -202,7 +202,7 @@ def test_a_command_names_what_was_built_on_a_run(day1: Day1, actor: Actor, say: 
     say(NEARLY, session="s2")
     run(actor, "s2")
     (fact,) = FactEngine().list_facts(actor=actor).results
-    told = f"This cannot be undone any more: 1 of what it touched changed since. {fact.uid}\n"
+    told = f"This cannot be undone any more: 1 of the memories that it touched changed since. {fact.uid}\n"
     assert day1("consolidate", "undo", str(first.pk)) == (1, "", f"conflict: {told}")
 
 
@@ -279,7 +279,7 @@ def test_a_page_names_what_stands_in_the_way_of_an_undo(project: Project, actor:
     curator = browser(person("cora", project, Membership.Role.CURATOR))
     address = f"/p/test/consolidation/{first.pk}"
     refused = text(curator.post(address, follow=True))
-    assert f"1 of what it touched changed since. “{ARGON}”" in refused
+    assert f"1 of the memories that it touched changed since. “{ARGON}”" in refused
     assert "Nothing of the run that is left to answer" in text(
         curator.post(address, {"do": "sure"}, follow=True)
     )

@@ -108,7 +108,7 @@ def is_own_commit(commit: Commit, actor: Actor) -> bool:
 
 def build_conflict(ids: Sequence[str]) -> Conflict:
     return Conflict(
-        "This cannot be undone any more: {count} of what it touched changed since.",
+        "This cannot be undone any more: {count} of the memories that it touched changed since.",
         count=len(ids),
         changed=list(ids[:MAX_NAMED_IDS]),
     )
