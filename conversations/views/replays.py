@@ -72,8 +72,9 @@ def count_steps(row: Replay) -> str:
     if row.cost is not None:
         parts.append(_("cost {cost}").format(cost=row.cost))
     if row.unknown_calls:
-        text = ngettext("{n} call without a recorded result", "{n} calls without a recorded result", row.unknown_calls)
-        parts.append(text.format(n=row.unknown_calls))
+        n = row.unknown_calls
+        text = ngettext("{n} call without a recorded result", "{n} calls without a recorded result", n)
+        parts.append(text.format(n=n))
     return ", ".join(parts)
 
 
