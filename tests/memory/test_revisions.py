@@ -31,7 +31,27 @@ REVISED = [
         "No, that's wrong: the retry limit of the mailer is 7, not 5.",
     ),
 ]
+QUEUE = "We use Kafka for the queue."
+REVISED += [
+    (QUEUE, "We dropped Kafka for the queue."),
+    (QUEUE, "We moved the queue off Kafka."),
+    (QUEUE, "We got rid of Kafka in the queue."),
+    (QUEUE, "We decided against Kafka for the queue."),
+    (QUEUE, "We're done with Kafka for the queue."),
+    ("队列用 Kafka。", "队列放弃了 Kafka。"),
+]
 OTHERS = [
+    (QUEUE, "We dropped Kafka."),  # of what, is not said
+    (QUEUE, "We dropped Kafka for the queue in staging."),
+    (QUEUE, "We dropped Kafka for the queue and the cache."),
+    (QUEUE, "We dropped the Kafka dashboard of the queue."),
+    (QUEUE, "We never dropped Kafka for the queue."),
+    (QUEUE, "Should we have dropped Kafka for the queue?"),
+    (QUEUE, "If we dropped Kafka for the queue, it would be slow."),
+    (QUEUE, "The customer dropped Kafka for the queue."),
+    ("We don't use Kafka for the queue.", "We dropped Kafka for the queue."),
+    ("We moved off Kafka for the queue.", "We dropped Kafka for the queue."),
+    ("Keep 3 replicas of the queue.", "We dropped 2 replicas of the queue."),
     ("退款重试次数是 3 次。", "不对，重试次数应该是 5 次，不是 3 次。"),
     ("API port 9443", "admin port 8443"),
     ("Postgres 16 for the ledger", "Redis 7 for the cache"),

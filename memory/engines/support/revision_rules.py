@@ -56,6 +56,15 @@ GIVEN_UP = (
     re.compile(r"(?:不再|而不是|弃用|停用|不用|不是)(?:使用|用|是|由|放在|放到)?([^,;。了]{1,30})"),
     re.compile(r"从([^,;。到改换迁切]{1,30})(?:到|改|换|迁|切)"),
 )
+# Given up without saying what comes instead.
+DROPPED = re.compile(
+    r"\b(?:(?:ditch|abandon|retir)ed|dropped|got rid of|stopped using|(?:are|'re) done with|decided against"
+    rf"|moved (?:[^,;.]{{1,40}}? )?(?:off(?: of)?|away from))\s{_PHRASE}"
+    r"|(?:放弃|去掉|撤掉)了?([^,;。了做]{1,30})"
+)
+UNSURE = re.compile(
+    r"\b(?:should|could|would|may|might|maybe|if|until|unless|almost|never|not)\b|n't\b|[?？吗]|没|如果"
+)
 END_OF_VALUE = re.compile(r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please)\b")
 UNITS = {
     "time": "ms s sec second min minute h hour d day week month year 毫秒 秒钟 秒 分钟 小时 天 周 个月 月 年",
@@ -139,7 +148,7 @@ def may_revise(text: str) -> bool:
     if not is_short(text):
         return False
     one = read_statement(text)
-    return bool(one.numbers or one.negated or one.changed)
+    return bool(one.numbers or one.negated or one.changed or DROPPED.search(one.text))
 
 
 def share_words(newer: str, older: str) -> float:
@@ -163,7 +172,7 @@ def takes_place(new: "Statement", old: "Statement") -> bool:
     """Return whether one of the rules finds that a statement takes the place of another."""
     if new.words.isdisjoint(old.words):
         return False
-    return gives_up(new, old) or flips(new, old) or renumbers(new, old) or renames(new, old)
+    return any(rule(new, old) for rule in (gives_up, drops, flips, renumbers, renames))
 
 
 # ---- statements --------------------------------------------------------------------------------------
@@ -284,7 +293,7 @@ def find_given_up(text: str) -> Iterator[frozenset[str]]:
     for pattern in GIVEN_UP:
         for match in pattern.finditer(text):
             phrase = END_OF_VALUE.split(match.group(1).strip())[0]
-            if words := frozenset(chain.from_iterable(split_runs(phrase)[0])):
+            if words := find_words(phrase):
                 yield words
 
 
@@ -308,6 +317,22 @@ def gives_up(new: Statement, old: Statement) -> bool:
         if is_subject and not old.negated and fits_value(new, added):
             return True
     return False
+
+
+def drops(new: Statement, old: Statement) -> bool:
+    """Return whether the newer statement says, and nothing else, that the older one's value was dropped."""
+    found = DROPPED.search(new.text)
+    if not found or old.negated or DROPPED.search(old.text) or UNSURE.search(new.text):
+        return False
+    verb = find_words(found.group()[: found.start(found.lastindex or 0) - found.start()])
+    value = find_words(END_OF_VALUE.split(found[found.lastindex or 0].strip())[0])
+    is_whole = new.words - verb == old.words - verb and new.numbers == old.numbers
+    return is_whole and bool(value) and value < old.words and has_subject(old.words)
+
+
+def find_words(text: str) -> frozenset[str]:
+    """Return the words of a phrase that are neither common nor words of change."""
+    return frozenset(chain.from_iterable(split_runs(text)[0]))
 
 
 def flips(new: Statement, old: Statement) -> bool:
