@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from curation.engines.queue.engine import QueueEngine
 from curation.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
@@ -92,6 +92,16 @@ NOTHING: dict[str, dict[str, Any]] = {
 }
 
 
+def describe_nothing(status: str, proposals: int) -> dict[str, Any]:
+    """Return what an empty list says; the first one names proposals, which wait in another tab."""
+    if status != "open" or not proposals:
+        return NOTHING[status]
+    text = ngettext(
+        "No question waits, but {n} proposal does.", "No question waits, but {n} proposals do.", proposals
+    )
+    return {**NOTHING[status], "none_yet": text.format(n=proposals)}
+
+
 def find_asked(request: HttpRequest) -> UUID | None:
     """Return the id of the single fact that a script requests, or None. Raises Invalid."""
     requested = request.GET.get("proposal", "") if getattr(request, "htmx", False) else ""
@@ -133,7 +143,8 @@ class Review(ProjectPage):
             "statuses": STATUSES.items(),
             "only": only,
         }
-        return super().get_context_data(**shown, **NOTHING[status], waiting=waiting, **kwargs)
+        nothing = describe_nothing(status, waiting)
+        return super().get_context_data(**shown, **nothing, waiting=waiting, **kwargs)
 
 
 class Answer(ProjectPage):

@@ -62,6 +62,14 @@ def test_the_queue_teaches_when_it_is_empty(curator: Client) -> None:
     assert "Every answer can be undone." in answered.split("Nothing was answered yet.")[1]
 
 
+def test_an_empty_queue_says_that_proposals_wait(curator: Client, actor: Actor) -> None:
+    for words in ("1 proposal does", "2 proposals do"):
+        FACTS.write_fact(fact_text=f"Perhaps: {words}.", propose=True, actor=actor)
+        page = text(curator.get("/p/test/review"))
+        assert f"No question waits, but {words}." in page
+        assert "Nothing needs review." not in page
+
+
 def test_a_question_shows_both_facts_and_what_differs(curator: Client, actor: Actor) -> None:
     (item,) = pairs(actor, 1)
     for path in ("review", f"review/{item.pk}"):
