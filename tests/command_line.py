@@ -15,6 +15,12 @@ def day1(project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     """Return a function that runs one command on the local store: its status, output and errors."""
     monkeypatch.delenv("DAY1_URL", raising=False)
 
+    return build_day1(project, capsys)
+
+
+def build_day1(project: Project, capsys: pytest.CaptureFixture[str]) -> Day1:
+    """Return a function that runs one command on a project: its status, output and errors."""
+
     def run(*words: str) -> tuple[int, str, str]:
         status = main(["--project", project.slug, *words])
         said = capsys.readouterr()

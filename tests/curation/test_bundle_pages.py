@@ -14,7 +14,7 @@ from memory.actors import Actor, local_actor
 from memory.models import Branch, Fact, Project
 from tests.curation.test_handoffs import write_fact
 from tests.memory.api.client import nothing_left
-from tests.memory.views.test_page_frame import text
+from tests.memory.views.test_page_frame import get_page, text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = "/p/test/bundles"
@@ -33,12 +33,6 @@ def foreign(other_project: Project) -> str:
     actor = local_actor(other_project.pk)
     write_fact(actor, "Batteries last <b>a year</b>.", branch="main")
     return KnowledgeBundleEngine().create_bundle(name="batteries", actor=actor).bundle_data
-
-
-def get_page(client: Client, path: str) -> str:
-    answer = client.get(path)
-    assert answer.status_code == 200, answer.content
-    return text(answer)
 
 
 def send(client: Client, document: str | bytes, **fields: Any) -> Any:

@@ -9,7 +9,7 @@ from curation.engines.handoffs.engine import HandoffEngine
 from curation.models import Handoff
 from memory.actors import Actor
 from tests.curation.test_handoffs import ADA, BOB, branches, write_fact  # noqa: F401
-from tests.memory.views.test_page_frame import text
+from tests.memory.views.test_page_frame import get_page, text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 engine = HandoffEngine()
@@ -22,12 +22,6 @@ def handoff(actor: Actor, branches: None) -> Handoff:  # noqa: F811
     return engine.create_handoff(
         source_branch=ADA, target_branch=BOB, instructions="Mend <b>the clock</b>.", actor=actor
     )
-
-
-def get_page(client: Client, path: str) -> str:
-    answer = client.get(path)
-    assert answer.status_code == 200, answer.content
-    return text(answer)
 
 
 def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client) -> None:

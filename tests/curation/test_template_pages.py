@@ -9,7 +9,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.models import Branch
 from tests.curation.test_handoffs import write_fact
-from tests.memory.views.test_page_frame import text
+from tests.memory.views.test_page_frame import get_page, text
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = "/p/test/templates"
@@ -23,12 +23,6 @@ def template(actor: Actor, main: Branch) -> Template:
     return TemplateEngine().create_template(
         name="bug-fix", source_branch="task/login", description="About <i>clocks</i>.", actor=actor
     )
-
-
-def get_page(client: Client, path: str) -> str:
-    answer = client.get(path)
-    assert answer.status_code == 200, answer.content
-    return text(answer)
 
 
 def test_an_empty_list_says_how_one_is_made(viewer: Client, curator: Client, main: Branch) -> None:

@@ -1,14 +1,11 @@
 """A person's home that programs are connected in, and the command line run there."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from day1site.cli import main
 from memory.models import Project
-
-Day1 = Callable[..., tuple[int, str, str]]
+from tests.command_line import Day1, build_day1
 
 
 @pytest.fixture
@@ -24,12 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def day1(home: Path, project: Project, capsys: pytest.CaptureFixture[str]) -> Day1:
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
+    return build_day1(project, capsys)
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -14,7 +14,7 @@ from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import ApiKey, Commit, Fact, Project
-from tests.command_line import Day1
+from tests.command_line import Day1, build_day1
 from tests.databases import only_on_sqlite
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,12 +29,7 @@ def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def day1(project: Project, capsys: pytest.CaptureFixture[str]) -> Day1:
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
+    return build_day1(project, capsys)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
-from day1site.cli import main
 from day1site.cli.connect import target, versions
 from day1site.cli.connect.codex_trust import hash_hooks
 from day1site.cli.connect.versions import COMMANDS
@@ -19,7 +18,7 @@ from memory.engines.access.keys import KeyEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.write_buffer import buffer
 from memory.models import ApiKey, Branch, Fact, Observation, Project, Session
-from tests.command_line import Day1
+from tests.command_line import Day1, build_day1
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
 from tests.site.hook_events import CONSOLIDATOR
 
@@ -43,12 +42,7 @@ def day1(
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     monkeypatch.chdir(tmp_path)
 
-    def run(*words: str) -> tuple[int, str, str]:
-        status = main(["--project", project.slug, *words])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return run
+    return build_day1(project, capsys)
 
 
 @pytest.fixture

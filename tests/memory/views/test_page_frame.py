@@ -22,6 +22,13 @@ def text(answer) -> str:
     return answer.content.decode()
 
 
+def get_page(client: Client, path: str) -> str:
+    """Return the text of a page that is there."""
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.content
+    return text(answer)
+
+
 def test_where_one_is_stands_in_the_bar(viewer: Client, actor: Actor, project) -> None:
     BranchManager().create_branch(name="task/tags", actor=actor)
     page = text(viewer.get("/p/test/?branch=task/tags"))

@@ -9,7 +9,7 @@ from memory.actors import Actor
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.facts.engine import FactEngine
 from memory.models import AgentTask, TaskObjective
-from tests.memory.views.test_page_frame import text
+from tests.memory.views.test_page_frame import get_page, text
 
 pytestmark = pytest.mark.django_db(transaction=True)  # a refusal rolls its transaction back
 engine = TaskEngine()
@@ -22,12 +22,6 @@ def task(actor: Actor) -> AgentTask:
     made = engine.create_task(name="Fix the login", objectives=steps, task_type="bug_fix", actor=actor)
     engine.join_task(task=made.task.pk, agent_id="ada", actor=actor)
     return made.task
-
-
-def get_page(client: Client, path: str) -> str:
-    answer = client.get(path)
-    assert answer.status_code == 200, answer.content
-    return text(answer)
 
 
 def test_an_empty_board_says_how_a_task_is_made(viewer: Client, maintainer: Client) -> None:
