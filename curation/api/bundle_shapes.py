@@ -110,7 +110,7 @@ class BundleReportShape(s.Serializer):
 
 
 class BundleUploadShape(s.Serializer):
-    """What became of an uploaded document."""
+    """The result of an uploaded document."""
 
     bundle = BundleShape(allow_null=True, help_text="null for a dry run.")
     report = BundleReportShape(allow_null=True, help_text="null when it was only kept.")

@@ -25,7 +25,7 @@ LINK_FIELDS = [field["name"] for field in list_fields("link", "create", "export"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one line."""
+    """The result of one line."""
 
     number: int
     state: str

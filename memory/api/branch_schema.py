@@ -90,7 +90,7 @@ documented = document_routes(
                 "The branch's own commits, newest first", {200: page(shapes.TitledCommitShape)}, None, PAGING
             ),
             "diff": route(
-                "What a branch shows otherwise than another point",
+                "Compare a branch with another point",
                 {200: branch_shapes.DiffShape},
                 None,
                 [*DIFFERING, *PAGING],
