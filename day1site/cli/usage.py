@@ -122,10 +122,12 @@ class Group(UsageFormat, click.Group):
         return f"{(self.subcommand_metavar or '').split()[0].lower()}s"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        begins_with_option = args and args[0].startswith("-") and args[0] not in HELP_FLAGS
+        # Of no words at all a shell completes the names of all actions.
+        if self.default and (begins_with_option or not (args or ctx.resilient_parsing)):
+            args = [self.default, *args]
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        if self.default and (not args or (args[0].startswith("-") and args[0] not in HELP_FLAGS)):
-            args = [self.default, *args]
         return super().parse_args(ctx, arrange_words(self, ctx, args))
 
     def resolve_command(

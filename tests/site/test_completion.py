@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
+from day1site.cli.commands import build
 from tests.site.test_up import ROOT, environment
 
 pytestmark = pytest.mark.slow
@@ -107,6 +109,21 @@ def test_tab_lists_the_verbs_of_a_noun(terminal: Terminal) -> None:
 @pytest.mark.parametrize("shell", INTERACTIVE)
 def test_tab_completes_a_noun(terminal: Terminal) -> None:
     terminal.type("day1 works\t", "workspace")
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "offered"),
+    [
+        ("facts", "--sta", ["--status"]),
+        ("facts --status", "a", ["active", "archived"]),
+        ("facts list --status", "a", ["active", "archived"]),
+        ("facts --limit 3", "--sta", ["--status"]),
+        ("facts --agent", "", []),
+    ],
+)
+def test_options_of_the_action_that_a_noun_stands_for(words: str, begun: str, offered: list[str]) -> None:
+    found = ShellComplete(build(), {}, "day1", "_").get_completions(words.split(), begun)
+    assert [one.value for one in found] == offered
 
 
 @pytest.mark.parametrize("shell", ["fish"])
