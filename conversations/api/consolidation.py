@@ -123,7 +123,7 @@ class ConsolidationViewSet(Resource):
     def runs(self, request: Request) -> Response:
         payload = Input(request)
         paging, branch = payload.take_paging(order=RUNS), payload.take_value("branch", c.plain_text, "")
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in CONSOLIDATION_FILTERS}
+        filters = payload.take_filters(CONSOLIDATION_FILTERS)
         payload.refuse_unknown()
         found = consolidation_engine.list_runs(
             actor=get_request_actor(request), branch_name=branch, **filters, **paging

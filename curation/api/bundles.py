@@ -70,7 +70,7 @@ class BundleViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging(order=BUNDLES)
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in BUNDLE_FILTERS}
+        filters = payload.take_filters(BUNDLE_FILTERS)
         payload.refuse_unknown()
         found = bundle_engine.list_bundles(actor=get_request_actor(request), **filters, **paging)
         return Response(page_shape(found, shapes.render_bundle))

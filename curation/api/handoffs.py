@@ -53,7 +53,7 @@ class HandoffViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging(order=HANDOFFS)
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in HANDOFF_FILTERS}
+        filters = payload.take_filters(HANDOFF_FILTERS)
         payload.refuse_unknown()
         found = handoff_engine.list_handoffs(actor=get_request_actor(request), **filters, **paging)
         return Response(page_shape(found, shapes.render_handoff))

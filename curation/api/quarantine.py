@@ -97,7 +97,7 @@ class QuarantineViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging(order=QUARANTINES)
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in QUARANTINE_FILTERS}
+        filters = payload.take_filters(QUARANTINE_FILTERS)
         payload.refuse_unknown()
         found = quarantine_engine.list_quarantines(actor=get_request_actor(request), **filters, **paging)
         return Response(page_shape(found, render))

@@ -78,7 +78,7 @@ class ScoreViewSet(Resource):
             "target_type": payload.take_needed("target_type", c.plain_text),
             "target_id": payload.take_needed("target_id", c.parse_uuid),
         }
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in SCORE_FILTERS}
+        filters = payload.take_filters(SCORE_FILTERS)
         payload.refuse_unknown()
         where: dict[str, Any] = {"actor": get_request_actor(request), "branch_name": branch}
         found = scoring_engine.list_scores(**target, **where, **filters, **paging)

@@ -13,7 +13,6 @@ from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.api.shapes import page_shape
-from memory.engines.support import validation as c
 
 scoring_engine = ScoringEngine()
 ROUTES = {
@@ -38,7 +37,7 @@ class ScoringViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging(order=SCORINGS)
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in SCORING_FILTERS}
+        filters = payload.take_filters(SCORING_FILTERS)
         payload.refuse_unknown()
         found = scoring_engine.list_scorings(actor=get_request_actor(request), **filters, **paging)
         return Response(page_shape(found, shapes.render_scoring))

@@ -90,7 +90,7 @@ class TemplateViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging(order=TEMPLATES)
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in TEMPLATE_FILTERS}
+        filters = payload.take_filters(TEMPLATE_FILTERS)
         payload.refuse_unknown()
         found = template_engine.list_templates(actor=get_request_actor(request), **filters, **paging)
         return Response(page_shape(found, shapes.render_template))

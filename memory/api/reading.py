@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from memory.actors import Actor
 from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.fields.filters import FilterField
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.engines.versions.lookup import MAIN
@@ -151,6 +152,10 @@ class Input:
         if order is not None:
             found["ordering"] = self.take_value("ordering", c.one_of(order.names), order.default)
         return found
+
+    def take_filters(self, filters: Iterable[FilterField]) -> dict[str, Any]:
+        """Take the texts of a list's filters, "" where one is not given: the engine checks them."""
+        return {one.name: self.take_value(one.name, c.plain_text, "") for one in filters}
 
     def take_unchecked(self, known: Iterable[str]) -> dict[str, Any]:
         """Take all values of these names unchecked: the engine checks them."""

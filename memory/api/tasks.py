@@ -77,7 +77,7 @@ class TaskViewSet(Resource):
     def list(self, request: Request) -> Response:
         payload = Input(request)
         paging = payload.take_paging(order=TASKS)
-        filters = {one.name: payload.take_value(one.name, c.plain_text, "") for one in TASK_FILTERS}
+        filters = payload.take_filters(TASK_FILTERS)
         payload.refuse_unknown()
         found = task_engine.list_tasks(actor=get_request_actor(request), **filters, **paging)
         return Response(page_shape(found, shapes.render_task))

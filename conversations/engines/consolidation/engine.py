@@ -45,6 +45,7 @@ from memory.engines.agent_tasks.completion import list_durable
 from memory.engines.agent_tasks.rules import find_task, require_part
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.sessions.manager import get_session, refuse_erased_session, require_scope, system_actor
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -59,7 +60,7 @@ from memory.queue.producer import enqueue
 
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
 CHECK_SHARE = c.number_check(0.0, 1.0)
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in CONSOLIDATION_FILTERS}
+FILTERS = make_filter_checks(CONSOLIDATION_FILTERS)
 
 
 class ConsolidationEngine:

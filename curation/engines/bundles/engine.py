@@ -32,6 +32,7 @@ from memory.db.retry import retry_methods
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import lock_branches
@@ -42,7 +43,7 @@ from memory.models.nodes import next_rid
 from memory.redaction import redact_text
 
 CHECKS = BUNDLE.field_checks(Use.CREATE) | {"name": check_bundle_name}
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in BUNDLE_FILTERS}
+FILTERS = make_filter_checks(BUNDLE_FILTERS)
 MAX_LEAP = 10_000  # versions that an upload may be ahead of ours: the next ones must fit too
 ROW_BYTES = 1000  # of a bundle in a list, without its document
 Origin = Bundle.Origin

@@ -26,6 +26,7 @@ from memory.db.retry import retry_methods
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.sessions.manager import SessionManager, refuse_erased_session
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -56,7 +57,7 @@ def check_fact_ids(name: str, value: Any) -> list[UUID]:
 
 CHECKS = HANDOFF.field_checks(Use.CREATE) | {"blockers": check_blockers, "fact_ids": check_fact_ids}
 REASON = HANDOFF["reason"].check
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in HANDOFF_FILTERS}
+FILTERS = make_filter_checks(HANDOFF_FILTERS)
 COLUMNS = {"target_branch": "target__name"}  # of filters that are called otherwise
 
 

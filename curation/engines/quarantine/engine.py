@@ -21,6 +21,7 @@ from curation.models import Quarantine
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.kinds import models_by_kind
@@ -30,7 +31,7 @@ from memory.models.nodes import next_rid
 
 State = Quarantine.State
 REASON = QUARANTINE["reason"].check
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in QUARANTINE_FILTERS}
+FILTERS = make_filter_checks(QUARANTINE_FILTERS)
 MAX_EXAMPLES = 20
 
 

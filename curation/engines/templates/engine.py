@@ -47,6 +47,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches.diff import POINT, BranchDiff
 from memory.engines.branches.manager import BranchManager, check_name
 from memory.engines.fields.base import Use
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -77,7 +78,7 @@ def check_task_types(name: str, value: Any) -> list[str]:
 
 CHECKS = TEMPLATE.field_checks(Use.CREATE) | {"name": check_name_pattern, "task_types": check_task_types}
 CHANGES = {name: CHECKS[name] for name in ("description", "task_types")}
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in TEMPLATE_FILTERS}
+FILTERS = make_filter_checks(TEMPLATE_FILTERS)
 REASON, OUTCOME = TEMPLATE["reason"].check, TEMPLATE_USE["outcome"].check
 
 

@@ -22,6 +22,7 @@ from memory.db.raw_select import fetch_one
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, KEY_FILTERS, MAX_RATE
 from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
@@ -37,7 +38,7 @@ TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
 PREFIX_LETTERS = string.ascii_lowercase + string.digits
 LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 MAX_GRACE_SECONDS = 7 * 24 * 3600
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in KEY_FILTERS}
+FILTERS = make_filter_checks(KEY_FILTERS)
 PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
 USED = "key.used"
 ENDED = "This key has ended already; make a new one."

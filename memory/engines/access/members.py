@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from memory.actors import ROLE_SCOPES, Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.members import MEMBER_FILTERS
 from memory.engines.fields.orders import MEMBERS
 from memory.engines.support import validation as c
@@ -16,7 +17,7 @@ from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Membership, Project
 from memory.models.nodes import next_rid
 
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in MEMBER_FILTERS}
+FILTERS = make_filter_checks(MEMBER_FILTERS)
 Role = Membership.Role
 
 

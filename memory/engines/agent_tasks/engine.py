@@ -34,6 +34,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches.distance import annotate_distances
 from memory.engines.branches.manager import BranchManager
 from memory.engines.fields.base import Use
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import TASKS
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_FILTERS, TaskFields
 from memory.engines.support import validation as c
@@ -48,7 +49,7 @@ from memory.models.nodes import next_rid
 CHECKS = TASK.field_checks(Use.CREATE) | {"objectives": check_objectives}
 ENDING = TASK.field_checks(Use.UPDATE)
 CHANGING = OBJECTIVE.field_checks(Use.UPDATE)
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in TASK_FILTERS}
+FILTERS = make_filter_checks(TASK_FILTERS)
 State = AgentTask.State
 
 

@@ -23,6 +23,7 @@ from memory.engines.branches.stats import BranchStats, count_stats
 from memory.engines.facts.filters import tag_condition
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH, BRANCH_FILTERS
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
@@ -44,7 +45,7 @@ from memory.queue.producer import enqueue
 NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
 NAME_LENGTH = BRANCH["name"].type.max_length
 DETAIL_CHECKS = BRANCH.field_checks(Use.UPDATE)
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in BRANCH_FILTERS}
+FILTERS = make_filter_checks(BRANCH_FILTERS)
 MAX_READ_COMMITS = 200  # to find who works on a branch
 RESERVED = frozenset("log diff stats policy enrich restore merge topology expired auto-archive".split())
 

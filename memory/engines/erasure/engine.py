@@ -15,6 +15,7 @@ from memory.engines.erasure.listing import begin_erasure, drop_erased, list_batc
 from memory.engines.erasure.plan import ErasurePlan, build_plan, confirm_name
 from memory.engines.erasure.scopes import find_targets
 from memory.engines.fields.erasures import ERASURE_FILTERS
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import ERASURES
 from memory.engines.store.snapshots import forbid_patterns
 from memory.engines.support import validation as c
@@ -24,7 +25,7 @@ from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Erasure
 
 MAX_MEMORIES = 50_000  # of one erasure
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in ERASURE_FILTERS}
+FILTERS = make_filter_checks(ERASURE_FILTERS)
 State = Erasure.State
 
 

@@ -12,6 +12,7 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.engines.search.query import check_query
@@ -23,7 +24,7 @@ from memory.models import Fact, Project
 from memory.models.questions import MAX_EXPECTED, MAX_QUESTIONS, Question
 
 CHECKS = QUESTION.field_checks(Use.CREATE)
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in QUESTION_FILTERS}
+FILTERS = make_filter_checks(QUESTION_FILTERS)
 
 
 @retry_methods

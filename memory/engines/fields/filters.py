@@ -1,5 +1,6 @@
 """A filter of a list or search: declared as a field is, read from an address or from JSON."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,11 @@ def recorded(rows: str, **traits: Any) -> tuple[FilterField, FilterField]:
         one_of("after", Moment(), f"{rows} recorded at this time or later.", **traits, option=RECORDED_AFTER),
         one_of("before", Moment(), f"{rows} recorded before this time.", **traits, option=RECORDED_BEFORE),
     )
+
+
+def make_filter_checks(filters: Iterable[FilterField]) -> dict[str, c.Check]:
+    """Return the checks of a list's filters by their names; an empty one filters nothing."""
+    return {one.name: c.blank_or(one.make_check()) for one in filters}
 
 
 def list_check(check: c.Check) -> c.Check:
