@@ -188,6 +188,6 @@ def test_ratings_are_listed_for_curators(
 ) -> None:
     assert "No conversation was rated yet." in text(curator.get("/p/test/scorings"))
     ScoringEngine().start_scoring(conversation_id=talk.uid, actor=actor)
-    page = text(curator.get(f"/p/test/scorings?conversation={talk.uid}"))
+    page = text(curator.get(f"/p/test/scorings?conversation_id={talk.uid}"))
     assert ("no judgement" in page, "No judge is set" in page) == (True, True)
     assert viewer.get("/p/test/scorings").status_code == 403
