@@ -36,6 +36,7 @@ from memory.db.retry import never_rerun, retry_methods, retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.base import Use
+from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
 from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
@@ -47,7 +48,7 @@ from memory.queue.producer import enqueue
 TASK = "curation.score"
 JUDGE = c.text_check(200, min_length=1)
 CHECKS = SCORE.field_checks(Use.CREATE) | {"dimension": check_dimension}
-FILTERS = {one.name: c.blank_or(one.make_check()) for one in (*SCORE_FILTERS, *SCORING_FILTERS)}
+FILTERS = make_filter_checks((*SCORE_FILTERS, *SCORING_FILTERS))
 Target, Method = Score.Target, Score.Method
 
 
