@@ -165,7 +165,7 @@ class Consolidations(SettingsPage, StateListPage):
 
     def consolidate(self, form: forms.Form, *, dry_run: bool = False) -> ConsolidationReport:
         typed = {name: self.request.POST.get(name, "").strip() for name in ("level", "target")}
-        values = c.validate(typed, CHECKS)
+        values = c.validate({name: text for name, text in typed.items() if text}, CHECKS)
         return consolidation_engine.consolidate(
             level=values["level"],
             target=values.get("target") or "",

@@ -228,6 +228,16 @@ def test_the_pages_start_a_run_tell_of_it_and_undo_it(project: Project, actor: A
     assert shown(actor) == []
 
 
+def test_the_page_dreams_of_its_branch_without_a_target(project: Project, actor: Actor) -> None:
+    curator = browser(person("cora", project, Membership.Role.CURATOR))
+    form = {"level": "dreaming", "target": ""}
+    seen = text(curator.post("/p/test/consolidation", {**form, "dry_run": "on"}))
+    assert "This was a dry run: nothing is written." in seen
+    assert "Dreaming main" in text(curator.post("/p/test/consolidation", form, follow=True))
+    asked = text(curator.post("/p/test/consolidation", {"level": "session", "target": " "}))
+    assert "Target is needed." in asked
+
+
 def test_a_page_answers_each_change_and_shows_a_dry_run(project: Project, actor: Actor) -> None:
     curator = browser(person("cora", project, Membership.Role.CURATOR))
     tried = curator.post("/p/test/consolidation", {"level": "session", "target": "s1", "dry_run": "on"})
