@@ -160,6 +160,21 @@ HIDE = """(hidden) => {
 }"""
 
 
+def test_the_start_page_shows_what_happens_after_the_first_event(server: Up, view: View) -> None:
+    page, content = view.page, view.page.locator("#content")
+    log_in(page, server)
+    expect(state_of(page)).to_contain_text(WAITING)
+    page.wait_for_timeout(SETTLED_MS)
+    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "The first one."})
+    expect(state_of(page)).to_have_attribute("data-state", "event", timeout=ALMOST_AT_ONCE_MS)
+    expect(content.locator("#newest")).to_contain_text("The first one.", timeout=SOON_MS)
+    expect(content.locator("#connect")).to_have_count(0)
+    post(server, server.first["key"], "/api/v1/facts", {"fact_text": "Another one."})
+    expect(content.locator("#newest")).to_contain_text("Another one.", timeout=SOON_MS)
+    expect(state_of(page)).to_contain_text("Connected.")
+    check_clean(view, server.first["url"])
+
+
 def test_a_hidden_page_asks_for_nothing_and_catches_up(server: Up, view: View) -> None:
     page, asked = view.page, []
     log_in(page, server)

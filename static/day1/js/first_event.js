@@ -22,7 +22,9 @@ export function first_event() {
         if (!answer.ok) return;
         const html = await answer.text();
         if (html !== shown) panel.innerHTML = shown = html; // what is the same is not read out again
-        if (!had && has_event()) end();
+        if (had || !has_event()) return;
+        end();
+        document.dispatchEvent(new Event("day1:connected")); // the page shows from now on what happens
     }
 
     function start() {

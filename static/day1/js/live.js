@@ -14,7 +14,7 @@ const MOST_MS = 30_000; // for one look, until it is given up
 export function live() {
     const main = document.querySelector("main[data-live]");
     const notice = document.querySelector("[data-live-notice]");
-    if (!main || !notice || document.querySelector("[data-first-event]")) return;
+    if (!main || !notice) return;
     let stream = null;
     let position = 0; // what the page shows
     let newest = 0; // what the stream has told
@@ -32,7 +32,7 @@ export function live() {
 
     function start() {
         clearTimeout(start_timer);
-        if (!stream && !document.hidden) start_timer = setTimeout(follow, SETTLE_MS);
+        if (!stream && !document.hidden && !is_waiting(main)) start_timer = setTimeout(follow, SETTLE_MS);
     }
 
     function follow() {
@@ -117,6 +117,7 @@ export function live() {
 
     async function put_in_place(page) {
         const marked = main.querySelector(".at[id]")?.id;
+        keep_connection(page);
         await replace("#content", page);
         await replace(".sections", page);
         if (marked) document.getElementById(marked)?.classList.add("at"); // the row that the keys are at
@@ -129,6 +130,7 @@ export function live() {
     }
 
     document.addEventListener("click", note_opened);
+    document.addEventListener("day1:connected", start);
     document.addEventListener("visibilitychange", () => (document.hidden ? stop() : start()));
     addEventListener("pagehide", stop);
     addEventListener("pageshow", start);
@@ -149,6 +151,17 @@ function is_occupied(main) {
 function note_opened(event) {
     const details = event.target.closest("main summary")?.parentElement;
     if (details) details.dataset.opened = "";
+}
+
+// Before the first event an agent's panel has a stream of its own, see first_event.js.
+function is_waiting(main) {
+    return Boolean(main.querySelector("[data-first-event]:not(:has([data-state=event]))"));
+}
+
+// A start page needs no panel any more once an agent is connected; that it is, stays readable.
+function keep_connection(page) {
+    const panel = document.querySelector("[data-first-event]");
+    if (panel && !page.querySelector("[data-first-event]")) page.querySelector("#content h1")?.after(panel.cloneNode(true));
 }
 
 async function replace(selector, page) {
