@@ -111,6 +111,23 @@ def test_the_palette_does_what_the_page_offers(open_page: Any, server: Up) -> No
     check_clean(view, server.first["url"])
 
 
+def test_the_palette_holds_the_choices_of_the_readers_menu(open_page: Any, server: Up) -> None:
+    view = open_page("/p/demo/branches")
+    page, options = view.page, view.page.locator("#palette-list [data-own] [role=option]")
+    for words, names in (("colours", 3), ("log out", 1), ("language", 2)):
+        page.keyboard.press("Control+k")
+        page.wait_for_selector("#palette-list [data-own]")
+        page.locator("[role=combobox]").fill(words)
+        expect(options).to_have_count(names)
+        page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.locator("[role=combobox]").fill("colours: dark")
+    expect(options).to_have_count(1)
+    options.click()
+    expect(page.locator("html[data-theme=dark]")).to_have_count(1)
+    check_clean(view, server.first["url"])
+
+
 def test_the_palette_finds_branches_and_facts(open_page: Any, server: Up) -> None:
     view = open_page("/p/demo/")
     page = view.page

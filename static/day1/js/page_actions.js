@@ -1,6 +1,7 @@
-// What can be done on this page, for the palette: its buttons and links, and those of the marked row. An entry
-// clicks what is on the page, so nothing is refused that a button would not be.
+// What can be done on this page, for the palette: its buttons and links, those of the marked row, and the choices
+// of the reader's menu. An entry clicks what is on the page, so nothing is refused that a button would not be.
 const ACTIONS = "a.button, button, summary, .order a, th a, .exports a, .tabs a, .pages a";
+const CHOICES = "[data-choices] button"; // in a menu that is closed
 const ROWS = "[data-rows] > *, .rows > li, tbody > tr, .tree li, [data-preview]";
 const MAX_ENTRIES = 12;
 
@@ -8,6 +9,7 @@ const MAX_ENTRIES = 12;
 export function list_actions(dialog, query) {
     const found = [...document.querySelectorAll("main")].flatMap((main) => [...main.querySelectorAll(ACTIONS)]);
     const entries = found.filter(is_offered).map((element) => [element, name_action(element, dialog)]);
+    entries.push(...[...document.querySelectorAll(CHOICES)].map((element) => [element, name_choice(element)]));
     const fitting = entries.filter(([, name]) => name && name.toLowerCase().includes(query.toLowerCase()));
     return fitting.length ? draw_group(dialog, fitting.slice(0, MAX_ENTRIES)) : null;
 }
@@ -24,6 +26,12 @@ function name_action(element, dialog) {
     if (element.matches(".order a, th a")) return `${dialog.dataset.sort}: ${name}`;
     const lead = element.closest(".exports")?.querySelector("span");
     return lead ? `${lead.textContent.trim()} ${name}` : name;
+}
+
+function name_choice(button) {
+    const heading = button.closest("ul").previousElementSibling;
+    const name = button.textContent.replace(/\s+/g, " ").trim();
+    return heading?.matches("h2") ? `${heading.textContent.trim()}: ${name}` : name;
 }
 
 function draw_group(dialog, entries) {
