@@ -77,6 +77,8 @@ def score_parts(
     lengths = {rid: len(row.text.split()) for rid, row in rows.items()}
     keyword = ranking.normalise_scores(ranking.length_normalise(keywords, lengths))
     vector = ranking.normalise_scores(cosines)
+    if cosines and recipe.mix:  # a text that waits for its vector is found by its words meanwhile
+        vector = {**keyword, **vector}
     matches: dict[int, float] = {}
     least: dict[int, float] = {}
     if cosines and recipe.words:

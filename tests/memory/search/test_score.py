@@ -132,10 +132,18 @@ class TestWeights:
         assert (found.signals_used, texts(found)) == (["keyword"], ["alpha"])
         assert found.hits[0].score == pytest.approx(recomputed(found.hits[0], {"keyword": 1.0}))
 
-    def test_a_row_without_a_vector_has_none_of_it(self, both, look):
-        (hit,) = [hit for hit in look("unread", query_vector=X).hits if hit.fact.fact_text == "unread"]
-        assert (hit.signals["keyword"], hit.signals["vector"]) == (1.0, 0.0)
-        assert hit.score == pytest.approx(recomputed(hit, {"keyword": 0.4, "vector": 0.6}))
+    @pytest.mark.parametrize(
+        ("recipe", "shares", "vector"), [("hybrid", (0.4, 0.6), 0.0), ("default", (0.4, 0.6), 1.0)]
+    )
+    def test_a_row_without_a_vector_has_that_of_its_words_with_the_mix(
+        self, both, look, recipe, shares, vector
+    ):
+        hits = look("unread", query_vector=X, recipe=recipe).hits
+        (hit,) = [hit for hit in hits if hit.fact.fact_text == "unread"]
+        assert (hit.signals["keyword"], hit.signals["vector"]) == (1.0, vector)
+        assert hit.score == pytest.approx(
+            recomputed(hit, dict(zip(("keyword", "vector"), shares, strict=True)))
+        )
 
     def test_types(self, both, look):
         assert texts(look("gamma", query_vector=X, search_type="keyword")) == ["gamma"]

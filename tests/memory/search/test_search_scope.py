@@ -257,6 +257,16 @@ class TestWithTheModel:
             assert texts(look(query, recipe="timeless"))[0].startswith("Anna")
             assert [hit.signals["speaker"] for hit in hits] == named
 
+    def test_what_waits_for_its_vector_is_found_by_its_words(self, project, many, look):
+        many(*(f"The database number {number} runs PostgreSQL." for number in range(30)))
+        EmbeddingEngine().embed_pending(project.pk)
+        many("The database of invoices runs MariaDB.")
+        first = look("database of invoices MariaDB").hits[0]
+        assert first.fact.embedding_state == "pending"
+        assert first.fact.fact_text == "The database of invoices runs MariaDB."
+        assert {first.signals[name] for name in ("keyword", "vector", "words", "least_word")} == {1.0}
+        assert look("database", recipe="seed").hits[0].fact.embedding_state == "ready"
+
     def test_three_parts_and_none_for_what_waits(self, project, many, look):
         many("The database runs PostgreSQL.", "A cat.")
         EmbeddingEngine().embed_pending(project.pk)
