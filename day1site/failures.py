@@ -49,6 +49,11 @@ NOT_FOUND = Failure(
     _("There is no page at this address"),
     _("It may have been mistyped, or what it named is gone."),
 )
+NO_PAGE = Failure(
+    405,
+    _("This address only takes a form"),
+    _("It has no page of its own. Nothing was changed. Go back to the page that has the form."),
+)
 BROKEN = Failure(
     500,
     _("Something went wrong here"),

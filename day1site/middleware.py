@@ -15,7 +15,7 @@ from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
 
 from day1site.error_views import nothing_stored, render_failure
-from day1site.failures import database_away
+from day1site.failures import NO_PAGE, database_away
 from memory.db.errors import CommitLost, DatabaseAway
 
 logger = logging.getLogger(__name__)
@@ -85,6 +85,17 @@ class SmallFiles(GZipMiddleware):
         if whole and text and request.path_info.startswith(settings.STATIC_URL):
             return super().process_response(request, response)
         return response
+
+
+class FormAddress(MiddlewareMixin):
+    """Page for who opens the address of a form; such an address stays in the bar after a refusal."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.status_code != NO_PAGE.status or request.path_info.startswith("/api/"):
+            return response
+        page = render_failure(NO_PAGE, request)
+        page["Allow"] = response["Allow"]
+        return page
 
 
 class DatabaseTrouble(MiddlewareMixin):

@@ -94,6 +94,14 @@ def test_an_id_that_is_not_there(person: Client, project: Project, actor: Actor)
         helps(person.get(f"{admin}/p/gone/facts"), 404)
 
 
+@pytest.mark.parametrize("path", ["/logout", "/theme", "/p/test/learning/decision", f"/p/test/undo/{UNKNOWN}"])
+def test_the_address_of_a_form_is_opened(person: Client, project: Project, path: str) -> None:
+    answer = person.get(path)
+    assert "POST" in answer["Allow"]
+    assert "This address only takes a form" in helps(answer, 405)
+    assert "Day1" in said(Client().get("/theme"))
+
+
 @pytest.fixture
 def closed(project: Project, actor: Actor) -> Fact:
     """Return a fact of a branch that was archived while its pages were open."""
