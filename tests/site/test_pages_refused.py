@@ -94,7 +94,10 @@ def test_an_id_that_is_not_there(person: Client, project: Project, actor: Actor)
         helps(person.get(f"{admin}/p/gone/facts"), 404)
 
 
-@pytest.mark.parametrize("path", ["/logout", "/theme", "/p/test/learning/decision", f"/p/test/undo/{UNKNOWN}"])
+FORMS = ("/logout", "/theme", "/p/test/learning/decision", f"/p/test/undo/{UNKNOWN}")
+
+
+@pytest.mark.parametrize("path", FORMS)
 def test_the_address_of_a_form_is_opened(person: Client, project: Project, path: str) -> None:
     answer = person.get(path)
     assert "POST" in answer["Allow"]
