@@ -7,10 +7,12 @@ import string
 import subprocess
 import sys
 from ast import literal_eval
+from datetime import date
 from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils.formats import date_format
 from django.utils.translation import get_language, override, pgettext
 from django.utils.translation import gettext as translated
 
@@ -127,3 +129,28 @@ def test_an_unknown_language_changes_nothing() -> None:
     client = Client()
     client.post("/language", {"language": "tlh", "next": "/login"})
     assert '<html lang="en"' in client.get("/login").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("english", "other_word"),
+    [
+        ("agent", r"代理(?!对)"),  # but a surrogate pair
+        ("verif", "验证"),
+        ("recall", "回忆"),
+        ("consolidat", "整合"),
+        ("eras", "[抹擦]除"),
+    ],
+)
+def test_a_term_has_one_chinese_word(english: str, other_word: str) -> None:
+    said = {
+        message: text for message, text in written(CATALOGUE).items() if re.search(english, message, re.I)
+    }
+    assert [text for text in said.values() if re.search(other_word, text)] == []
+
+
+def test_the_day_of_a_feed_is_written_in_chinese() -> None:
+    with override("zh-hans"):
+        assert (
+            date_format(date(2026, 11, 27), pgettext("format of a day", "l, j F Y"))
+            == "2026年11月27日 星期五"
+        )
