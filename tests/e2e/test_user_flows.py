@@ -8,18 +8,21 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import LISTEN, View, check_clean, listen, sign_in
+from tests.browser import LISTEN, View, check_clean, check_fits, listen, sign_in
 from tests.up_process import Up, provisioned
 
 pytestmark = pytest.mark.browser
 
 PASSWORD = "correct horse battery"
 HOSTILE = "<img src=x onerror=alert(1)> \u202e\u05e9\u05dc\u05d5\u05dd"
+LONG = "a" * 190
 SCENE = f"""
 from django.contrib.auth import get_user_model
 from memory.actors import local_actor
-from memory.engines.branches.manager import create_main
+from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.facts.engine import FactEngine
+from memory.engines.graph.engine import RelationEngine
+from memory.engines.sessions.observations import ObservationEngine
 from memory.models import *
 from tests.curation.test_review_pages import pairs
 project = Project.objects.get(slug="default")
@@ -36,6 +39,14 @@ facts.set_verification(fact_id=known.uid, verdict="verified", reason="Read in th
 old = facts.write_fact(fact_text="The release train leaves on Mondays.", actor=actor).fact
 facts.archive_fact(fact_id=old.uid, actor=actor)
 facts.write_fact(fact_text={HOSTILE!r}, actor=actor)
+BranchManager().create_branch(name={LONG!r}, actor=actor)
+BranchManager().create_branch(name="short", parent={LONG!r}, actor=actor)
+RelationEngine().write_relation(
+    source_entity={LONG!r}, relation_type={LONG!r}, target_entity={LONG!r}, actor=actor
+)
+ObservationEngine().write_observation(
+    observation_type="insight", summary="Seen.", session_id={LONG!r}, actor=actor
+)
 pairs(actor, 12)
 """
 
@@ -178,6 +189,24 @@ def test_hostile_text_does_nothing(enter: Any, server: Up) -> None:
     expect(line).to_have_attribute("dir", "auto")
     line.click()
     expect(page.locator(".memory.hero")).to_contain_text("<img src=x onerror=alert(1)>")
+
+
+def test_long_names_fit_in_the_window(enter: Any, server: Up) -> None:
+    page = enter("vera")
+    paths = (
+        "branches",
+        f"facts?branch={LONG}",
+        "graph",
+        f"graph?q={LONG}",
+        "relations",
+        "observations",
+        "activity",
+    )
+    for path in paths:
+        page.goto(f"{server.first['url']}/p/default/{path}")
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            check_fits(View(page))
 
 
 def test_the_pages_work_without_a_script(enter: Any, server: Up) -> None:
