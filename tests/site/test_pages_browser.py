@@ -12,6 +12,7 @@ from tests.browser import (
     LOOK_MS,
     SCHEMES,
     View,
+    check_axe,
     check_clean,
     check_fits,
     check_page,
@@ -109,6 +110,7 @@ def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int, sch
     view = look("docs", width, scheme)
     page = view.page
     page.wait_for_selector(".opblock", timeout=20_000)
+    check_axe(page)
     operations, names = read_through(page)
     assert len(operations) >= 30
     assert sorted(names) == sorted(name for name, _, _ in router.registry)
@@ -123,6 +125,7 @@ def test_the_api_can_be_browsed_and_tried(look: Any, server: Up, width: int, sch
     page.get_by_role("button", name="Execute").click()
     page.wait_for_selector(".live-responses-table")
     assert '"status": "ok"' in page.locator(".live-responses-table .microlight").first.inner_text()
+    check_axe(page)
     check_clean(view, server.first["url"])
 
 
