@@ -175,7 +175,7 @@ class TestRefused:
     def test_what_changed_since_is_named_and_nothing_is_undone(self, actor, main, facts):
         report = act(actor, "archive", facts)
         act(actor, "restore", facts[:1])
-        with nothing_left(), pytest.raises(Conflict, match="1 of what it touched") as refused:
+        with nothing_left(), pytest.raises(Conflict, match="1 of the memories that it touched") as refused:
             revert(actor, report.commit)
         assert refused.value.data["changed"] == [str(facts[0].uid)]
 
