@@ -18,6 +18,7 @@ from memory.api.routes import serve_at
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import DETAIL_CHECKS, RESERVED, BranchManager
 from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine
+from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
@@ -48,7 +49,7 @@ class BranchViewSet(MergeRoute):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        filters = payload.take_unchecked(BranchFilterSet.base_filters)
+        filters = payload.take_filters(BRANCH_FILTERS)
         paging = payload.take_paging(order=BRANCHES)
         payload.refuse_unknown()
         page = branch_manager.list_branches(actor=get_request_actor(request), **filters, **paging)

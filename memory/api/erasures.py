@@ -11,6 +11,7 @@ from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
+from memory.engines.fields.erasures import ERASURE_FILTERS
 from memory.engines.fields.orders import ERASURES
 from memory.engines.support import validation as c
 from memory.models import Erasure
@@ -46,7 +47,7 @@ class ErasureViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        filters = payload.take_unchecked(ErasureFilterSet.base_filters)
+        filters = payload.take_filters(ERASURE_FILTERS)
         paging = payload.take_paging(order=ERASURES)
         payload.refuse_unknown()
         page = erasure_engine.list_erasures(actor=get_request_actor(request), **filters, **paging)

@@ -13,6 +13,7 @@ from memory.api.reading import Input, parse_id, parse_integer, parse_names
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.access.keys import KeyEngine
+from memory.engines.fields.keys import KEY_FILTERS
 from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
 
@@ -41,7 +42,7 @@ class KeyViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        filters = payload.take_unchecked(KeyFilterSet.base_filters)
+        filters = payload.take_filters(KEY_FILTERS)
         paging = payload.take_paging(order=KEYS)
         payload.refuse_unknown()
         page = key_engine.list_keys(actor=get_request_actor(request), **filters, **paging)

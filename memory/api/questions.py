@@ -18,7 +18,7 @@ from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import BRANCH
 from memory.engines.fields.orders import QUESTIONS
-from memory.engines.fields.questions import QUESTION
+from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.models.questions import MAX_QUESTIONS
 
 question_engine = QuestionEngine()
@@ -100,7 +100,7 @@ class QuestionViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
-        filters = payload.take_unchecked(QuestionFilterSet.base_filters)
+        filters = payload.take_filters(QUESTION_FILTERS)
         paging = payload.take_paging(order=QUESTIONS)
         payload.refuse_unknown()
         found = question_engine.list_questions(actor=get_request_actor(request), **filters, **paging)

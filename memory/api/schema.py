@@ -11,6 +11,7 @@ from rest_framework import serializers as s
 
 from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
+from memory.api.access import SESSION_HEADER
 from memory.api.filters import (
     FactFilterSet,
     KeyFilterSet,
@@ -74,7 +75,7 @@ def paging_by(order: Ordering) -> list[OpenApiParameter]:
 EXPECTED = query("expected_version", COUNT, "412 when the fact is at another.")
 IF_MATCH = header("If-Match", "The ETag that was read; 412 when the fact has changed since.", pattern=TAGS)
 SESSION = header(
-    "Day1-Session",
+    SESSION_HEADER,
     "The session in whose name this is searched: what is found is not learned again from what it says. Needs"
     " the scope propose.",
     maxLength=200,
