@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base, features, operations
 from django.utils.functional import cached_property
@@ -43,8 +42,11 @@ class DatabaseFeatures(features.DatabaseFeatures):
 class DatabaseOperations(operations.DatabaseOperations):
     def convert_datetimefield_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Convert a stored time as Django does, which takes four times as long for most."""
-        if isinstance(value, str) and settings.USE_TZ and len(value) in (19, 26):
-            return datetime.fromisoformat(value).replace(tzinfo=connection.timezone)
+        zone = connection.timezone
+        if zone is not None and isinstance(value, str) and len(value) in (19, 26):
+            value = datetime.fromisoformat(value)
+        if zone is not None and isinstance(value, datetime) and value.tzinfo is None:  # parsed by sqlite3
+            return value.replace(tzinfo=zone)
         return super().convert_datetimefield_value(value, expression, connection)
 
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
