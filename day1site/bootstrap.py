@@ -22,6 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from day1site.loading import leave_out_test_client, pause_gc
+
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second includes all of the first
 # this includes it too, and adds the driver, which is built from source
@@ -130,9 +132,14 @@ def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
     if argv[1:2] == ["day1"]:
         sys.exit(run_day1(argv[2:]))
     choose_settings(argv)
-    read_settings()
-    from django.core.management import execute_from_command_line
+    if not is_test(argv):
+        leave_out_test_client()
+    with pause_gc():
+        read_settings()
+        import django
+        from django.core.management import execute_from_command_line
 
+        django.setup()
     try:
         execute_from_command_line(argv)
     finally:

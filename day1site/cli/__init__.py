@@ -3,6 +3,8 @@
 import gc
 import sys
 
+from day1site.loading import leave_out_test_client
+
 GC_THRESHOLD = 100_000  # objects; Python's own costs a start a tenth of its time for nothing
 
 
@@ -16,8 +18,7 @@ def main(argv: list[str] | None = None) -> int:
 def run_process(argv: list[str]) -> int:
     """Carry out the one command line of this process; returns the exit status."""
     gc.set_threshold(GC_THRESHOLD)
-    # The REST framework imports it for its test client, where it is there; no command needs it.
-    sys.modules["requests"] = None  # type: ignore[assignment]  # as Python documents it
+    leave_out_test_client()
     status = main(argv)
     gc.freeze()  # at its end Python would look for cycles in all of it: a fifth of a short command
     return status

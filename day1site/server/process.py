@@ -32,6 +32,7 @@ from day1site.connections import (
 from day1site.connections import (
     connections as clients,
 )
+from day1site.loading import pause_gc
 from day1site.running_servers import LOCK_NAME
 from day1site.server.supervisor import Supervisor
 from memory.db.process_group import end_group, get_group, start_group
@@ -244,19 +245,25 @@ def serve_all(listener: socket.socket, processes: int, worker: bool, announce: C
 
 def prepare_to_fork() -> None:
     """Load once what every process needs, and leave no connection open."""
-    from day1site.asgi import application  # noqa: F401
-
-    get_resolver().url_patterns  # noqa: B018  # imports all views
+    load_views()
     str(settings.SECRET_KEY)  # one file, written by one process
     load_for_children()
     connections.close_all()
     freeze_gc()
 
 
+def load_views() -> "App":
+    """Load everything that answers requests, and return the application."""
+    with pause_gc():
+        from day1site.asgi import application
+
+        get_resolver().url_patterns  # noqa: B018  # imports all views
+    return application
+
+
 def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -> None:
     """Serve until SIGINT or SIGTERM, then stop everything that was started."""
-    from day1site.asgi import application
-
+    application = load_views()
     running: list[Stoppable] = [buffer]
     clients.maximum = get_max_connections(raise_descriptor_limit())
 

@@ -27,31 +27,32 @@ def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:
 
     May be repeated.
     """
-    copy_before_migration()
-    call_command("migrate", verbosity=0, interactive=False)
+    if not get_features().has_online_backup or migration_is_due():
+        call_command("migrate", verbosity=0, interactive=False)
     _ = str(settings.SECRET_KEY)  # created now, not in a first request
     return ProvisioningEngine().provision(password=password, keep=partial(keep, folder, url))
 
 
-def copy_before_migration() -> Path | None:
-    """Copy a store that an earlier release has made to a file beside it; return the file.
+def migration_is_due() -> bool:
+    """Return whether the store lacks a migration; one that an earlier release has made is copied then.
 
-    A migration that was interrupted leaves the copy of its first try. Elsewhere than on SQLite the database's
-    own tools make copies.
+    Django's command takes a tenth of a start where it has nothing to do. Elsewhere than on SQLite it makes
+    the database too, and the database's own tools make copies.
     """
-    if not get_features().has_online_backup:
-        return None  # without a look into the database, which the migration may have to make
     executor = MigrationExecutor(connection)
     pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    known = executor.loader.applied_migrations
-    if not known or not pending:
-        return None
+    if pending and executor.loader.applied_migrations:
+        copy_before_migration(pending[0][0].name)
+    return bool(pending)
+
+
+def copy_before_migration(name: str) -> None:
+    """Copy the store to a file beside it, where a migration that was interrupted has left no copy."""
     database = Path(str(connection.settings_dict["NAME"]))
-    path = database.with_name(f"{database.name}.before-{pending[0][0].name}")
+    path = database.with_name(f"{database.name}.before-{name}")
     if not path.exists():
         MaintenanceEngine().copy_store(path)
         logger.warning("The store comes from an earlier release and is migrated; a copy of it is %s.", path)
-    return path
 
 
 def keep(folder: Path, url: str, made: FirstStart) -> None:

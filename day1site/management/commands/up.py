@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 
 from day1site.demo import loader
+from day1site.loading import pause_gc
 from day1site.running_servers import announced
 from day1site.server import provisioning
 from day1site.server.process import (
@@ -108,7 +109,8 @@ class Command(BaseCommand):
         folder, host = Path(settings.DATA_DIR), options["host"]
         locked = data_dir_lock(folder, database_file())
         with locked as locks, listening(host, options["port"]) as listener:
-            self.check()
+            with pause_gc():  # checks load what settings name
+                self.check(tags=["day1"])  # what settings can get wrong; `check` finds what code can
             url = build_url(host, listener)
             write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
