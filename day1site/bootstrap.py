@@ -22,8 +22,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from day1site.loading import leave_out_test_client, pause_gc
-
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second includes all of the first
 # this includes it too, and adds the driver, which is built from source
@@ -131,6 +129,8 @@ def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
         raise StartupError("Django is not installed here, and DAY1_NO_BOOTSTRAP=1 says not to install it.")
     if argv[1:2] == ["day1"]:
         sys.exit(run_day1(argv[2:]))
+    from day1site.loading import leave_out_test_client, pause_gc
+
     choose_settings(argv)
     if not is_test(argv):
         leave_out_test_client()
