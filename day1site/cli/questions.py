@@ -1,12 +1,13 @@
 """The commands on saved questions, and ``eval``, which puts them to a branch."""
 
 import json
+import re
 import time
 from typing import Any
 
 from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_names, field_options, filter_options, split_filters
-from day1site.cli.errors import CliError
+from day1site.cli.errors import CliError, Refused
 from day1site.cli.fact_jsonl import read_lines
 from day1site.cli.import_export import open_source
 from day1site.cli.invocation import Invocation, command, read_text
@@ -24,7 +25,7 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer
 
 POLL_SECONDS = 1.0
-BATCH_SIZE = 100  # lines of one request
+OF_A_LINE = re.compile(r"questions\[(\d+)\]")  # the field of a refusal
 COLUMNS = ("id", "text", "expected", "branch", "note")
 LINE_FIELDS = field_names("question", "import")
 
@@ -73,13 +74,22 @@ def delete(run: Invocation, question: str) -> None:
 @argument("file", "FILE.jsonl", help="- reads standard input")
 @branch_option
 def import_questions(run: Invocation, file: str, branch: str) -> None:
-    """Save all of them, or none where a line is no question."""
+    """Save all of them, or none where a line is no question: they go in one request."""
     lines = read_questions(file)
     api = run.open_client(makes_store=True).api
-    for start in range(0, len(lines), BATCH_SIZE):
-        batch = lines[start : start + BATCH_SIZE]
-        api.post("/questions/bulk", questions=[line for _, line in batch], branch=branch)
+    try:
+        api.post("/questions/bulk", questions=[line for _, line in lines], branch=branch)
+    except Refused as error:
+        raise name_line(error, lines) from error
     run.show_line({"saved": len(lines), "branch": branch}, f"saved {len(lines)} questions on {branch}")
+
+
+def name_line(error: Refused, lines: list[tuple[int, Answer]]) -> CliError:
+    """Return a refusal with the number of the line at fault, where it is about one."""
+    if not (found := OF_A_LINE.match(error.field)):
+        return error
+    number, _ = lines[int(found[1])]
+    return CliError(error.code, f"line {number}: {error.text} Nothing was saved.")
 
 
 def read_questions(file: str) -> list[tuple[int, Answer]]:

@@ -11,6 +11,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import EvalRun, Fact, Question
+from memory.models.questions import MAX_QUESTIONS
 from tests.command_line import Day1
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,6 +65,35 @@ def test_a_line_that_is_none_is_refused_with_its_number(
     status, out, err = day1("questions", "import", str(file))
     assert (status, out) == (1, "")
     assert f"line 3: {'invalid: ' if 'line' in fault.lower() else ''}{fault} Nothing was saved." in err
+    assert Question.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"expected": ["none"]}, "expected[0] must be a UUID."),
+        ({"expected": []}, "expected must be a list of ids."),
+        ({"text": "x" * 8001}, "A query has at most 8000 characters, this one has 8001."),
+        ({"category": 3}, "category must be a text."),
+    ],
+)
+def test_a_late_line_that_is_none_leaves_nothing_saved(
+    day1: Day1, fact: Fact, tmp_path: Path, change: dict[str, Any], fault: str
+) -> None:
+    good = {"text": ASKED, "expected": [str(fact.uid)]}
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(["", *[json.dumps(good)] * 120, json.dumps({**good, **change})]))
+    status, out, err = day1("questions", "import", str(file))
+    assert (status, out) == (1, "")
+    assert f"line 122: {fault} Nothing was saved." in err
+    assert Question.objects.count() == 0
+
+
+def test_a_file_of_too_many_questions_leaves_nothing_saved(day1: Day1, fact: Fact, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(f'{{"text": "{ASKED}", "expected": ["{fact.uid}"]}}\n' * (MAX_QUESTIONS + 1))
+    status, _, err = day1("questions", "import", str(file))
+    assert (status, err) == (1, "invalid: questions needs 1 to 1000 entries.\n")
     assert Question.objects.count() == 0
 
 
