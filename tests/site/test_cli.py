@@ -126,6 +126,17 @@ def test_search_prints_a_line_per_hit(day1: Day1, fact: Fact, actor: Actor) -> N
     assert day1("search", "expire", "--at", "0") == (0, "", "Nothing found.\n")
 
 
+def test_search_says_that_nothing_is_known_below_the_least_evidence(day1: Day1, fact: Fact) -> None:
+    Project.objects.update(least_evidence=0.99)
+    said = "Nothing is known on this here: what is listed has too little to do with the query.\n"
+    status, out, err = day1("search", "tokens")
+    assert (status, str(fact.uid) in out, err) == (0, True, said)
+    assert day1("search", "tokens", "--max-tokens", "30")[2] == said
+    assert day1("search", "tokens", "--category", "other")[2] == "Nothing found.\n"
+    Project.objects.update(least_evidence=None)
+    assert day1("search", "tokens")[2] == ""
+
+
 def test_why_says_the_reason(day1: Day1, fact: Fact, actor: Actor) -> None:
     status, out, _ = day1("why", str(fact.uid), "tokens")
     assert (status, out.splitlines()[0]) == (0, "found: It is hit 1 of this search.")
