@@ -43,9 +43,10 @@ class EvalRun(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     branch = models.CharField(max_length=200)
     seq = models.BigIntegerField()
+    at = models.DateTimeField(null=True)  # the time that was asked for; seq alone would say now
     recipe = models.CharField(max_length=50)
     k = models.PositiveSmallIntegerField()
-    against = JSONTextField(default=dict)  # branch, seq and recipe of the other side, if any
+    against = JSONTextField(default=dict)  # branch, seq, recipe and time of the other side, if any
     questions = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)  # of the questions, so far
     figures = JSONTextField(default=dict)

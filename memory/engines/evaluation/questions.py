@@ -48,6 +48,7 @@ class QuestionEngine:
         Returns whether it is new. Raises as ``create_question``.
         """
         actor.require_scope("curate", branch_name)
+        text = check_question({"text": text, "expected": [fact_id]})["text"]  # as it is stored
         same = Question.objects.filter(project=actor.project_id, branch=branch_name, text=text, category="")
         if (known := same.filter(repository="").order_by("-pk").first()) is None:
             return self.create_question(
@@ -71,13 +72,16 @@ class QuestionEngine:
         return store_questions(actor, branch_name, [check_line(one, at) for at, one in enumerate(questions)])
 
     def update_question(self, *, question_id: UUID, actor: Actor, **fields: Any) -> Question:
-        """Change fields of a question. Needs the scope curate on its branch. Raises as its creation."""
+        """Change fields of a question; its branch must show the facts that are expected newly.
+
+        Needs the scope curate on its branch. Raises as its creation.
+        """
         question = self.get_question(question_id=question_id, actor=actor)
         actor.require_scope("curate", question.branch)
         now = {name: getattr(question, name) for name in CHECKS}
         values = check_question({**now, **fields})
-        if "expected" in fields:
-            check_shown(actor, question.branch, values["expected"])
+        if added := [uid for uid in values["expected"] if uid not in question.expected]:
+            check_shown(actor, question.branch, added)
         with transaction.atomic(savepoint=False):
             for name, value in values.items():
                 setattr(question, name, value)

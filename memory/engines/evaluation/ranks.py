@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -18,12 +19,16 @@ from memory.engines.search.scoring import Scored
 
 @dataclass(frozen=True)
 class Place:
-    """What questions are put to: a branch at a point, by a recipe; with an overlay, what a merge gives."""
+    """What questions are put to: a branch at a point, by a recipe; with an overlay, what a merge gives.
+
+    Facts that expire are judged at the ``time`` of a point that is one, as a search does; else now.
+    """
 
     branch_name: str
     recipe: ranking.Recipe
     at: Any = None
     overlay: Overlay | None = None
+    time: datetime | None = None
 
 
 def rank_facts(
@@ -43,7 +48,7 @@ def rank_hits(
         filters=filters,
         recipe=place.recipe,
         at=place.at,
-        now=parse_expiry_time(place.at),
+        now=parse_expiry_time(place.time),
         overlay=place.overlay,
     )
     options = widen_pool(options, k)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -15,12 +15,14 @@ from memory.engines.evaluation.asking import ask_questions
 from memory.engines.evaluation.figures import Ranks, Result, summarise
 from memory.engines.evaluation.questions import select_questions
 from memory.engines.evaluation.ranks import Place
+from memory.engines.facts.assessment import parse_expiry_time
 from memory.engines.fields.questions import DEFAULT_K, MAX_K
 from memory.engines.search.ranked import get_recipe
+from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, UnknownField
-from memory.models.questions import EvalRun
+from memory.models.questions import EvalRun, Question
 from memory.queue.producer import enqueue
 
 MAX_AT_ONCE = 100  # questions that are put while the caller waits; a worker puts more
@@ -54,16 +56,17 @@ class EvalEngine:
             raise Invalid("{field} must be 1 to {most}.", field="k", most=MAX_K)
         side = {"branch": branch_name, "at": at, "recipe": recipe}
         now, before = resolve_side(actor, side), resolve_against(actor, side, against)
-        count = select_questions(actor).count()
-        if not count:
+        ids = list(select_questions(actor).order_by("pk").values_list("pk", flat=True))
+        if not ids:
             raise Conflict("There are no saved questions: save one from a search first.")
-        run = EvalRun(project_id=actor.project_id, **now, k=k, against=before, questions=count)
+        run = EvalRun(project_id=actor.project_id, **now, k=k, against=before, questions=len(ids))
         run.created_at, run.created_by = timezone.now(), actor.label
+        run.results = [describe_result(Result(uid, {}), k) for uid in ids]  # a worker puts the same ones
         run.save()
-        if count > MAX_AT_ONCE:
+        if len(ids) > MAX_AT_ONCE:
             enqueue("memory.run_eval", str(run.pk))
             return run
-        return carry_out(run, actor)
+        return carry_out(run)
 
     def get_eval(self, *, eval_id: UUID, actor: Actor) -> EvalRun:
         """Return a run. Raises NotFound, also where the actor may not use its branches."""
@@ -100,25 +103,33 @@ def resolve_against(
             field = f"against.{name}"
             raise UnknownField(field=field)
     same = side if against.get("branch", side["branch"]) == side["branch"] else {**side, "at": None}
-    return resolve_side(actor, {**same, **against})
+    found = resolve_side(actor, {**same, **against})
+    return {**found, "at": found["at"].isoformat()} if "at" in found else found
 
 
 def resolve_side(actor: Actor, side: Mapping[str, Any]) -> dict[str, Any]:
-    """Return branch, seq and recipe by name. Raises BranchNotFound, BranchArchived, Invalid, NotFound."""
+    """Return branch, seq, recipe by name and time, if the point is one. Raises BranchNotFound,
+    BranchArchived, Invalid, NotFound.
+    """
     actor.require_scope("read", side["branch"])
-    recipe, branch = get_recipe(actor, side["recipe"]), find_branch(actor, side["branch"])
+    recipe, branch, at = get_recipe(actor, side["recipe"]), find_branch(actor, side["branch"]), side["at"]
     if branch.archived_at:
         raise BranchArchived(
             "The branch {name} is archived, and a search finds nothing on it: restore it first.",
             name=branch.name,
         )
-    return {"branch": branch.name, "seq": resolve_point(branch, side["at"]), "recipe": recipe.name}
+    found = {"branch": branch.name, "seq": resolve_point(branch, at), "recipe": recipe.name}
+    return {**found, "at": parse_expiry_time(at)} if isinstance(at, datetime) else found
 
 
-def carry_out(run: EvalRun, actor: Actor) -> EvalRun:
-    """Put the questions of a run and keep its figures, saying after each batch how far it is."""
+def carry_out(run: EvalRun) -> EvalRun:
+    """Put the questions of a run and keep its figures, saying after each batch how far it is.
+
+    They are put in nobody's session, so that no repository is preferred.
+    """
     started, results = time.perf_counter(), list[Result]()
-    questions = list(select_questions(actor).order_by("pk"))
+    actor = Actor(run.project_id, "system", label=run.created_by, scopes=frozenset({"read"}))
+    questions = load_questions(run)
     place, before = build_place(actor, describe_side(run)), build_place(actor, run.against)
     assert place is not None  # only the other side may be missing
     found = ask_questions(questions, place, before, actor, run.k)
@@ -133,10 +144,16 @@ def carry_out(run: EvalRun, actor: Actor) -> EvalRun:
     return run
 
 
+def load_questions(run: EvalRun) -> list[Question]:
+    """Return the questions of a run, but for those that were deleted since."""
+    ids = [UUID(one["question"]) for one in run.results]
+    return list(Question.objects.filter(project=run.project_id, pk__in=ids).order_by("pk"))
+
+
 def run_queued(run_id: UUID) -> None:
-    """Carry out a run that was queued, with all questions of its project; one that is done stays."""
+    """Carry out a run that was queued; one that is done stays."""
     if run := EvalRun.objects.filter(pk=run_id).exclude(state=EvalRun.State.DONE).first():
-        carry_out(run, Actor(run.project_id, "system", label=run.created_by, scopes=frozenset({"admin"})))
+        carry_out(run)
 
 
 def queue_lost() -> None:
@@ -149,11 +166,14 @@ def queue_lost() -> None:
 
 
 def describe_side(run: EvalRun) -> dict[str, Any]:
-    return {"branch": run.branch, "seq": run.seq, "recipe": run.recipe}
+    return {"branch": run.branch, "seq": run.seq, "recipe": run.recipe, "at": run.at}
 
 
 def build_place(actor: Actor, side: Mapping[str, Any]) -> Place | None:
-    return Place(side["branch"], get_recipe(actor, side["recipe"]), side["seq"]) if side else None
+    if not side:
+        return None
+    at = c.parse_time("at", side["at"]) if side.get("at") else None
+    return Place(side["branch"], get_recipe(actor, side["recipe"]), side["seq"], time=at)
 
 
 def describe_result(result: Result, k: int) -> dict[str, Any]:

@@ -20,25 +20,10 @@ from memory.models import AuditEntry, EvalRun, Fact, Project, Question, QueueMes
 from memory.models.questions import MAX_QUESTIONS
 from memory.tasks import run_eval, sweep_evals
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
+from tests.memory.evaluation.conftest import ASKED
 
 pytestmark = pytest.mark.django_db(transaction=True)
 facts, questions, evals, branches = FactEngine(), QuestionEngine(), EvalEngine(), BranchManager()
-ASKED = "How long do tokens live?"
-
-
-@pytest.fixture
-def api(project: Project) -> Api:
-    return api_for(project)
-
-
-@pytest.fixture
-def fact(actor: Actor, main: Any) -> Fact:
-    return facts.write_fact(fact_text="Tokens live for an hour.", actor=actor).fact
-
-
-@pytest.fixture
-def saved(actor: Actor, fact: Fact) -> Question:
-    return questions.create_question(actor=actor, text=ASKED, expected=[str(fact.uid)])
 
 
 def add_noise(actor: Actor, branch: str, count: int) -> None:
