@@ -75,8 +75,15 @@ def check_recall(name: str, plan: FullPlan, options: MergeOptions, policy: Polic
         )
         return build_result(name, WARNING, text, count=recall.changes, most=MAX_CHANGES)
     if recall.hurt:
-        text = _("Saved questions that would no longer find what they expect: {count}. {names}")
         names = name_questions(recall.hurt, plan)
+        text = (
+            _("Saved questions that would no longer find what they expect: {count}. {names}")
+            if names
+            else _(
+                "Saved questions that would no longer find what they expect: {count}."
+                " They were saved on other branches: the tab Recall shows those that you may read."
+            )
+        )
         return build_result(name, FAILED, text, recall.hurt, "tab=recall", names=names)
     if recall.left:
         text = _(

@@ -58,6 +58,20 @@ def test_a_merge_that_drops_an_expected_fact_is_stopped_and_names_the_question(m
     assert texts("main", question.project) == {fact.fact_text}
 
 
+def test_a_question_of_another_branch_is_told_to_who_may_read_it(mira, fact) -> None:
+    BranchManager().create_branch(name="task/other", actor=mira)
+    saved = QuestionEngine().create_question(
+        text=ASKED, expected=[fact.uid], branch_name="task/other", actor=mira
+    )
+    facts.delete_fact(fact_id=fact.uid, branch_name=TASK, actor=mira)
+    result = run(mira)
+    assert (result.state, result.ids) == ("failed", (saved.pk,))
+    assert result.reason == (
+        "Saved questions that would no longer find what they expect: 1."
+        " They were saved on other branches: the tab Recall shows those that you may read."
+    )
+
+
 def test_the_same_merge_without_the_drop_passes(mira, fact, question) -> None:
     write_verified(mira, "Ledgers are kept for ten years.")
     assert run(mira).reason == "Saved questions that find what they expect as before: 1."
