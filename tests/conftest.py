@@ -25,7 +25,8 @@ from tests import databases, timings, up_process
 from tests.command_line import day1  # noqa: F401  a fixture
 
 gc.disable()  # until all tests are collected
-hypothesis.settings.register_profile("untimed", hypothesis.settings.default, deadline=None)
+# Half of Hypothesis's own number: each run draws others. The profile thorough is for a night.
+hypothesis.settings.register_profile("untimed", hypothesis.settings.default, max_examples=50, deadline=None)
 hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("thorough", max_examples=800, deadline=None)
 pytest.register_assert_rewrite("tests.browser")  # its checks say what they found
