@@ -95,9 +95,19 @@ def load_runs(actor: Actor, branch_name: str) -> Sequence[EvalRun]:
 
 
 def select_comparable(runs: Sequence[EvalRun], branch_name: str) -> list[EvalRun]:
-    """Return the runs on a branch that have figures and the newest one's k."""
+    """Return the runs on a branch as it was then that have figures, and the newest one's k and recipe."""
     own = [run for run in runs if run.branch == branch_name and run.figures.get("recall") is not None]
-    return [run for run in own if run.k == own[0].k]
+    own = leave_past_out(own)
+    return [run for run in own if (run.k, run.recipe) == (own[0].k, own[0].recipe)]
+
+
+def leave_past_out(runs: Sequence[EvalRun]) -> list[EvalRun]:
+    """Return the runs of a branch, the newest first, but for those at a point before an older run's."""
+    kept: list[EvalRun] = []
+    for run in reversed(runs):
+        if run.at is None and (not kept or run.seq >= kept[-1].seq):
+            kept.append(run)
+    return kept[::-1]
 
 
 def draw_recall(runs: Sequence[EvalRun]) -> SafeString:
@@ -109,15 +119,17 @@ def draw_recall(runs: Sequence[EvalRun]) -> SafeString:
 
 
 def with_percents(runs: Sequence[EvalRun]) -> Sequence[EvalRun]:
-    """Return the runs with their recall as a text."""
+    """Return the runs with their recall, MRR and number of lost questions as texts."""
     for run in runs:
-        recall = run.figures.get("recall")
+        recall, mrr = run.figures.get("recall"), run.figures.get("mrr")
         run.figures["percent"] = "–" if recall is None else f"{recall:.0%}"
+        run.figures["mrr_text"] = "–" if mrr is None else f"{mrr:.3f}"
+        run.figures["lost_text"] = str(run.figures.get("lost", ""))
     return runs
 
 
 def draw_chart(runs: Sequence[EvalRun], branch_name: str, name: str) -> SafeString:
-    """Draw the recall and MRR of the runs on a branch that have the newest one's k, the oldest to the left.
+    """Draw the recall and MRR of the runs on a branch that can be compared, the oldest to the left.
 
     Fewer than two are no chart.
     """

@@ -95,6 +95,27 @@ def test_runs_are_drawn(curator: Client, actor: Actor, question: Question) -> No
     ]
 
 
+def test_runs_of_another_recipe_or_of_the_past_are_not_drawn_with_those_of_now(
+    curator: Client, actor: Actor, question: Question
+) -> None:
+    for side in ({}, {"at": 0}, {"recipe": "timeless"}, {}, {"at": 0}):
+        EvalEngine().start_eval(actor=actor, **side)
+    drawn = re.findall(r'polyline class="recall" points="([\d., ]+)"', text(curator.get(PAGE)))
+    assert drawn == ["12.0,12.0 628.0,12.0"]
+    home = text(curator.get("/p/test/"))
+    assert "Recall of the last 2 runs: 100 percent at first, 100 percent now." in home
+
+
+def test_a_figure_of_zero_is_no_missing_one(curator: Client, actor: Actor, question: Question) -> None:
+    EvalEngine().start_eval(actor=actor, at=0)
+    EvalEngine().start_eval(actor=actor, against={"recipe": "timeless"})
+    rows = re.findall(r"<tr>(.*?)</tr>", text(curator.get(PAGE)))[1:]
+    cells = [
+        [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)] for row in rows
+    ]
+    assert [row[2:5] for row in cells] == [["100%", "1.000", "0"], ["0%", "0.000", ""]]
+
+
 @pytest.mark.parametrize(
     ("form", "status", "words"),
     [
@@ -139,6 +160,6 @@ def test_a_merge_shows_ranks_before_and_after(
         in page
     )
     assert "How long do &lt;b&gt;tokens&lt;/b&gt; live?" in page
-    assert re.search(r"1 → –", page)
+    assert re.search(r"> rank 1 → –<", page)
     assert maintainer.post("/p/test/merge-requests/1?do=merge").status_code == 409
     assert Fact.objects.on(question.project.branches.get(name="main")).filter(uid=fact.uid).exists()
