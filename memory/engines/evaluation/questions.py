@@ -18,6 +18,7 @@ from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.engines.search.query import check_query
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Fact, Project
@@ -167,12 +168,15 @@ def check_expected(texts: Sequence[str]) -> list[str]:
 
 
 def check_shown(actor: Actor, branch_name: str, expected: Sequence[str]) -> None:
-    """Check that the branch shows the expected facts. Raises NotFound."""
-    rows = Fact.objects.on(find_branch(actor, branch_name))
-    shown = {str(uid) for (uid,) in rows.select_by_key(("uid",), "uid", [UUID(text) for text in expected])}
-    for uid in expected:
+    """Check that the branch shows the expected facts, and none was erased. Raises NotFound."""
+    uids, rows = [UUID(text) for text in expected], Fact.objects.on(find_branch(actor, branch_name))
+    shown = {uid for (uid,) in rows.select_by_key(("uid",), "uid", uids)}
+    erased = erased_uids(actor.project_id, uids)  # its row is still there, blanked
+    for uid in uids:
         if uid not in shown:
             raise NotFound("{branch} shows no fact {id}.", branch=branch_name, id=uid, field="expected")
+        if uid in erased:
+            raise NotFound("Fact {id} was erased: no search finds it.", id=uid, field="expected")
 
 
 def store_questions(actor: Actor, branch_name: str, batch: Sequence[Mapping[str, Any]]) -> list[Question]:

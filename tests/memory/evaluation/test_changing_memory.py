@@ -9,13 +9,15 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
+from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.erasure.plan import confirm_name
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import MAX_AT_ONCE, EvalEngine
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import NotFound
 from memory.models import EvalRun, Fact, Project, Question
 from memory.tasks import run_eval
-from tests.memory.api.client import UNKNOWN, Api, api_for
+from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 from tests.memory.evaluation.conftest import ASKED
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,6 +35,24 @@ def test_a_fact_is_added_where_an_earlier_one_is_gone(actor: Actor, fact: Fact, 
     assert (kept.expected, kept.note) == ([str(fact.uid)], "It was an hour.")
     with pytest.raises(NotFound):
         questions.update_question(question_id=saved.pk, actor=actor, expected=[str(fact.uid), UNKNOWN])
+
+
+def test_a_fact_that_was_erased_is_expected_by_no_new_question(
+    api: Api, actor: Actor, fact: Fact, saved: Question
+) -> None:
+    other = facts.write_fact(fact_text="Ledgers are kept.", actor=actor).fact
+    for one in (fact, other):
+        confirm = confirm_name(actor.project_id, "fact", str(one.uid))
+        ErasureEngine().erase(actor=actor, scope="fact", target=str(one.uid), confirm=confirm)
+    with nothing_left():
+        refused(
+            api.post("/questions", {"text": ASKED, "expected": [str(fact.uid)]}), 404, "not_found", "expected"
+        )
+        both = {"expected": [str(fact.uid), str(other.uid)]}
+        refused(api.patch(f"/questions/{saved.pk}", both), 404, "not_found", "expected")
+        with pytest.raises(NotFound, match=f"Fact {fact.uid} was erased: no search finds it."):
+            questions.expect_fact(text="Else?", fact_id=fact.uid, actor=actor)
+    assert api.patch(f"/questions/{saved.pk}", {"note": "gone"}).status_code == 200
 
 
 def test_the_same_words_are_the_same_question_with_a_secret_too(actor: Actor, fact: Fact) -> None:
