@@ -141,7 +141,7 @@ class NewMergeRequest(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor, source = self.reader.actor, self._find_source()
         if "form" not in kwargs:
-            target = source.parent.name if source.parent else MAIN
+            target = source.parent.name if source.parent else ""  # main has none that it came from
             initial = {"title": self._suggest_title(source), "target": target, "strategy": "auto"}
             kwargs["form"] = RequestForm(initial=initial)
         kwargs["form"].offer_memories(*self._list_changes(source, kwargs["form"]["target"].value()))

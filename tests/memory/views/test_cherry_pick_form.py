@@ -93,4 +93,10 @@ def test_without_changes_nothing_can_be_ticked(curator: Client, actor: Actor) ->
     BranchManager().create_branch(name=TASK, actor=actor)
     page = text(curator.get(FORM))
     assert ("cherry_pick" in page, 'name="ids"' in page) == (False, False)
-    assert curator.get("/p/test/merge-requests/new").status_code == 200  # from main into main: nothing either
+
+
+def test_what_main_is_merged_into_is_left_to_choose(curator: Client, actor: Actor) -> None:
+    BranchManager().create_branch(name=TASK, actor=actor)
+    page = curator.get("/p/test/merge-requests/new")
+    assert page.context["form"]["target"].value() == ""
+    assert (page.context["targets"], f'value="{TASK}"' in text(page)) == ([TASK], True)
