@@ -196,6 +196,8 @@ def show_run(out: Any, api: Any, row: Answer) -> None:
     )
     for one in list_changed(row):
         out.line(f"{one.get('change', 'unscored')}\t{one['question']}\t{read_question(api, one)}")
+    if silent := figures.get("by_words"):
+        note(f"The embedder did not answer: {silent} questions were put by their words alone.")
     if figures["scored"] < row["questions"]:
         note("Some questions expect facts that were erased or are on no branch: they do not count.")
 

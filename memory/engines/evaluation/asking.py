@@ -7,6 +7,7 @@ from memory.actors import Actor
 from memory.engines.evaluation.figures import Ranks, Result
 from memory.engines.evaluation.ranks import Place, rank_facts
 from memory.engines.facts.filters import FactFilter
+from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.query import build_query
 from memory.engines.support.batches import batched
 from memory.engines.versions.erased import erased_uids
@@ -21,28 +22,41 @@ ERASED, ABSENT, ELSEWHERE, UNRANKED = "erased", "absent", "elsewhere", "unranked
 def ask_questions(
     questions: Sequence[Question], place: Place, before: Place | None, actor: Actor, k: int
 ) -> Iterator[Result]:
-    """Yield the result of each question at a place, compared with another one if given."""
-    known = find_known(actor.project_id, questions)
+    """Yield the result of each question at a place, compared with another one if given.
+
+    Both sides have the same vector of the question, or none. After an embedder did not answer it is asked no
+    more: each question would wait for it.
+    """
+    known, is_silent = find_known(actor.project_id, questions), False
     for question in questions:
+        query = build_query(question.text, search_type="keyword" if is_silent else "hybrid")
+        is_silent = is_silent or lacks_vector(query)
         expected = list_expected(question)
         found = [uid for uid in expected if uid not in known]
         missing = {uid: known[uid] for uid in expected if uid in known}
-        ranks = rank_expected(question, found, place, actor, k) if found else {}
-        earlier = rank_expected(question, found, before, actor, k) if found and before else None
+        ranks = rank_expected(question, query, found, place, actor, k) if found else {}
+        earlier = rank_expected(question, query, found, before, actor, k) if found and before else None
         unranked = [uid for uid, rank in ranks.items() if rank is None]
         missing |= explain_unranked(unranked, place, actor)
-        yield Result(question.pk, ranks, {} if before and earlier is None else earlier, missing)
+        yield Result(question.pk, ranks, {} if before and earlier is None else earlier, missing, is_silent)
+
+
+def lacks_vector(query: PreparedQuery) -> bool:
+    """Return whether the embedder was to give a vector and did not."""
+    return query.vector is None and bool(query.model)
 
 
 def list_expected(question: Question) -> list[UUID]:
     return [UUID(text) for text in question.expected]
 
 
-def rank_expected(question: Question, uids: Sequence[UUID], place: Place, actor: Actor, k: int) -> Ranks:
+def rank_expected(
+    question: Question, query: PreparedQuery, uids: Sequence[UUID], place: Place, actor: Actor, k: int
+) -> Ranks:
     """Return the rank of each fact, None for one that is no candidate."""
     category = [question.category] if question.category else []
     filters = FactFilter.from_values({"category": category, "repository": question.repository})
-    order = rank_facts(place, build_query(question.text), filters, actor, k)
+    order = rank_facts(place, query, filters, actor, k)
     places = {uid: rank for rank, uid in enumerate(order, 1)}
     return {uid: places.get(uid) for uid in uids}
 

@@ -16,7 +16,8 @@ Ranks = dict[UUID, int | None]
 
 @dataclass(frozen=True)
 class Result:
-    """Ranks of a question's expected facts; ``missing`` says why some have none.
+    """Ranks of a question's expected facts; ``missing`` says why some have none, ``by_words`` that the
+    embedder did not answer.
 
     Facts that were erased or are on no branch are left out of ``ranks``. ``before`` has the ranks of the
     other side of a comparison.
@@ -26,6 +27,7 @@ class Result:
     ranks: Ranks
     before: Ranks | None = None
     missing: dict[UUID, str] = field(default_factory=dict)
+    by_words: bool = False
 
     @property
     def is_scored(self) -> bool:
@@ -64,6 +66,8 @@ def summarise(results: Sequence[Result], k: int) -> dict[str, Any]:
     """Return the figures of a run; those of a comparison too where there is a side before."""
     scored = [one for one in results if one.is_scored]
     figures: dict[str, Any] = {"scored": len(scored), **mean_figures([one.ranks for one in scored], k)}
+    if by_words := sum(one.by_words for one in results):
+        figures["by_words"] = by_words
     if not any(one.before is not None for one in results):
         return figures
     before = [one.before or {} for one in scored]

@@ -113,7 +113,10 @@ EVAL = Noun(
         "figures",
         JSONObject(),
         use=READ,
-        answer_help="scored, recall, mrr; in a comparison before, lost, gained, moved, significance.",
+        answer_help=(
+            "scored, recall, mrr; by_words, where the embedder did not answer; in a comparison before, lost,"
+            " gained, moved, significance."
+        ),
     ),
     Field("took_ms", Number(0, 10**9), use=READ),
     answered_time("created_at"),

@@ -160,6 +160,6 @@ def test_a_merge_shows_ranks_before_and_after(
         in page
     )
     assert "How long do &lt;b&gt;tokens&lt;/b&gt; live?" in page
-    assert re.search(r"> rank 1 → –<", page)
+    assert re.search(r">rank 1 → –<", page)
     assert maintainer.post("/p/test/merge-requests/1?do=merge").status_code == 409
     assert Fact.objects.on(question.project.branches.get(name="main")).filter(uid=fact.uid).exists()
