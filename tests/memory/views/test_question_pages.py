@@ -106,6 +106,17 @@ def test_runs_of_another_recipe_or_of_the_past_are_not_drawn_with_those_of_now(
     assert "Recall of the last 2 runs: 100 percent at first, 100 percent now." in home
 
 
+def test_a_run_says_how_many_questions_went_by_their_words(
+    curator: Client, actor: Actor, question: Question
+) -> None:
+    run = EvalEngine().start_eval(actor=actor)
+    label = "By words alone, as the embedder did not answer"
+    assert label not in text(curator.get(f"/p/test/evals/{run.pk}"))
+    assert "<dt>Lost" not in text(curator.get(f"/p/test/evals/{run.pk}"))
+    EvalRun.objects.update(figures={**run.figures, "by_words": 1})
+    assert f"<dt>{label}</dt><dd>1</dd>" in text(curator.get(f"/p/test/evals/{run.pk}"))
+
+
 def test_a_figure_of_zero_is_no_missing_one(curator: Client, actor: Actor, question: Question) -> None:
     EvalEngine().start_eval(actor=actor, at=0)
     EvalEngine().start_eval(actor=actor, against={"recipe": "timeless"})
