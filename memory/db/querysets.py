@@ -20,7 +20,7 @@ from django.db.models.functions import Length
 
 from memory.db.backend import Ranked, get_features, get_index
 from memory.db.budget import split_by_size, text_fields
-from memory.db.django_internals import QuerySet, Row
+from memory.db.django_internals import Row
 from memory.db.expressions import (
     CompiledWhere,
     Condition,
@@ -31,6 +31,7 @@ from memory.db.expressions import (
     VisibleOrdered,
 )
 from memory.db.indexes import searchable_condition
+from memory.db.lazy_filters import LazyFilters
 from memory.db.lineage import MaskedLineage
 from memory.db.raw_select import (
     all_fields,
@@ -50,8 +51,7 @@ FETCH_ROWS = 4  # of a stream, per fetch: each may have megabytes
 FETCH_CHARACTERS = 2**20  # per portion, where rows are read by their keys
 
 
-class VersionedQuerySet(QuerySet[Row]):
-    query: VersionedQuery
+class VersionedQuerySet(LazyFilters[Row]):
     lineage: Lineage | None = None
     recorded_filters: tuple[tuple[bool, tuple, dict], ...] = ()
     tokens: dict[str, tuple[str, ...]] = {}

@@ -1,0 +1,40 @@
+"""Querysets that apply their filters when a query of their own is first needed.
+
+Ours mostly lend their filters to statements that are written directly, and the ORM takes longer to apply a
+filter than the database to run the statement.
+"""
+
+from typing import Any, Self
+
+from django.db import models
+
+from memory.db.django_internals import QuerySet, Row
+
+_django_query: Any = models.QuerySet.query
+
+
+class LazyFilters(QuerySet[Row]):
+    """Queryset that keeps its last filters until its query is read."""
+
+    _waiting: tuple[tuple[bool, tuple, dict], ...] = ()
+
+    def _read_query(self) -> Any:
+        waiting, self._waiting = self._waiting, ()
+        for negate, args, kwargs in waiting:
+            self._filter_or_exclude_inplace(negate, args, kwargs)
+        return _django_query.fget(self)
+
+    query: Any = property(_read_query, _django_query.fset)
+
+    def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self:
+        if not (args or kwargs) or self._query.is_sliced:  # which Django refuses
+            return super()._filter_or_exclude(negate, args, kwargs)
+        clone = self._chain()
+        clone._waiting = (*clone._waiting, (negate, args, kwargs))
+        return clone
+
+    def _clone(self) -> Self:
+        waiting, self._waiting = self._waiting, ()
+        clone = super()._clone()
+        self._waiting = clone._waiting = waiting
+        return clone

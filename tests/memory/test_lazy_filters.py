@@ -1,0 +1,46 @@
+"""Filters of querysets of versions, which wait until a query needs them."""
+
+import pickle
+
+import pytest
+from django.core.exceptions import FieldError
+from django.db.models import Value
+
+from memory.engines.facts.engine import FactEngine
+from memory.models import Fact
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def rows(actor, main):
+    facts = [{"fact_text": f"fact {n}", "category": "ab"[n % 2], "tags": [f"t{n}"]} for n in range(6)]
+    FactEngine().write_facts(facts=facts, actor=actor)
+    main.refresh_from_db()
+    return Fact.objects.on(main)
+
+
+def texts(rows):
+    return sorted(row.fact_text for row in rows)
+
+
+def test_a_queryset_has_its_own_filters_before_and_after_it_is_read(rows):
+    even = rows.filter(category="a")
+    last = even.exclude(fact_text="fact 0").filter(fact_text__gt="fact 2")
+    assert (texts(even), texts(last), rows.count()) == (["fact 0", "fact 2", "fact 4"], ["fact 4"], 6)
+    assert texts(even.filter(fact_text="fact 2")) == ["fact 2"]
+    assert texts(pickle.loads(pickle.dumps(last))) == ["fact 4"]
+
+
+def test_filters_follow_what_they_name(rows):
+    named = rows.filter(category="b").annotate(one=Value(1)).filter(one=1, fact_text="fact 3")
+    assert texts(named) == ["fact 3"]
+    assert named.exists()
+    assert not named.filter(category="a").exists()
+
+
+def test_what_a_filter_may_not_be_is_still_refused(rows):
+    with pytest.raises(TypeError, match="slice"):
+        rows[:2].filter(category="a")
+    with pytest.raises(FieldError):
+        rows.filter(no_such_field=1).count()
