@@ -19,6 +19,8 @@ def space_characters(text: str) -> str:
 
 def search_phrases(word: str) -> list[str]:
     """Return phrases that find a word: itself, or the overlapping pairs of an unspaced run."""
+    if word.isascii():  # as most are: no run of such a script
+        return [strip_unstorable(word)] if word else []
     found: list[str] = []
     for run in _RUN.findall(strip_unstorable(word)):
         if not _CHAR.match(run) or len(run) == 1:

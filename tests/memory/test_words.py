@@ -58,6 +58,7 @@ def test_words_are_plain_and_told_once(query):
     ("word", "expected"),
     [
         ("plain", ["plain"]),
+        ("nul\x00byte", ["nul byte"]),
         ("京", ["京"]),
         ("東京都", ["東 京", "京 都"]),
         ("ab東京", ["ab", "東 京"]),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from memory.db.raw_select import select_by_key
+from memory.db.raw_select import select_equal
 from memory.db.segmentation import search_phrases
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.scoring import Scored, score_words
@@ -19,7 +19,8 @@ MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 
 def rate_hits(hits: Sequence[Scored], question: PreparedQuery) -> list[float]:
     """Return the evidence of each hit."""
-    return [rate_text(hit.row.text, question, hit.cosine, hit.words) for hit in hits]
+    stems = list_stems(question.words)
+    return [rate_text(hit.row.text, stems, hit.cosine, hit.words) for hit in hits]
 
 
 def rate_rows(
@@ -34,11 +35,13 @@ def rate_rows(
     lengths = {rid: len(text.split()) for rid, text in texts.items()}
     hashes = {row.rid: row.content_hash for row in rows}
     words, _ = score_words(hashes, lengths, question, recipe, project_id)
-    return [rate_text(text, question, cosines.get(rid), words.get(rid)) for rid, text in texts.items()]
+    stems = list_stems(question.words)
+    return [rate_text(text, stems, cosines.get(rid), words.get(rid)) for rid, text in texts.items()]
 
 
-def rate_text(text: str, question: PreparedQuery, cosine: float | None, words: float | None) -> float:
-    requested, own = list_stems(question.words), list_stems(WORD.findall(text.lower()))
+def rate_text(text: str, requested: set[str], cosine: float | None, words: float | None) -> float:
+    """Return the evidence of a text for a question with the requested stems."""
+    own = list_stems(WORD.findall(text.lower())) if requested else set()
     share = len(requested & own) / len(requested) if requested else 0.0
     return rate_evidence(Likeness(share, cosine, words))
 
@@ -57,5 +60,5 @@ def judge_evidence(ratings: Sequence[float], project_id: UUID) -> tuple[float, b
 
 def read_least(project_id: UUID) -> float:
     """Return the least evidence that counts as known in a project."""
-    ((least,),) = select_by_key(Project.objects.all(), ("least_evidence",), "id", [project_id])
+    ((least,),) = select_equal(Project, ("least_evidence",), id=[project_id])
     return MIN_EVIDENCE if least is None else float(least)
