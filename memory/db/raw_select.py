@@ -58,7 +58,7 @@ def convert_rows(connection: Any, of: Sequence[tuple[Any, list[Any]]], rows: Seq
     columns = list(zip(*rows, strict=True))
     for index, (expression, steps) in enumerate(of if rows else ()):
         for step in steps:
-            columns[index] = tuple(step(value, expression, connection) for value in columns[index])
+            columns[index] = tuple([step(value, expression, connection) for value in columns[index]])
     return list(zip(*columns, strict=True))
 
 
@@ -113,11 +113,13 @@ def by_key(
     ``key`` is the column and its values. Primary keys with conditions are read in portions that the database
     looks up by key. With ``cut``, long fields are texts of at most so many characters.
     """
-    by, values = key[0], list(dict.fromkeys(key[1]))
+    by, values = key[0], list(key[1])
     features = get_features(using)
     field: Any = model._meta.get_field(by)
     read, shown = prepare_reading(using, model, columns, cut), render_conditions(conditions, using)
     size = features.keys_at_once if field.primary_key and shown else MAX_PARAMETERS
+    if len(values) > size:  # a row is in one portion only
+        values = list(dict.fromkeys(values))
     portions = (values[start : start + size] for start in range(0, len(values), size))
     named = (render_conditions([ColumnIn(model, by, batch)], using) for batch in portions)
     return [row for batch in named for row in read.where(*batch, *shown)]
