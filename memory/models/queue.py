@@ -15,10 +15,6 @@ class QueueQuerySet(models.QuerySet["QueueMessage"]):
         due = self.filter(queue=queue, visible_at__lte=timezone.now(), set_aside_at=None)
         return due.order_by("priority", "visible_at")
 
-    def waiting(self, key: str) -> Self:
-        """Return unclaimed messages of a key; one that was set aside also blocks a second message."""
-        return self.filter(key=key, claim=None)
-
     def held_by(self, holder: UUID) -> Self:
         return self.filter(claim=holder)
 

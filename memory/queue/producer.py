@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from kombu.utils.json import dumps
 
+from memory.db.raw_select import select_equal
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
 from memory.queue.publisher import publisher, send_task
@@ -70,8 +71,9 @@ def store_message(app: Celery, name: str, args: tuple[Any, ...]) -> None:
         key = f"{name}{dumps(args)}"[:200]
         with short_write():
             # A waiting message will see what this transaction wrote, as it cannot be claimed before the
-            # commit. Where writers do not queue it can be; then the sweep finds the work.
-            if not QueueMessage.objects.waiting(key).exists():
+            # commit. Where writers do not queue it can be; then the sweep finds the work. One that was set
+            # aside, which nobody claims, blocks a second message too.
+            if (None,) not in select_equal(QueueMessage, ("claim",), key=[key]):
                 send_task(app, name, args, headers={KEY: key})
     except Exception:
         logger.exception("%s%r was not queued; a sweep will find the work", name, args)

@@ -19,6 +19,7 @@ from django.utils import timezone
 from memory.conf import conf
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
+from memory.db.raw_select import select_equal
 from memory.engines.embedding.worker import (
     MAX_INVALID_RESPONSES,
     TURNS,
@@ -116,7 +117,7 @@ def get_embedding_states(project_id: UUID, hashes: Iterable[str]) -> dict[str, t
 def load_states(slots: Iterable[str]) -> dict[str, str]:
     states: dict[str, str] = {}
     for batch in batched(list(slots), BATCH_SIZE):
-        states.update(Vector.objects.filter(slot__in=batch).values_list("slot", "state"))
+        states.update(select_equal(Vector, ("slot", "state"), slot=batch))
     return states
 
 
