@@ -12,8 +12,9 @@ from django.utils import timezone
 from memory import ranking
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.raw_select import select_by_key
+from memory.db.raw_select import select_equal
 from memory.engines.facts.assessment import (
+    NOTHING,
     Assessment,
     apply_assessment,
     default_exclusions,
@@ -177,7 +178,7 @@ def _collect_candidates(
         known = options.overlay.assess(known)
     pool.raw.add(found)
     for fact in facts:
-        belief = known[fact.uid]
+        belief = known.get(fact.uid, NOTHING)
         pool.add_row(branch, ranked_row(fact, belief, options.current_cycle), belief)
 
 
@@ -194,7 +195,9 @@ def _find_answers(
     answers = find_answers(rows, facts)
     known = {*found.keyword, *found.vector}
     added = {fact.rid: fact for fact in fact_rows(rows, answers.keys() - known)} if answers else {}
-    speakers = {fact.rid: find_speaker(fact.fact_text) for fact in [*facts, *added.values()]}
+    both = {*answers, *answers.values()}
+    every = (fact for fact in [*facts, *added.values()] if fact.rid in both)
+    speakers = {fact.rid: find_speaker(fact.fact_text) for fact in every}
     answers = {
         after: before
         for after, before in answers.items()
@@ -249,7 +252,7 @@ def get_recipe(actor: Actor, name: str) -> ranking.Recipe:
 
 def read_recipe(project_id: UUID) -> ranking.Recipe:
     """Return the project's recipe, else the server's."""
-    ((stored,),) = select_by_key(Project.objects.all(), ("recipe",), "id", [project_id])
+    ((stored,),) = select_equal(Project, ("recipe",), id=[project_id])
     stored = stored or conf().recipe
     if stored in ranking.RECIPES:
         return ranking.RECIPES[stored]
