@@ -29,6 +29,7 @@ from memory.db.expressions import (
     Visible,
     VisibleByColumn,
     VisibleOrdered,
+    take_conditions,
 )
 from memory.db.indexes import searchable_condition
 from memory.db.lazy_filters import LazyFilters
@@ -339,12 +340,11 @@ class VersionedQuerySet(LazyFilters[Row]):
 
     def _where_conditions(self, visible: Sequence[Condition]) -> list[Condition]:
         """Combine conditions with the queryset's filters. Raises EmptyResultSet when no row can pass."""
-        if not self.recorded_filters:
-            return list(visible)
+        if (plain := take_conditions(self.recorded_filters)) is not None:
+            return [*visible, *plain]
         if self._filters is None:
-            self._filters = CompiledWhere.from_queryset(
-                self._replay_filters(self.model._base_manager.using(self.db).all())
-            )
+            every = self.model._base_manager.using(self.db).all()
+            self._filters = CompiledWhere.from_queryset(self._replay_filters(every))
         return [*visible, self._filters]
 
     # ---- visibility ----------------------------------------------------------------------------

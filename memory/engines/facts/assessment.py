@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from memory.db.expressions import ActiveOnLineage, HasVerdict
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.raw_select import select_by_key
+from memory.db.raw_select import by_key, select_equal
 from memory.engines.embedding.engine import get_embedding_states
 from memory.engines.facts.derived_trust import (
     Verdict,
@@ -92,9 +92,7 @@ def annotate_usage(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]:
     name_repositories(facts, project_id)
     for start in range(0, len(facts), BATCH_SIZE):
         batch = facts[start : start + BATCH_SIZE]
-        used = {
-            uid: use for uid, *use in select_by_key(FactUse.objects.all(), USE, "uid", [f.uid for f in batch])
-        }
+        used = {uid: use for uid, *use in select_equal(FactUse, USE, uid=[fact.uid for fact in batch])}
         states = get_embedding_states(project_id, {fact.content_hash for fact in batch})
         for fact in batch:
             fact.access_count, fact.last_accessed_at = used.get(fact.uid, (0, None))
@@ -140,9 +138,8 @@ def count_confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, in
 
 def list_sources(uids: Iterable[UUID], lineage: Lineage) -> set[tuple[UUID, str]]:
     """Return (fact id, source) pairs of the given facts' confirmations."""
-    return set(
-        select_by_key(Confirmation.objects.filter(ActiveOnLineage(lineage)), ("uid", "source"), "uid", uids)
-    )
+    using, columns = Confirmation._base_manager.db, ("uid", "source")
+    return set(by_key(using, Confirmation, columns, ("uid", uids), [ActiveOnLineage(lineage)]))
 
 
 def list_confirmations(uid: UUID, lineage: Lineage) -> list[Confirmation]:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from memory.db.expressions import ColumnIn
 from memory.db.querysets import Lineage
 from memory.engines.support.batches import batched
 from memory.models import Fact, FactAssessment, FactLink
@@ -21,6 +22,7 @@ from memory.models import Fact, FactAssessment, FactLink
 BATCH_SIZE = 500
 MAX_DEPTH = 6  # sources of sources
 MADE_OF = (FactLink.Type.CONSOLIDATED_FROM, FactLink.Type.DERIVED_FROM)
+TO_FACTS = (FactLink.Target.FACT,)
 VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED.value, FactAssessment.Status.INVALIDATED.value
 UNVERIFIED = FactAssessment.Status.UNVERIFIED.value
 Method = FactAssessment.Method
@@ -83,7 +85,8 @@ def find_capped(lineage: Lineage) -> list[UUID]:
 
 def load_sources(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, list[Source]]:
     """Return what facts are made of, by fact."""
-    links = FactLink.objects.in_lineage(lineage).filter(link_type__in=MADE_OF, to_type=FactLink.Target.FACT)
+    types, targets = ColumnIn(FactLink, "link_type", MADE_OF), ColumnIn(FactLink, "to_type", TO_FACTS)
+    links = FactLink.objects.in_lineage(lineage).filter(types, targets)
     found: dict[UUID, list[Source]] = defaultdict(list)
     for batch in batched(sorted(uids), BATCH_SIZE):
         for uid, to, at in links.select_by_key(("from_id", "to_id", "created_at"), "from_id", batch):
