@@ -229,7 +229,7 @@ class FactEngine:
     def get_fact(self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None) -> Fact:
         """Return the fact as the branch shows it, now or at a seq, commit or time. Raises NotFound."""
         branch, seq = self._resolve_point(actor, branch_name, at)
-        for fact in Fact.objects.on(branch, seq).filter(uid=fact_id).fetch_all():
+        for fact in Fact.objects.on(branch, seq).fetch_by_key("uid", [fact_id]):
             return mask_archived(branch, annotate_facts([fact], branch.lineage(seq), actor.project_id))[0]
         raise NotFound()
 

@@ -140,7 +140,7 @@ class CommitWriter:
 
     def get_version(self, model: type[Row], uid: Any) -> Row:
         """Return the visible version of a memory. Raises NotFound."""
-        for row in self.visible_rows(model).filter(uid=uid).fetch_all():
+        for row in self.visible_rows(model).fetch_by_key("uid", [uid]):
             return row
         raise NotFound()
 
