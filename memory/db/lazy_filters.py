@@ -14,15 +14,23 @@ _django_query: Any = models.QuerySet.query
 
 
 class LazyFilters(QuerySet[Row]):
-    """Queryset that keeps its last filters until its query is read."""
+    """Queryset that keeps its last filters until its query is read. It is not to be shared by threads."""
 
     _waiting: tuple[tuple[bool, tuple, dict], ...] = ()
+    _applies = False
 
     def _read_query(self) -> Any:
-        waiting, self._waiting = self._waiting, ()
-        for negate, args, kwargs in waiting:
-            self._filter_or_exclude_inplace(negate, args, kwargs)
+        while self._waiting and not self._applies:
+            self._apply_filter(*self._waiting[0])
+            self._waiting = self._waiting[1:]  # one that is refused stays, and is refused again
         return _django_query.fget(self)
+
+    def _apply_filter(self, negate: bool, args: tuple, kwargs: dict) -> None:
+        self._applies = True  # Django reads the query while it adds to it
+        try:
+            self._filter_or_exclude_inplace(negate, args, kwargs)
+        finally:
+            self._applies = False
 
     query: Any = property(_read_query, _django_query.fset)
 
@@ -35,6 +43,9 @@ class LazyFilters(QuerySet[Row]):
 
     def _clone(self) -> Self:
         waiting, self._waiting = self._waiting, ()
-        clone = super()._clone()
-        self._waiting = clone._waiting = waiting
+        try:
+            clone = super()._clone()
+        finally:
+            self._waiting = waiting
+        clone._waiting = waiting
         return clone

@@ -96,9 +96,14 @@ def load_runs(actor: Actor, branch_name: str) -> Sequence[EvalRun]:
 
 def select_comparable(runs: Sequence[EvalRun], branch_name: str) -> list[EvalRun]:
     """Return the runs on a branch as it was then that have figures, and the newest one's k and recipe."""
-    own = [run for run in runs if run.branch == branch_name and run.figures.get("recall") is not None]
+    own = [run for run in runs if run.branch == branch_name and has_whole_recall(run)]
     own = leave_past_out(own)
     return [run for run in own if (run.k, run.recipe) == (own[0].k, own[0].recipe)]
+
+
+def has_whole_recall(run: EvalRun) -> bool:
+    """Return whether a run has a recall that no silent embedder has lowered."""
+    return run.figures.get("recall") is not None and not run.figures.get("by_words")
 
 
 def leave_past_out(runs: Sequence[EvalRun]) -> list[EvalRun]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 
@@ -110,7 +111,9 @@ class Command(BaseCommand):
         locked = data_dir_lock(folder, database_file())
         with locked as locks, listening(host, options["port"]) as listener:
             with pause_gc():  # checks load what settings name
-                self.check(tags=["day1"])  # what settings can get wrong; `check` finds what code can
+                self.check(
+                    tags=["day1", Tags.compatibility]
+                )  # what settings can get wrong, not what code can
             url = build_url(host, listener)
             write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])

@@ -29,16 +29,23 @@ def ask_questions(
     """
     known, is_silent = find_known(actor.project_id, questions), False
     for question in questions:
-        query = build_query(question.text, search_type="keyword" if is_silent else "hybrid")
-        is_silent = is_silent or lacks_vector(query)
         expected = list_expected(question)
         found = [uid for uid in expected if uid not in known]
+        is_keyword = is_silent or not found  # a question without facts is not put
+        query = build_query(question.text, search_type="keyword" if is_keyword else "hybrid")
+        is_silent = is_silent or lacks_vector(query)
         missing = {uid: known[uid] for uid in expected if uid in known}
         ranks = rank_expected(question, query, found, place, actor, k) if found else {}
         earlier = rank_expected(question, query, found, before, actor, k) if found and before else None
         unranked = [uid for uid, rank in ranks.items() if rank is None]
         missing |= explain_unranked(unranked, place, actor)
-        yield Result(question.pk, ranks, {} if before and earlier is None else earlier, missing, is_silent)
+        yield Result(
+            question.pk,
+            ranks,
+            {} if before and earlier is None else earlier,
+            missing,
+            is_silent and bool(found),
+        )
 
 
 def lacks_vector(query: PreparedQuery) -> bool:
