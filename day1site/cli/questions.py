@@ -25,7 +25,7 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer
 
 POLL_SECONDS = 1.0
-OF_A_LINE = re.compile(r"questions\[(\d+)\]")  # the field of a refusal
+LINE_FIELD_PATTERN = re.compile(r"questions\[(\d+)\]")  # the field of a refusal
 COLUMNS = ("id", "text", "expected", "branch", "note")
 LINE_FIELDS = field_names("question", "import")
 
@@ -80,13 +80,15 @@ def import_questions(run: Invocation, file: str, branch: str) -> None:
     try:
         api.post("/questions/bulk", questions=[line for _, line in lines], branch=branch)
     except Refused as error:
-        raise name_line(error, lines) from error
+        raise explain_refusal(error, lines) from error
     run.show_line({"saved": len(lines), "branch": branch}, f"saved {len(lines)} questions on {branch}")
 
 
-def name_line(error: Refused, lines: list[tuple[int, Answer]]) -> CliError:
-    """Return a refusal with the number of the line at fault, where it is about one."""
-    if not (found := OF_A_LINE.match(error.field)):
+def explain_refusal(error: Refused, lines: list[tuple[int, Answer]]) -> CliError:
+    """Return a refusal with the number of the line at fault, where it is about one, or with what helps."""
+    if error.code == "too_large":
+        return CliError(error.code, f"{error.text} Nothing was saved: import the file in parts.")
+    if not (found := LINE_FIELD_PATTERN.match(error.field)):
         return error
     number, _ = lines[int(found[1])]
     return CliError(error.code, f"line {number}: {error.text} Nothing was saved.")
@@ -171,12 +173,14 @@ def run_eval(run: Invocation, branch: str, **options: Any) -> int:
 
 
 def wait_for(api: Any, row: Answer) -> Answer:
-    """Wait for a run that a worker carries out, and show how far it is."""
+    """Wait for a run that a worker carries out, showing how far it is. Raises CliError for one that fails."""
     with progress("Asking") as update:
-        while row["state"] != "done":
+        while row["state"] in ("queued", "running"):
             update(row["done"], row["questions"])
             time.sleep(POLL_SECONDS)
             row = api.get(f"/evals/{row['id']}")
+    if row["state"] == "failed":
+        raise CliError("eval_failed", row["error"])
     return row
 
 

@@ -245,14 +245,14 @@ def serve_all(listener: socket.socket, processes: int, worker: bool, announce: C
 
 def prepare_to_fork() -> None:
     """Load once what every process needs, and leave no connection open."""
-    load_views()
+    load_application()
     str(settings.SECRET_KEY)  # one file, written by one process
     load_for_children()
     connections.close_all()
     freeze_gc()
 
 
-def load_views() -> "App":
+def load_application() -> "App":
     """Load everything that answers requests, and return the application."""
     with pause_gc():
         from day1site.asgi import application
@@ -263,7 +263,7 @@ def load_views() -> "App":
 
 def serve(listener: socket.socket, worker: bool, announce: Callable[[], None]) -> None:
     """Serve until SIGINT or SIGTERM, then stop everything that was started."""
-    application = load_views()
+    application = load_application()
     running: list[Stoppable] = [buffer]
     clients.maximum = get_max_connections(raise_descriptor_limit())
 

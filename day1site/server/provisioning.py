@@ -27,23 +27,25 @@ def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:
 
     May be repeated.
     """
-    if not get_features().has_online_backup or migration_is_due():
-        call_command("migrate", verbosity=0, interactive=False)
+    migrate_store()
     _ = str(settings.SECRET_KEY)  # created now, not in a first request
     return ProvisioningEngine().provision(password=password, keep=partial(keep, folder, url))
 
 
-def migration_is_due() -> bool:
-    """Return whether the store lacks a migration; one that an earlier release has made is copied then.
+def migrate_store() -> None:
+    """Run the migrations that are due; a store that an earlier release has made is copied first.
 
     Django's command takes a tenth of a start where it has nothing to do. Elsewhere than on SQLite it makes
     the database too, and the database's own tools make copies.
     """
-    executor = MigrationExecutor(connection)
-    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if pending and executor.loader.applied_migrations:
-        copy_before_migration(pending[0][0].name)
-    return bool(pending)
+    if get_features().has_online_backup:
+        executor = MigrationExecutor(connection)
+        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if not pending:
+            return
+        if executor.loader.applied_migrations:
+            copy_before_migration(pending[0][0].name)
+    call_command("migrate", verbosity=0, interactive=False)
 
 
 def copy_before_migration(name: str) -> None:

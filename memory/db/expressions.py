@@ -354,12 +354,12 @@ def quote(value: int | str) -> str:
 
 
 # Fields that store values of these types as they are.
-NATIVE = {models.CharField.get_prep_value: str, models.IntegerField.get_prep_value: int}
+NATIVE_TYPES = {models.CharField.get_prep_value: str, models.IntegerField.get_prep_value: int}
 
 
 def prepare_values(field: Any, values: Sequence[Any], connection: Any) -> list[Any]:
     """Return the values as the database stores them."""
-    if {type(value) for value in values} == {NATIVE.get(type(field).get_prep_value)}:
+    if {type(value) for value in values} == {NATIVE_TYPES.get(type(field).get_prep_value)}:
         return list(values)
     if isinstance(field, models.UUIDField) and not connection.features.has_native_uuid_field:
         # As the field does, which takes five times as long.

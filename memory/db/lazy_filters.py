@@ -10,6 +10,7 @@ from django.db import models
 
 from memory.db.django_internals import QuerySet, Row
 
+REFUSED = {"_connector", "_negated"}  # names of Q's own options, which are no filters
 _django_query: Any = models.QuerySet.query
 
 
@@ -35,7 +36,7 @@ class LazyFilters(QuerySet[Row]):
     query: Any = property(_read_query, _django_query.fset)
 
     def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self:
-        if not (args or kwargs) or self._query.is_sliced:  # which Django refuses
+        if not (args or kwargs) or self._query.is_sliced or REFUSED & kwargs.keys():  # by Django, at once
             return super()._filter_or_exclude(negate, args, kwargs)
         clone = self._chain()
         clone._waiting = (*clone._waiting, (negate, args, kwargs))

@@ -1,5 +1,7 @@
 """Saved questions with the facts that a search should find, and the runs that put them to a branch."""
 
+from typing import ClassVar
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -37,23 +39,29 @@ class EvalRun(models.Model):
         QUEUED = "queued", _("queued")
         RUNNING = "running", _("running")
         DONE = "done", _("done")
+        FAILED = "failed", _("failed")
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     branch = models.CharField(max_length=200)
     seq = models.BigIntegerField()
-    at = models.DateTimeField(null=True)  # the time that was asked for; seq alone would say now
+    is_past = models.BooleanField(default=False)  # a point was asked for, not the branch as it was then
+    at = models.DateTimeField(null=True)  # the point, where it is a time: at which expiry is judged
     recipe = models.CharField(max_length=50)
     k = models.PositiveSmallIntegerField()
     against = JSONTextField(default=dict)  # branch, seq, recipe and time of the other side, if any
+    question_ids = JSONTextField(default=list)  # those to put; empty once it has ended
     questions = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)  # of the questions, so far
     figures = JSONTextField(default=dict)
     results = JSONTextField(default=list)
+    error = models.CharField(max_length=300, blank=True, default="")  # why it failed
     took_ms = models.FloatField(default=0)
     created_at = models.DateTimeField()
     created_by = models.CharField(max_length=200, blank=True)
+
+    ENDED: ClassVar = (State.DONE, State.FAILED)
 
     def __str__(self) -> str:
         return f"{self.branch} · {self.recipe}"

@@ -91,28 +91,18 @@ def describe_results(recall: Any) -> list[dict[str, Any]]:
 def load_runs(actor: Actor, branch_name: str) -> Sequence[EvalRun]:
     """Return the runs on a branch that have figures, of the last thirty, the newest first, for Home."""
     runs = EvalEngine().list_evals(actor=actor, limit=LISTED_RUNS).results
-    return with_percents(select_comparable(runs, branch_name))
+    return add_figure_texts(select_comparable(runs, branch_name))
 
 
 def select_comparable(runs: Sequence[EvalRun], branch_name: str) -> list[EvalRun]:
     """Return the runs on a branch as it was then that have figures, and the newest one's k and recipe."""
-    own = [run for run in runs if run.branch == branch_name and has_whole_recall(run)]
-    own = leave_past_out(own)
+    own = [run for run in runs if run.branch == branch_name and not run.is_past and has_whole_recall(run)]
     return [run for run in own if (run.k, run.recipe) == (own[0].k, own[0].recipe)]
 
 
 def has_whole_recall(run: EvalRun) -> bool:
     """Return whether a run has a recall that no silent embedder has lowered."""
     return run.figures.get("recall") is not None and not run.figures.get("by_words")
-
-
-def leave_past_out(runs: Sequence[EvalRun]) -> list[EvalRun]:
-    """Return the runs of a branch, the newest first, but for those at a point before an older run's."""
-    kept: list[EvalRun] = []
-    for run in reversed(runs):
-        if run.at is None and (not kept or run.seq >= kept[-1].seq):
-            kept.append(run)
-    return kept[::-1]
 
 
 def draw_recall(runs: Sequence[EvalRun]) -> SafeString:
@@ -123,8 +113,8 @@ def draw_recall(runs: Sequence[EvalRun]) -> SafeString:
     return draw_sparkline(shares, words) if len(runs) > 1 else SafeString("")
 
 
-def with_percents(runs: Sequence[EvalRun]) -> Sequence[EvalRun]:
-    """Return the runs with their recall, MRR and number of lost questions as texts."""
+def add_figure_texts(runs: Sequence[EvalRun]) -> Sequence[EvalRun]:
+    """Give the runs their recall, MRR and number of lost questions as texts."""
     for run in runs:
         recall, mrr = run.figures.get("recall"), run.figures.get("mrr")
         run.figures["percent"] = "–" if recall is None else f"{recall:.0%}"

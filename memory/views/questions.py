@@ -23,7 +23,7 @@ from memory.views.base import ProjectPage, safe_referer
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
-from memory.views.question_rows import LISTED_RUNS, build_rows, draw_chart, with_percents
+from memory.views.question_rows import LISTED_RUNS, add_figure_texts, build_rows, draw_chart
 from memory.views.token_list import TokenList
 from memory.views.widgets import parse_number
 
@@ -46,7 +46,7 @@ class Questions(TokenList):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
-        runs = with_percents(eval_engine.list_evals(actor=actor, limit=LISTED_RUNS).results)
+        runs = add_figure_texts(eval_engine.list_evals(actor=actor, limit=LISTED_RUNS).results)
         kwargs.setdefault("typed", {"k": DEFAULT_K})
         return super().get_context_data(
             runs=runs,
@@ -97,7 +97,6 @@ class EvalPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         run = eval_engine.get_eval(eval_id=self.kwargs["eval_id"], actor=self.reader.actor)
-        with_percents([run])
         return super().get_context_data(
             run=run,
             rows=build_rows(self.reader.actor, run.results),

@@ -42,6 +42,8 @@ def test_filters_follow_what_they_name(rows):
 def test_what_a_filter_may_not_be_is_still_refused(rows):
     with pytest.raises(TypeError, match="slice"):
         rows[:2].filter(category="a")
+    with pytest.raises(TypeError, match="_connector"):
+        rows.filter(_connector="OR", category="a", fact_text="fact 3")
     wrong = rows.filter(no_such_field=1)
     for _ in range(2):  # asked again it does not answer with all rows
         with pytest.raises(FieldError):

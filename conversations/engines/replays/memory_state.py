@@ -71,7 +71,7 @@ def find_hidden(uids: Sequence[str]) -> set[UUID]:
 def read_facts(place: Place, uids: Sequence[UUID], actor: Actor) -> list[Fact]:
     """Return facts as a place shows them, in this order."""
     branch = find_branch(actor, place.branch_name)
-    rows = Fact.objects.on(branch, place.at).fetch_by_key("uid", uids)
+    rows = Fact.objects.on(branch, place.seq).fetch_by_key("uid", uids)
     found = {row.uid: row for row in rows}
     if place.overlay:
         found |= {change.fact.uid: change.fact for change in place.overlay.changes}

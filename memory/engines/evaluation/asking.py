@@ -85,7 +85,7 @@ def explain_unranked(uids: Sequence[UUID], place: Place, actor: Actor) -> dict[U
     if not uids:
         return {}
     branch = find_branch(actor, place.branch_name)
-    rows = Fact.objects.in_lineage(branch.lineage(resolve_point(branch, place.at)))
+    rows = Fact.objects.in_lineage(branch.lineage(resolve_point(branch, place.seq)))
     shown = {uid for (uid,) in rows.select_by_key(("uid",), "uid", uids)}
     if place.overlay:
         shown = shown - place.overlay.hidden | {change.fact.uid for change in place.overlay.changes}

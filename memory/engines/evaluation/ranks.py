@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from memory import ranking
@@ -21,14 +20,15 @@ from memory.engines.search.scoring import Scored
 class Place:
     """What questions are put to: a branch at a point, by a recipe; with an overlay, what a merge gives.
 
-    Facts that expire are judged at the ``time`` of a point that is one, as a search does; else now.
+    Facts that expire are judged at ``expiry_time``, the time of a point that is one, as a search does; else
+    now.
     """
 
     branch_name: str
     recipe: ranking.Recipe
-    at: Any = None
+    seq: int | None = None
     overlay: Overlay | None = None
-    time: datetime | None = None
+    expiry_time: datetime | None = None
 
 
 def rank_facts(
@@ -47,8 +47,8 @@ def rank_hits(
     options = SearchOptions(
         filters=filters,
         recipe=place.recipe,
-        at=place.at,
-        now=parse_expiry_time(place.time),
+        at=place.seq,
+        now=parse_expiry_time(place.expiry_time),
         overlay=place.overlay,
     )
     options = widen_pool(options, k)

@@ -22,6 +22,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, UnknownField
+from memory.models.branches import Branch
 from memory.models.questions import EvalRun, Question
 from memory.queue.producer import enqueue
 
@@ -30,6 +31,7 @@ BATCH_SIZE = 50  # after so many the run says how far it is
 LOST_AFTER = timedelta(minutes=5)  # without being done
 SWEPT = timedelta(days=7)  # age of runs that are still queued again
 SIDE = ("branch", "at", "recipe")
+ERROR_CHARACTERS = 300
 
 
 @retry_methods
@@ -59,9 +61,9 @@ class EvalEngine:
         ids = list(select_questions(actor).order_by("pk").values_list("pk", flat=True))
         if not ids:
             raise Conflict("There are no saved questions: save one from a search first.")
-        run = EvalRun(project_id=actor.project_id, **now, k=k, against=before, questions=len(ids))
+        run = EvalRun(project_id=actor.project_id, **now, is_past=at is not None, k=k, against=before)
         run.created_at, run.created_by = timezone.now(), actor.label
-        run.results = [describe_result(Result(uid, {}), k) for uid in ids]  # a worker puts the same ones
+        run.questions, run.question_ids = len(ids), [str(uid) for uid in ids]
         run.save()
         if len(ids) > MAX_AT_ONCE:
             enqueue("memory.run_eval", str(run.pk))
@@ -108,24 +110,32 @@ def resolve_against(
 
 
 def resolve_side(actor: Actor, side: Mapping[str, Any]) -> dict[str, Any]:
-    """Return branch, seq, recipe by name and time, if the point is one. Raises BranchNotFound,
-    BranchArchived, Invalid, NotFound.
+    """Return branch and recipe by name, the seq of the point, and ``at`` where the point is a time.
+
+    Raises BranchNotFound, BranchArchived, Invalid, NotFound.
     """
     actor.require_scope("read", side["branch"])
-    recipe, branch, at = get_recipe(actor, side["recipe"]), find_branch(actor, side["branch"]), side["at"]
-    if branch.archived_at:
-        raise BranchArchived(
-            "The branch {name} is archived, and a search finds nothing on it: restore it first.",
-            name=branch.name,
-        )
+    recipe, at = get_recipe(actor, side["recipe"]), side["at"]
+    branch = find_open_branch(actor, side["branch"])
     found = {"branch": branch.name, "seq": resolve_point(branch, at), "recipe": recipe.name}
     return {**found, "at": parse_expiry_time(at)} if isinstance(at, datetime) else found
+
+
+def find_open_branch(actor: Actor, name: str) -> Branch:
+    """Return a branch on which a search finds something. Raises BranchNotFound, BranchArchived."""
+    branch = find_branch(actor, name)
+    if branch.archived_at:
+        raise BranchArchived(
+            "The branch {name} is archived, and a search finds nothing on it: restore it first.", name=name
+        )
+    return branch
 
 
 def carry_out(run: EvalRun) -> EvalRun:
     """Put the questions of a run and keep its figures, saying after each batch how far it is.
 
-    They are put in nobody's session, so that no repository is preferred.
+    They are put in nobody's session, so that no repository is preferred. Raises BranchArchived where a
+    branch was archived meanwhile: what was not found there says nothing.
     """
     started, results = time.perf_counter(), list[Result]()
     actor = Actor(run.project_id, "system", label=run.created_by, scopes=frozenset({"read"}))
@@ -135,31 +145,45 @@ def carry_out(run: EvalRun) -> EvalRun:
     found = ask_questions(questions, place, before, actor, run.k)
     run.state, run.questions = EvalRun.State.RUNNING, len(questions)
     while batch := list(islice(found, BATCH_SIZE)):
+        check_branches(run, actor)
         results += batch
         run.done = len(results)
         run.save(update_fields=["state", "questions", "done"])
     run.figures, run.results = summarise(results, run.k), [describe_result(one, run.k) for one in results]
     run.took_ms, run.state = round((time.perf_counter() - started) * 1000, 1), EvalRun.State.DONE
+    run.question_ids = []
     run.save()
     return run
 
 
+def check_branches(run: EvalRun, actor: Actor) -> None:
+    """Raise BranchNotFound or BranchArchived where a search of the run finds nothing any more."""
+    for side in filter(None, (describe_side(run), run.against)):
+        find_open_branch(actor, side["branch"])
+
+
 def load_questions(run: EvalRun) -> list[Question]:
     """Return the questions of a run, but for those that were deleted since."""
-    ids = [UUID(one["question"]) for one in run.results]
-    return list(Question.objects.filter(project=run.project_id, pk__in=ids).order_by("pk"))
+    rows = Question.objects.filter(project=run.project_id, pk__in=[UUID(text) for text in run.question_ids])
+    return list(rows.order_by("pk"))
 
 
 def run_queued(run_id: UUID) -> None:
-    """Carry out a run that was queued; one that is done stays."""
-    if run := EvalRun.objects.filter(pk=run_id).exclude(state=EvalRun.State.DONE).first():
+    """Carry out a run that was queued, or keep why it cannot be; one that has ended stays."""
+    run = EvalRun.objects.filter(pk=run_id).exclude(state__in=EvalRun.ENDED).first()
+    if run is None:
+        return
+    try:
         carry_out(run)
+    except (BranchArchived, NotFound) as error:  # else it is tried again
+        run.state, run.error, run.question_ids = EvalRun.State.FAILED, error.text[:ERROR_CHARACTERS], []
+        run.save()
 
 
 def queue_lost() -> None:
-    """Queue the runs again that should be done by now; a message that still waits is not doubled."""
+    """Queue the runs again that should have ended by now; a message that still waits is not doubled."""
     now = timezone.now()
-    unfinished = EvalRun.objects.exclude(state=EvalRun.State.DONE)
+    unfinished = EvalRun.objects.exclude(state__in=EvalRun.ENDED)
     lost = unfinished.filter(created_at__gt=now - SWEPT, created_at__lt=now - LOST_AFTER)
     for run_id in lost.values_list("pk", flat=True):
         enqueue("memory.run_eval", str(run_id))
@@ -173,7 +197,7 @@ def build_place(actor: Actor, side: Mapping[str, Any]) -> Place | None:
     if not side:
         return None
     at = c.parse_time("at", side["at"]) if side.get("at") else None
-    return Place(side["branch"], get_recipe(actor, side["recipe"]), side["seq"], time=at)
+    return Place(side["branch"], get_recipe(actor, side["recipe"]), side["seq"], expiry_time=at)
 
 
 def describe_result(result: Result, k: int) -> dict[str, Any]:

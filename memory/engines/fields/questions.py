@@ -96,7 +96,7 @@ EVAL = Noun(
         Moment(),
         use=READ,
         answer_null=True,
-        answer_help="The time at which expiry was judged, where the point was a time; else that of the run.",
+        answer_help="The point, where it is a time: expiry is judged then; else when it is run.",
     ),
     Field("recipe", Reference(50), use=READ),
     Field("k", Whole(1, MAX_K), use=READ, answer_help="How many facts of a search count."),
@@ -109,6 +109,7 @@ EVAL = Noun(
     ),
     Field("questions", Whole(), use=READ, answer_help="How many there are."),
     Field("done", Whole(), use=READ, answer_help="How many were put so far."),
+    Field("error", Text(300), use=READ, answer_help="Why it failed: a branch was archived meanwhile."),
     Field(
         "figures",
         JSONObject(),

@@ -53,6 +53,16 @@ class MergeRecall:
         return [one.question for one in self.results if one.describe_change(self.k) == LOST]
 
     @property
+    def scored(self) -> int:
+        """Return how many questions count."""
+        return sum(one.is_scored for one in self.results)
+
+    @property
+    def by_words(self) -> int:
+        """Return how many were put by their words alone, as the embedder did not answer."""
+        return sum(one.by_words for one in self.results)
+
+    @property
     def is_measured(self) -> bool:
         return self.changes <= MAX_CHANGES
 
@@ -67,34 +77,54 @@ recalls: TimedCache[MergeRecall] = TimedCache(CACHE_SIZE, CACHE_SECONDS)
 def check_recall(name: str, plan: FullPlan, options: MergeOptions, policy: Policy) -> GateResult:
     """Fail when the merge takes a fact out of the first ten that a saved question expects there."""
     recall = measure_recall(plan, options)
-    scored = sum(one.is_scored for one in recall.results)
+    if recall.hurt:
+        return report_hurt(name, recall, plan)
+    return report_unmeasured(name, recall) or report_passed(name, recall)
+
+
+def report_hurt(name: str, recall: MergeRecall, plan: FullPlan) -> GateResult:
+    names = name_questions(recall.hurt, plan)
+    text = (
+        _("Saved questions that would no longer find what they expect: {count}. {names}")
+        if names
+        else _(
+            "Saved questions that would no longer find what they expect: {count}."
+            " They were saved on other branches: the tab Recall shows those that you may read."
+        )
+    )
+    return build_result(name, FAILED, text, recall.hurt, "tab=recall", names=names)
+
+
+def report_unmeasured(name: str, recall: MergeRecall) -> GateResult | None:
+    """Warn of what was not measured; None where all was."""
     if not recall.is_measured:
         text = _(
             "The saved questions were not put to the merge, and nothing is stopped: it changes {count} facts,"
             " more than {most}."
         )
         return build_result(name, WARNING, text, count=recall.changes, most=MAX_CHANGES)
-    if recall.hurt:
-        names = name_questions(recall.hurt, plan)
-        text = (
-            _("Saved questions that would no longer find what they expect: {count}. {names}")
-            if names
-            else _(
-                "Saved questions that would no longer find what they expect: {count}."
-                " They were saved on other branches: the tab Recall shows those that you may read."
-            )
+    if recall.by_words:
+        text = _(
+            "No question loses what it expects, but the embedder did not answer: {by_words} of {count}"
+            " questions were put by their words alone, to both sides."
         )
-        return build_result(name, FAILED, text, recall.hurt, "tab=recall", names=names)
+        return build_result(
+            name, WARNING, text, link="tab=recall", by_words=recall.by_words, count=recall.scored
+        )
     if recall.left:
         text = _(
             "No question loses what it expects, of the newest {count}; older ones were not put, and stop"
             " nothing: {left}."
         )
-        return build_result(name, WARNING, text, link="tab=recall", count=scored, left=recall.left)
+        return build_result(name, WARNING, text, link="tab=recall", count=recall.scored, left=recall.left)
+    return None
+
+
+def report_passed(name: str, recall: MergeRecall) -> GateResult:
     if not recall.results:
         return build_result(name, PASSED, _("No question is saved that the merge could hurt."))
     text = _("Saved questions that find what they expect as before: {count}.")
-    return build_result(name, PASSED, text, link="tab=recall", count=scored)
+    return build_result(name, PASSED, text, link="tab=recall", count=recall.scored)
 
 
 def name_questions(ids: Sequence[UUID], plan: FullPlan) -> str:

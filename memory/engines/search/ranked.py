@@ -195,9 +195,10 @@ def _find_answers(
     answers = find_answers(rows, facts)
     known = {*found.keyword, *found.vector}
     added = {fact.rid: fact for fact in fact_rows(rows, answers.keys() - known)} if answers else {}
-    both = {*answers, *answers.values()}
-    every = (fact for fact in [*facts, *added.values()] if fact.rid in both)
-    speakers = {fact.rid: find_speaker(fact.fact_text) for fact in every}
+    paired = {*answers, *answers.values()}
+    speakers = {
+        fact.rid: find_speaker(fact.fact_text) for fact in [*facts, *added.values()] if fact.rid in paired
+    }
     answers = {
         after: before
         for after, before in answers.items()

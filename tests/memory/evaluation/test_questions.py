@@ -295,6 +295,7 @@ def test_many_questions_are_put_by_a_worker(api: Api, actor: Actor, fact: Fact) 
     questions.import_questions(questions=lines, actor=actor)
     answer = api.post("/evals", {})
     assert (answer.status_code, answer.json()["state"], answer.json()["done"]) == (202, "queued", 0)
+    assert (answer.json()["results"], answer.json()["figures"]) == ([], {})
     assert QueueMessage.objects.filter(payload__contains=answer.json()["id"]).count() == 1
     run_eval(answer.json()["id"])
     run = api.get(f"/evals/{answer.json()['id']}").json()
@@ -303,6 +304,32 @@ def test_many_questions_are_put_by_a_worker(api: Api, actor: Actor, fact: Fact) 
     run_queued(again.pk)
     run_queued(uuid4())
     assert EvalRun.objects.get().took_ms == again.took_ms
+
+
+@pytest.mark.parametrize("side", ["branch", "against"])
+def test_a_run_whose_branch_is_archived_before_its_turn_fails_and_says_why(
+    api: Api, actor: Actor, fact: Fact, side: str
+) -> None:
+    run = queue_run(actor, fact, side)
+    branches.archive_branch(name="task/old", actor=actor)
+    for _ in range(2):
+        run_queued(run.pk)
+    told = api.get(f"/evals/{run.pk}").json()
+    text = "The branch task/old is archived, and a search finds nothing on it: restore it first."
+    assert (told["state"], told["error"], told["figures"], told["results"]) == ("failed", text, {}, [])
+    EvalRun.objects.update(created_at=timezone.now() - LOST_AFTER - timedelta(seconds=1))
+    QueueMessage.objects.all().delete()
+    sweep_evals()
+    assert not QueueMessage.objects.exists()
+
+
+def queue_run(actor: Actor, fact: Fact, side: str) -> EvalRun:
+    branches.create_branch(name="task/old", actor=actor)
+    lines = [{"text": f"{ASKED} {n}", "expected": [str(fact.uid)]} for n in range(MAX_AT_ONCE + 1)]
+    questions.import_questions(questions=lines, actor=actor)
+    if side == "branch":
+        return evals.start_eval(actor=actor, branch_name="task/old", against={"branch": "main"})
+    return evals.start_eval(actor=actor, against={"branch": "task/old"})
 
 
 def test_a_run_whose_message_was_lost_is_swept(actor: Actor, fact: Fact) -> None:

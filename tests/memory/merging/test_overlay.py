@@ -104,7 +104,7 @@ class RankedTransport(EngineTransport):
             return None  # the merge is refused for the same reason
         if any(change.rid is None for change in overlay.changes):
             return None  # a text that nobody wrote yet has no exact score
-        return rank_all(self.actor, target, at=options.target.head, overlay=overlay)
+        return rank_all(self.actor, target, seq=options.target.head, overlay=overlay)
 
 
 @given(history=histories)
@@ -176,7 +176,7 @@ def check_merge(
     embed_all(actor)
     options = build_options(actor, rivals.name, "main", ("auto", "theirs", "ours")[number % 3], (), ())
     overlay = build_overlay(load_plan(options, options.points))
-    found = rank_all(actor, "main", at=options.target.head, overlay=overlay)
+    found = rank_all(actor, "main", seq=options.target.head, overlay=overlay)
     plain = {"source": rivals.name, "actor": actor, "strategy": options.strategy, "force": True}
     MergeEngine().merge_branch(**plain)
     after = rank_all(actor, "main")

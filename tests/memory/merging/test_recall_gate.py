@@ -72,6 +72,29 @@ def test_a_question_of_another_branch_is_told_to_who_may_read_it(mira, fact) -> 
     )
 
 
+@pytest.fixture
+def no_embedder(httpserver: Any, settings: Any) -> None:
+    """Have a provider of vectors that is down."""
+    httpserver.expect_request("/v1/embeddings").respond_with_data("later", status=503)
+    provider = {"embedder": "openai", "embedding_api_key": "any", "embedding_model": "m"}
+    settings.DAY1 = {**settings.DAY1, **provider, "embedding_base_url": httpserver.url_for("/v1")}
+
+
+def test_where_the_embedder_is_silent_it_only_warns(mira, fact, question, no_embedder) -> None:
+    facts.write_fact(fact_text="Tea is at four.", branch_name=TASK, actor=mira)
+    result = run(mira)
+    assert (result.state, result.link) == ("warning", "tab=recall")
+    assert result.reason == (
+        "No question loses what it expects, but the embedder did not answer: 1 of 1 questions were put by"
+        " their words alone, to both sides."
+    )
+
+
+def test_what_the_words_alone_lose_is_stopped_all_the_same(mira, fact, question, no_embedder) -> None:
+    facts.delete_fact(fact_id=fact.uid, branch_name=TASK, actor=mira)
+    assert run(mira).state == "failed"
+
+
 def test_the_same_merge_without_the_drop_passes(mira, fact, question) -> None:
     write_verified(mira, "Ledgers are kept for ten years.")
     assert run(mira).reason == "Saved questions that find what they expect as before: 1."
