@@ -15,6 +15,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
 from memory.models import Fact, RecallLog
@@ -51,6 +52,10 @@ def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) ->
     assert '<meter class="signal keyword" min="0" max="1" value="1.000">' in page
     assert "<strong>1</strong> hit" in page
     assert "<strong>11</strong> tokens in a prompt" in page
+    (hit,) = SearchEngine().search(query="tokens", actor=actor).hits
+    assert 0 < hit.evidence < 1
+    assert f"evidence <strong>{hit.evidence:.2f}</strong>" in page
+    assert f"evidence {hit.evidence:.2f}" in page
     assert f'href="/p/test/facts/{fact.uid}/why?q=tokens"' in page
 
 
