@@ -203,7 +203,7 @@ def show_run(out: Any, api: Any, row: Answer) -> None:
     if silent := figures.get("by_words"):
         note(f"The embedder did not answer: {silent} questions were put by their words alone.")
     if figures["scored"] < row["questions"]:
-        note("Some questions expect facts that were erased or are on no branch: they do not count.")
+        note("Questions that were erased, or whose facts were erased or are on no branch, do not count.")
 
 
 def read_question(api: Any, result: Answer) -> str:

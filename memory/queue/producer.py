@@ -64,11 +64,25 @@ def retry_set_aside() -> int:
         return waiting.update(set_aside_at=None, tries=0, claim=None, visible_at=timezone.now())
 
 
+def build_key(name: str, args: tuple[Any, ...]) -> str:
+    return f"{name}{dumps(args)}"[:200]
+
+
+def is_set_aside(name: str, *args: Any) -> bool:
+    """Return whether the task stopped its worker each time, so that it is not sent again by itself."""
+    return QueueMessage.objects.set_aside().filter(key=build_key(name, args)).exists()
+
+
+def is_queued(name: str, *args: Any) -> bool:
+    """Return whether the task waits or a worker has it; unknown of a queue outside of the database."""
+    return QueueMessage.objects.filter(key=build_key(name, args)).exists()
+
+
 def store_message(app: Celery, name: str, args: tuple[Any, ...]) -> None:
     from memory.queue.broker.transport import KEY, short_write
 
     try:
-        key = f"{name}{dumps(args)}"[:200]
+        key = build_key(name, args)
         with short_write():
             # A waiting message will see what this transaction wrote, as it cannot be claimed before the
             # commit. Where writers do not queue it can be; then the sweep finds the work. One that was set

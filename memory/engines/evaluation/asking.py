@@ -13,6 +13,7 @@ from memory.engines.support.batches import batched
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.models import Fact
+from memory.models.base import ERASED_MARK
 from memory.models.questions import Question
 
 BATCH_SIZE = 500
@@ -30,10 +31,10 @@ def ask_questions(
     known, is_silent = find_known(actor.project_id, questions), False
     for question in questions:
         expected = list_expected(question)
-        found = [uid for uid in expected if uid not in known]
+        found = [] if is_blanked(question) else [uid for uid in expected if uid not in known]
         is_keyword = is_silent or not found  # a question without facts is not put
         query = build_query(question.text, search_type="keyword" if is_keyword else "hybrid")
-        is_silent = is_silent or lacks_vector(query)
+        is_silent = is_silent or (bool(found) and lacks_vector(query))
         missing = {uid: known[uid] for uid in expected if uid in known}
         ranks = rank_expected(question, query, found, place, actor, k) if found else {}
         earlier = rank_expected(question, query, found, before, actor, k) if found and before else None
@@ -51,6 +52,11 @@ def ask_questions(
 def lacks_vector(query: PreparedQuery) -> bool:
     """Return whether the embedder was to give a vector and did not."""
     return query.vector is None and bool(query.model)
+
+
+def is_blanked(question: Question) -> bool:
+    """Return whether an erasure took the text: what is left asks for nothing."""
+    return question.text == ERASED_MARK
 
 
 def list_expected(question: Question) -> list[UUID]:

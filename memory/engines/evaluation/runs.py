@@ -24,7 +24,7 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.exceptions import BranchArchived, Conflict, Invalid, NotFound, UnknownField
 from memory.models.branches import Branch
 from memory.models.questions import EvalRun, Question
-from memory.queue.producer import enqueue
+from memory.queue.producer import enqueue, is_queued, is_set_aside
 
 MAX_AT_ONCE = 100  # questions that are put while the caller waits; a worker puts more
 BATCH_SIZE = 50  # after so many the run says how far it is
@@ -32,6 +32,8 @@ LOST_AFTER = timedelta(minutes=5)  # without being done
 SWEPT = timedelta(days=7)  # age of runs that are still queued again
 SIDE = ("branch", "at", "recipe")
 ERROR_CHARACTERS = 300
+STOPPED = "The server stopped each time while it put the questions. Start a new run."
+LATE = f"No worker put the questions within {SWEPT.days} days. Start a new run when one runs."
 
 
 @retry_methods
@@ -176,17 +178,29 @@ def run_queued(run_id: UUID) -> None:
     try:
         carry_out(run)
     except (BranchArchived, NotFound) as error:  # else it is tried again
-        run.state, run.error, run.question_ids = EvalRun.State.FAILED, error.text[:ERROR_CHARACTERS], []
-        run.save()
+        end_failed(run, error.text)
+
+
+def end_failed(run: EvalRun, reason: str) -> None:
+    run.state, run.error, run.question_ids = EvalRun.State.FAILED, reason[:ERROR_CHARACTERS], []
+    run.save()
 
 
 def queue_lost() -> None:
-    """Queue the runs again that should have ended by now; a message that still waits is not doubled."""
+    """Queue the runs again that should have ended by now, unless their message waits or a worker has it.
+
+    One that cannot end any more fails: its task was set aside, or nobody took it for days.
+    """
     now = timezone.now()
     unfinished = EvalRun.objects.exclude(state__in=EvalRun.ENDED)
-    lost = unfinished.filter(created_at__gt=now - SWEPT, created_at__lt=now - LOST_AFTER)
-    for run_id in lost.values_list("pk", flat=True):
-        enqueue("memory.run_eval", str(run_id))
+    for run in unfinished.filter(created_at__lt=now - LOST_AFTER):
+        task = ("memory.run_eval", str(run.pk))
+        if is_set_aside(*task):
+            end_failed(run, STOPPED)
+        elif run.created_at < now - SWEPT:
+            end_failed(run, LATE)
+        elif not is_queued(*task):
+            enqueue(*task)
 
 
 def describe_side(run: EvalRun) -> dict[str, Any]:

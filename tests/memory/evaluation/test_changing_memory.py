@@ -55,6 +55,16 @@ def test_a_fact_that_was_erased_is_expected_by_no_new_question(
     assert api.patch(f"/questions/{saved.pk}", {"note": "gone"}).status_code == 200
 
 
+def test_a_question_that_an_erasure_blanked_does_not_count(actor: Actor, fact: Fact, saved: Question) -> None:
+    other = facts.write_fact(fact_text="The word [erased] stands for what is gone.", actor=actor).fact
+    questions.update_question(question_id=saved.pk, actor=actor, expected=[str(fact.uid), str(other.uid)])
+    confirm = confirm_name(actor.project_id, "fact", str(fact.uid))
+    ErasureEngine().erase(actor=actor, scope="fact", target=str(fact.uid), confirm=confirm)
+    run = evals.start_eval(actor=actor)
+    assert run.figures == {"scored": 0, "recall": None, "mrr": None}
+    assert run.results == [{"question": str(saved.pk), "ranks": {}, "missing": {str(fact.uid): "erased"}}]
+
+
 def test_the_same_words_are_the_same_question_with_a_secret_too(actor: Actor, fact: Fact) -> None:
     text = "Is password=hunter2secret still in use?"
     first, _ = questions.expect_fact(text=text, fact_id=fact.uid, actor=actor)

@@ -354,6 +354,7 @@ def test_a_run_whose_message_was_lost_is_swept(actor: Actor, fact: Fact) -> None
     )
     sweep_evals()
     assert not waiting.exists()
+    assert EvalRun.objects.get(pk=run.pk).error.startswith("No worker put the questions within 7 days.")
 
 
 # ---- figures -------------------------------------------------------------------------------------------

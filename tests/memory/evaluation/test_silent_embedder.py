@@ -10,6 +10,7 @@ from memory.actors import Actor
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine
 from memory.models import Fact, Question
+from tests.memory.api.client import UNKNOWN
 from tests.memory.evaluation.conftest import ASKED
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,3 +54,13 @@ def test_the_embedder_is_asked_once_a_question_and_no_more_after_it_failed(
 
 def test_where_the_embedder_answers_nothing_is_said(actor: Actor, fact: Fact, saved: Question) -> None:
     assert "by_words" not in EvalEngine().start_eval(actor=actor).figures
+
+
+def test_a_question_that_is_not_put_makes_no_embedder_silent(
+    actor: Actor, fact: Fact, failing: list[str]
+) -> None:
+    lines = [{"text": "Nowhere?", "expected": [UNKNOWN]}, {"text": ASKED, "expected": [str(fact.uid)]}]
+    QuestionEngine().import_questions(questions=lines, actor=actor)
+    run = EvalEngine().start_eval(actor=actor)
+    assert failing == [ASKED]
+    assert run.figures == {"scored": 1, "recall": 1.0, "mrr": 1.0}
