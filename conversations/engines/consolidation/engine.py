@@ -179,7 +179,7 @@ class ConsolidationEngine:
         actor.require_scope("read", branch_name or None)
         requested = c.validate({"level": level, "state": state, "target": target}, FILTERS)
         requested["branch__name"] = branch_name
-        rows = list_visible_runs(actor).filter(**{name: value for name, value in requested.items() if value})
+        rows = list_visible_runs(actor).filter(**c.drop_empty(requested))
         return paginate(rows, **RUNS.read_key(ordering), limit=limit, cursor=cursor)
 
     def count_runs(self, *, actor: Actor) -> dict[str, int]:

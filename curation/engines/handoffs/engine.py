@@ -117,7 +117,7 @@ class HandoffEngine:
         actor.require_scope("read")
         requested = {"state": state, "handoff_type": handoff_type}
         requested |= {"target_branch": target_branch, "to_agent": to_agent}
-        values = {name: value for name, value in c.validate(requested, FILTERS).items() if value}
+        values = c.drop_empty(c.validate(requested, FILTERS))
         changing = {name: value for name, value in values.items() if name == "state"}
         lasting = {COLUMNS.get(n, n): value for n, value in values.items() if n not in changing}
         every = list_visible_handoffs(actor).filter(**lasting)

@@ -174,7 +174,7 @@ class ScoringEngine:
         """List scorings on the branches that the actor may use, newest first."""
         actor.require_scope("read")
         filters = c.validate({"conversation_id": conversation_id, "state": state}, FILTERS)
-        rows = list_allowed(actor).filter(**{name: value for name, value in filters.items() if value})
+        rows = list_allowed(actor).filter(**c.drop_empty(filters))
         every = Scoring.objects.filter(project=actor.project_id)
         return paginate(rows, **SCORINGS.read_key(ordering), limit=limit, cursor=cursor, of=every)
 
@@ -230,7 +230,7 @@ class ScoringEngine:
         """List the scores of a fact or a conversation along the branch, newest first. Raises NotFound."""
         filters = c.validate({"dimension": dimension, "method": method}, FILTERS)
         rows = every = self._find_scores(target_type, target_id, branch_name, actor)
-        rows = rows.filter(**{name: value for name, value in filters.items() if value})
+        rows = rows.filter(**c.drop_empty(filters))
         return paginate(rows.select_related("branch"), key="-id", limit=limit, cursor=cursor, of=every)
 
     def summarize_scores(

@@ -73,7 +73,7 @@ class AuditEngine:
         entries = AuditEntry.objects.filter(project=actor.project_id)
         requested = {"action": action, "actor_label": by, "target": target}
         payload: dict[str, Any] = {
-            name: c.text_check(300)(name, value) for name, value in requested.items() if value
+            name: c.text_check(300)(name, value) for name, value in c.drop_empty(requested).items()
         }
         if after:
             payload["at__gte"] = c.parse_time("after", after)

@@ -88,7 +88,7 @@ class ErasureEngine:
         actor.require_scope("admin")
         filters = c.validate({"state": state, "scope": scope}, FILTERS)
         rows = Erasure.objects.filter(project=actor.project_id)
-        rows = rows.filter(**{name: value for name, value in filters.items() if value})
+        rows = rows.filter(**c.drop_empty(filters))
         return paginate(rows, **ERASURES.read_key(ordering), limit=limit, cursor=cursor)
 
     def get_erasure(self, *, erasure_id: UUID, actor: Actor) -> Erasure:

@@ -113,7 +113,7 @@ class QuestionEngine:
         """List the questions of branches that the actor may use, the newest first."""
         actor.require_scope("read")
         filters = c.validate({"category": category}, FILTERS)
-        rows = select_questions(actor).filter(**{name: value for name, value in filters.items() if value})
+        rows = select_questions(actor).filter(**c.drop_empty(filters))
         return paginate(rows, **QUESTIONS.read_key(ordering), limit=limit, cursor=cursor)
 
     def find_questions(self, *, actor: Actor, ids: Sequence[UUID]) -> dict[UUID, Question]:

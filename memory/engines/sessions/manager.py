@@ -167,7 +167,7 @@ class SessionManager:
         requested["project_path"] = "" if repository == ANY else repository
         if status:
             c.one_of(Status.values)("status", status)
-        sessions = sessions.filter(**{name: value for name, value in requested.items() if value})
+        sessions = sessions.filter(**c.drop_empty(requested))
         return paginate(sessions, **SESSIONS.read_key(ordering), limit=limit, cursor=cursor)
 
     def get_session_context(

@@ -32,6 +32,11 @@ def validate(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str
     return found
 
 
+def drop_empty(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the filters that were given: "" and None filter nothing."""
+    return {name: value for name, value in values.items() if value}
+
+
 def redact_stored(check: Check) -> Check:
     """Return a check that also removes and counts secrets, for fields that others read.
 
