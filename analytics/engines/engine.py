@@ -83,9 +83,7 @@ class AnalyticsEngine:
             conversations=sum(scope.count(t.CONVERSATIONS, **own).values()),
             messages=sum(roles.values()),
             messages_by_role=fill(Message.Role.values, roles),
-            tokens=t.regroup(
-                scope.count(t.MESSAGE_TOKENS, conversation_id__in=talks), t.MESSAGE_TOKENS, "role"
-            ),
+            tokens=sum_tokens(scope.count(t.MESSAGE_TOKENS, conversation_id__in=talks)),
             facts=sum(facts.values()),
             facts_by_status=fill(Fact.Status.values, t.regroup(facts, t.FACTS, "status")),
             facts_by_category=order_counts(t.regroup(facts, t.FACTS, "category")),
@@ -223,7 +221,7 @@ def build_overview(scope: Scope, days: int) -> Overview:
         facts_by_status=fill(Fact.Status.values, t.regroup(facts, t.FACTS, "status")),
         facts_by_category=order_counts(t.regroup(facts, t.FACTS, "category")),
         verification=count_verdicts(scope),
-        tokens=count_tokens(scope),
+        tokens=sum_tokens(scope.tally(t.MESSAGE_TOKENS)),
         model_tokens=count_model_tokens(scope, span),
         activity=count_activity(scope, span),
         consolidation=measure_yield(scope, span),
@@ -292,8 +290,9 @@ def count_recent_verdicts(scope: Scope, span: TimeRange) -> dict[str, int]:
     return {str(verdict): span.sum_up(counts) for verdict, counts in days.items()}
 
 
-def count_tokens(scope: Scope) -> dict[str, int]:
-    roles = fill(Message.Role.values, t.regroup(scope.tally(t.MESSAGE_TOKENS), t.MESSAGE_TOKENS, "role"))
+def sum_tokens(tally: t.Tally) -> dict[str, int]:
+    """Return the tokens of each role, and of all together."""
+    roles = fill(Message.Role.values, t.regroup(tally, t.MESSAGE_TOKENS, "role"))
     return {"total": sum(roles.values()), **roles}
 
 

@@ -256,7 +256,7 @@ class ColumnNode(OptionsNode):
             title = format_html('<span class="visually-hidden">{}</span>', title)
         kind = "number" if self.option(context, "kind") == "number" else ""
         attributes = {"class": kind}
-        if order := self.option(context, "order"):
+        if (order := self.option(context, "order")) and not context.get("query"):
             link = context["view"].find_sort(order)
             title, attributes["aria_sort"] = sort_link(replace(link, label=title)), link.direction
         return format_html("<th{}>{}</th>", join_attributes(attributes), title)

@@ -134,6 +134,12 @@ def run_word(status: str) -> Any:
 
 
 @register.filter
+def memory_word(kind: str) -> Any:
+    """Return the label of one memory of a kind."""
+    return CHANGE_KINDS[kind] % 1 if kind in CHANGE_KINDS else kind
+
+
+@register.filter
 def kind_word(kind: str) -> Any:
     return ACTION_LABELS.get(kind, kind)
 

@@ -160,6 +160,7 @@ class TestSessionsAndAgents:
         assert (found.agent_id, found.branch, found.conversations, found.messages) == ("ada", "main", 2, 2)
         assert (found.messages_by_role["user"], found.messages_by_role["assistant"]) == (1, 1)
         assert (found.facts, found.facts_by_category, found.observations) == (1, {"decision": 1}, 2)
+        assert found.tokens["total"] == found.tokens["user"] + found.tokens["assistant"] > 0
         assert [(one.tool, one.calls, one.failed) for one in found.tools] == [("Bash", 2, 1)]
         with pytest.raises(NotFound):
             engine.session_analytics(session_id="nobody", actor=actor)

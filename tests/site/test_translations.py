@@ -109,10 +109,11 @@ def test_a_word_of_two_senses_has_two_words(project) -> None:
     client = browser(person("mira", project, "maintainer"))
     keys = client.get("/p/test/keys", headers=said).content.decode()
     assert '<option value="" selected>永不过期</option>' in keys
+    assert "<h2>智能体的密钥</h2>" in keys
     talks = client.get("/admin/p/test/conversations", headers=said).content.decode()
     assert '<option value="active">进行中</option>' in talks
     with override("zh-hans"):
-        assert (pgettext("holds", "True"), translated("True")) == ("成立", "是")
+        assert (pgettext("holds", "Valid"), translated("valid")) == ("有效期", "有效")
         assert (pgettext("means", "by"), translated("by")) == ("按", "由")
 
 

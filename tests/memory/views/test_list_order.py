@@ -58,6 +58,8 @@ def test_other_lists_and_an_order_that_is_none(viewer: Client, actor: Actor, mai
     assert runs.index("s-first") < runs.index("s-second")
     assert 'aria-current="true">Oldest first' in seen
     assert "ordering=" not in viewer.get("/p/test/activity").content.decode()
+    best = viewer.get("/p/test/observations?q=first").content.decode()
+    assert ("aria-sort" in seen, "aria-sort" in best) == (True, False)  # by relevance, not by a column
 
 
 @pytest.mark.usefixtures("facts")
