@@ -73,6 +73,8 @@ def audit_details(entry: AuditEntry) -> list[tuple[str, Any]]:
 
 def _format_value(value: Any) -> Any:
     """Return a label for a value of the model; a datetime for the text of one."""
+    if isinstance(value, dict):
+        return ", ".join(f"{WORDS.get(name, name)}: {count}" for name, count in value.items())
     if isinstance(value, str) and value in WORDS:
         return WORDS[value]
     try:

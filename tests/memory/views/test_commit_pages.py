@@ -12,6 +12,7 @@ from conversations.engines.messages import MessageEngine
 from curation.engines.review.review_queue import ReviewEngine
 from curation.models import ReviewItem
 from memory.actors import Actor
+from memory.engines.audit.trail import record_entry
 from memory.engines.branches.commit_changes import CommitEngine
 from memory.engines.branches.commit_titles import list_kinds
 from memory.engines.branches.manager import BranchManager
@@ -192,6 +193,12 @@ def test_every_link_to_a_commit_opens_its_page(admin_page: Client, actor: Actor)
     audit = text(admin_page.get("/admin/p/test/audit"))
     assert 'href="/admin/p/test/commits/1?branch=task%2Fa"' in audit
     assert admin_page.get("/admin/p/test/commits/1?branch=task%2Fa").status_code == 200
+
+
+def test_the_audit_says_counts_in_words(admin_page: Client, actor: Actor) -> None:
+    record_entry(actor, "quarantine.create", "x", {"counts": {"fact": 37, "message": 1}, "job": "7"})
+    page = text(admin_page.get("/p/test/audit"))
+    assert ("fact: 37, message: 1" in page, "Counts:" in page, "Batch:" in page) == (True, True, True)
 
 
 def test_a_learned_fact_leads_to_where_it_comes_from(

@@ -124,7 +124,7 @@ def test_a_figure_of_zero_is_no_missing_one(curator: Client, actor: Actor, quest
     cells = [
         [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)] for row in rows
     ]
-    assert [row[2:5] for row in cells] == [["100%", "1.000", "0"], ["0%", "0.000", ""]]
+    assert [row[2:5] for row in cells] == [["100%", "1.000", "0"], ["0%", "0.000", "–"]]
 
 
 @pytest.mark.parametrize(
