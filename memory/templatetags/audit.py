@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from memory.models import AuditEntry
 from memory.templatetags.day1 import badge, maker, page
+from memory.templatetags.words import memory_word
 from memory.views.labels import WORDS
 
 register = template.Library()
@@ -74,7 +75,7 @@ def audit_details(entry: AuditEntry) -> list[tuple[str, Any]]:
 def _format_value(value: Any) -> Any:
     """Return a label for a value of the model; a datetime for the text of one."""
     if isinstance(value, dict):
-        return ", ".join(f"{WORDS.get(name, name)}: {count}" for name, count in value.items())
+        return ", ".join(f"{memory_word(name)}: {count}" for name, count in value.items())
     if isinstance(value, str) and value in WORDS:
         return WORDS[value]
     try:

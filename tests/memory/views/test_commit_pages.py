@@ -196,9 +196,9 @@ def test_every_link_to_a_commit_opens_its_page(admin_page: Client, actor: Actor)
 
 
 def test_the_audit_says_counts_in_words(admin_page: Client, actor: Actor) -> None:
-    record_entry(actor, "quarantine.create", "x", {"counts": {"fact": 37, "message": 1}, "job": "7"})
+    record_entry(actor, "quarantine.create", "x", {"counts": {"fact": 37, "observation": 1}, "job": "7"})
     page = text(admin_page.get("/p/test/audit"))
-    assert ("fact: 37, message: 1" in page, "Counts:" in page, "Batch:" in page) == (True, True, True)
+    assert ("fact: 37, observation: 1" in page, "Counts:" in page, "Batch:" in page) == (True, True, True)
 
 
 def test_a_learned_fact_leads_to_where_it_comes_from(
