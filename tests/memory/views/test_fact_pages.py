@@ -56,6 +56,7 @@ def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) ->
     assert 0 < hit.evidence < 1
     assert f"evidence <strong>{hit.evidence:.2f}</strong>" in page
     assert f"evidence {hit.evidence:.2f}" in page
+    assert f"score {hit.score:.3f}" in page.partition('<details class="score">')[2].partition("</summary>")[0]
     assert f'href="/p/test/facts/{fact.uid}/why?q=tokens"' in page
 
 
