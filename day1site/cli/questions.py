@@ -78,15 +78,19 @@ def import_questions(run: Invocation, file: str, branch: str) -> None:
     lines = read_questions(file)
     api = run.open_client(makes_store=True).api
     try:
-        api.post("/questions/bulk", questions=[line for _, line in lines], branch=branch)
+        answer = api.post("/questions/bulk", questions=[line for _, line in lines], branch=branch)
     except Refused as error:
         raise explain_refusal(error, lines) from error
-    run.show_line({"saved": len(lines), "branch": branch}, f"saved {len(lines)} questions on {branch}")
+    saved = answer["created"]
+    known = f", {len(lines) - saved} were there" if saved < len(lines) else ""
+    run.show_line({"saved": saved, "branch": branch}, f"saved {saved} questions on {branch}{known}")
 
 
 def explain_refusal(error: Refused, lines: list[tuple[int, Answer]]) -> CliError:
     """Return a refusal with the number of the line at fault, where it is about one, or with what helps."""
-    if error.code == "too_large":
+    if error.field == "questions":
+        return CliError(error.code, f"{error.text} Nothing was saved.")
+    if error.code == "too_large" and not error.field:
         return CliError(error.code, f"{error.text} Nothing was saved: import the file in parts.")
     if not (found := LINE_FIELD_PATTERN.match(error.field)):
         return error
@@ -99,7 +103,7 @@ def read_questions(file: str) -> list[tuple[int, Answer]]:
     with open_source(file) as (stream, _total):
         lines = list(read_lines(stream))
     for number, line, reason in lines:
-        if fault := reason or find_fault(line):
+        if fault := reason.removeprefix("invalid: ") or find_fault(line):
             raise CliError("invalid", f"line {number}: {fault} Nothing was saved.")
     if not lines:
         raise CliError("invalid", "The file has no questions.")
@@ -191,7 +195,7 @@ def show_run(out: Any, api: Any, row: Answer) -> None:
         {
             "id": row["id"],
             "branch": f"{row['branch']} at {row['seq']}, recipe {row['recipe']}",
-            "questions": f"{figures['scored']} of {row['questions']} can be answered",
+            "questions": f"{figures['scored']} of {row['questions']} count",
             f"recall@{row['k']}": describe_change(before.get("recall"), figures["recall"]),
             "MRR": describe_change(before.get("mrr"), figures["mrr"]),
             "lost, gained, moved": [figures[name] for name in ("lost", "gained", "moved")] if before else "",

@@ -56,6 +56,7 @@ class SavedQuestionsShape(s.Serializer):
     """The saved questions in the order given."""
 
     results = SavedQuestionShape(many=True)
+    created = s.IntegerField(help_text="How many are new: what the branch has already is not saved twice.")
 
 
 render = build_renderer(SavedQuestionShape)
@@ -95,8 +96,8 @@ class QuestionViewSet(Resource):
         branch, questions = payload.take_branch(), payload.body.pop("questions", None)
         payload.refuse_unknown()
         actor = get_request_actor(request)
-        rows = question_engine.import_questions(questions=questions, actor=actor, branch_name=branch)
-        return Response({"results": [render(row) for row in rows]}, status=201)
+        rows, created = question_engine.import_questions(questions=questions, actor=actor, branch_name=branch)
+        return Response({"results": [render(row) for row in rows], "created": created}, status=201)
 
     def list(self, request: Request) -> Response:
         payload = Input(request)

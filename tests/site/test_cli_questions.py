@@ -40,6 +40,7 @@ def test_a_file_is_imported(day1: Day1, fact: Fact, tmp_path: Path) -> None:
     lines = [{"text": f"{ASKED} {n}", "expected": [str(fact.uid)]} for n in range(3)]
     file.write_text("\n".join(json.dumps(line) for line in lines))
     assert day1("questions", "import", str(file)) == (0, "saved 3 questions on main\n", "")
+    assert day1("questions", "import", str(file))[1] == "saved 0 questions on main, 3 were there\n"
     assert Question.objects.count() == 3
 
 
@@ -64,7 +65,7 @@ def test_a_line_that_is_none_is_refused_with_its_number(
     file.write_text(f'{{"text": "{ASKED}", "expected": ["{fact.uid}"]}}\n\n{line}\n')
     status, out, err = day1("questions", "import", str(file))
     assert (status, out) == (1, "")
-    assert f"line 3: {'invalid: ' if 'line' in fault.lower() else ''}{fault} Nothing was saved." in err
+    assert err == f"invalid: line 3: {fault} Nothing was saved.\n"
     assert Question.objects.count() == 0
 
 
@@ -93,8 +94,16 @@ def test_a_file_of_too_many_questions_leaves_nothing_saved(day1: Day1, fact: Fac
     file = tmp_path / "questions.jsonl"
     file.write_text(f'{{"text": "{ASKED}", "expected": ["{fact.uid}"]}}\n' * (MAX_QUESTIONS + 1))
     status, _, err = day1("questions", "import", str(file))
-    assert (status, err) == (1, "invalid: questions needs 1 to 1000 entries.\n")
+    assert (status, err) == (1, "invalid: questions needs 1 to 1000 entries. Nothing was saved.\n")
     assert Question.objects.count() == 0
+    lines = [json.dumps({"text": f"{ASKED} {n}", "expected": [str(fact.uid)]}) for n in range(MAX_QUESTIONS)]
+    file.write_text("\n".join(lines))
+    day1("questions", "save", ASKED, "--expect", str(fact.uid))
+    status, _, err = day1("questions", "import", str(file))
+    assert (status, err) == (
+        1,
+        "too_large: A project has at most 1000 questions: delete some first. Nothing was saved.\n",
+    )
 
 
 def test_an_eval_compares_and_ends_with_1_where_something_is_lost(

@@ -1,6 +1,6 @@
 """QuestionEngine: saved questions, with the facts that a search should find."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -18,9 +18,10 @@ from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.engines.search.query import check_query
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import MAIN, find_branch
-from memory.exceptions import Invalid, NotFound, TooLarge
+from memory.exceptions import Invalid, NotFound, QueryTooLong, TooLarge
 from memory.models import Fact, Project
 from memory.models.questions import MAX_EXPECTED, MAX_QUESTIONS, Question
 
@@ -60,29 +61,38 @@ class QuestionEngine:
 
     def import_questions(
         self, *, questions: Sequence[Mapping[str, Any]], actor: Actor, branch_name: str = MAIN
-    ) -> list[Question]:
+    ) -> tuple[list[Question], int]:
         """Save several questions, all or none. A run says which of their facts are nowhere.
 
-        Raises as ``create_question``, but for facts that the branch does not show; ``field`` names the
-        one at fault.
+        Returns them, and how many are new: what the branch has already is not saved twice. Raises as
+        ``create_question``, but for facts that the branch does not show; ``field`` names the one at fault.
         """
         actor.require_scope("curate", branch_name)
         find_branch(actor, branch_name)
         if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MAX_QUESTIONS:
             raise Invalid("{field} needs 1 to {most} entries.", field="questions", most=MAX_QUESTIONS)
-        return store_questions(actor, branch_name, [check_line(one, at) for at, one in enumerate(questions)])
+        batch = [check_line(one, at) for at, one in enumerate(questions)]
+        with transaction.atomic(savepoint=False):
+            lock_project(actor)
+            known = find_same(actor, branch_name)
+            new = list(
+                {identify(values): values for values in batch if identify(values) not in known}.values()
+            )
+            known |= zip(map(identify, new), store_questions(actor, branch_name, new), strict=True)
+        return [known[identify(values)] for values in batch], len(new)
 
     def update_question(self, *, question_id: UUID, actor: Actor, **fields: Any) -> Question:
-        """Change fields of a question; its branch must show the facts that are expected newly.
+        """Change fields of a question; a branch must have the facts that are expected newly.
 
-        Needs the scope curate on its branch. Raises as its creation.
+        Another branch than its own may have them: who merges what replaces a fact changes the question
+        before. Needs the scope curate on its branch. Raises as its creation.
         """
         question = self.get_question(question_id=question_id, actor=actor)
         actor.require_scope("curate", question.branch)
         now = {name: getattr(question, name) for name in CHECKS}
         values = check_question({**now, **fields})
         if added := [uid for uid in values["expected"] if uid not in question.expected]:
-            check_shown(actor, question.branch, added)
+            check_present(actor, added)
         with transaction.atomic(savepoint=False):
             for name, value in values.items():
                 setattr(question, name, value)
@@ -153,10 +163,20 @@ def check_question(fields: Mapping[str, Any]) -> dict[str, Any]:
         raise Invalid("{field} must be a list of ids.", field="expected")
     uids = check_expected([str(uid) for uid in expected])
     values = c.validate({**fields, "expected": uids}, CHECKS)
-    if not check_query(values.get("text", "")).strip():
-        raise Invalid("{field} is needed.", field="text")
+    check_text(values.get("text", ""))
     values["expected"] = uids
     return {name: values.get(name, "") for name in CHECKS}
+
+
+def check_text(text: str) -> None:
+    """Check that a search takes a text. Raises Invalid, QueryTooLong."""
+    try:
+        query = check_query(text)
+    except QueryTooLong as error:
+        error.data["field"] = "text"
+        raise
+    if not query.strip():
+        raise Invalid("{field} is needed.", field="text")
 
 
 def check_expected(texts: Sequence[str]) -> list[str]:
@@ -179,15 +199,50 @@ def check_shown(actor: Actor, branch_name: str, expected: Sequence[str]) -> None
             raise NotFound("Fact {id} was erased: no search finds it.", id=uid, field="expected")
 
 
+def check_present(actor: Actor, expected: Sequence[str]) -> None:
+    """Check that a branch which the actor may use has the facts, and none was erased. Raises NotFound."""
+    uids = [UUID(text) for text in expected]
+    rows = Fact.objects.all_versions().filter(uid__in=uids, branch__project=actor.project_id, deleted=False)
+    present = set(filter_allowed_branches(rows, actor).values_list("uid", flat=True))
+    erased = erased_uids(actor.project_id, uids)
+    for uid in uids:
+        if uid in erased:
+            raise NotFound("Fact {id} was erased: no search finds it.", id=uid, field="expected")
+        if uid not in present:
+            raise NotFound("No branch has a fact {id}.", id=uid, field="expected")
+
+
+def lock_project(actor: Actor) -> None:
+    """Serialise additions: two may count the same number."""
+    Project.objects.select_for_update().get(pk=actor.project_id)
+
+
+def find_same(actor: Actor, branch_name: str) -> dict[Hashable, Question]:
+    """Return the questions of a branch by what makes them the same."""
+    rows = Question.objects.filter(project=actor.project_id, branch=branch_name).order_by("-pk")
+    return {identify(vars(row)): row for row in rows}
+
+
+def identify(values: Mapping[str, Any]) -> Hashable:
+    """Return what makes two questions of a branch the same; a note does not."""
+    own = (values["text"], values["category"], values["repository"])
+    return (*own, frozenset(values["expected"]))
+
+
 def store_questions(actor: Actor, branch_name: str, batch: Sequence[Mapping[str, Any]]) -> list[Question]:
     """Store checked questions with one audit entry. Raises TooLarge."""
+    if not batch:
+        return []
     now = actor.write_time()
     own = {"branch": branch_name, "created_at": now, "updated_at": now, "created_by": actor.label}
     with transaction.atomic(savepoint=False):
-        # Serialise additions: two may count the same number.
-        Project.objects.select_for_update().get(pk=actor.project_id)
+        lock_project(actor)
         if Question.objects.filter(project=actor.project_id).count() + len(batch) > MAX_QUESTIONS:
-            raise TooLarge(what="The list of questions", limit=f"{MAX_QUESTIONS} entries")
+            raise TooLarge(
+                "A project has at most {most} questions: delete some first.",
+                most=MAX_QUESTIONS,
+                field="questions",
+            )
         rows = [Question(project_id=actor.project_id, **values, **own) for values in batch]
         Question.objects.bulk_create(rows)
         record_entry(actor, "question.create", str(rows[0].pk), {"count": len(rows)})

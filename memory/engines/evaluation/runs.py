@@ -107,7 +107,11 @@ def resolve_against(
             field = f"against.{name}"
             raise UnknownField(field=field)
     same = side if against.get("branch", side["branch"]) == side["branch"] else {**side, "at": None}
-    found = resolve_side(actor, {**same, **against})
+    try:
+        found = resolve_side(actor, {**same, **against})
+    except Invalid as error:
+        error.data["field"] = f"against.{error.data.get('field', '')}".rstrip(".")
+        raise
     return {**found, "at": found["at"].isoformat()} if "at" in found else found
 
 

@@ -55,6 +55,19 @@ def test_a_fact_that_was_erased_is_expected_by_no_new_question(
     assert api.patch(f"/questions/{saved.pk}", {"note": "gone"}).status_code == 200
 
 
+def test_a_question_expects_what_replaces_its_fact_before_the_merge(
+    project: Project, api: Api, actor: Actor, fact: Fact, saved: Question
+) -> None:
+    branches.create_branch(name="task/new", actor=actor)
+    later = facts.write_fact(fact_text="Tokens live for a day.", actor=actor, branch_name="task/new").fact
+    body = {"expected": [str(later.uid)]}
+    bound = api_for(project, scopes=["curate"], branch_patterns=["main"])
+    with nothing_left():
+        refused(bound.patch(f"/questions/{saved.pk}", body), 404, "not_found", "expected")
+        refused(api.patch(f"/questions/{saved.pk}", {"expected": [UNKNOWN]}), 404, "not_found", "expected")
+    assert api.patch(f"/questions/{saved.pk}", body).json()["expected"] == [str(later.uid)]
+
+
 def test_a_question_that_an_erasure_blanked_does_not_count(actor: Actor, fact: Fact, saved: Question) -> None:
     other = facts.write_fact(fact_text="The word [erased] stands for what is gone.", actor=actor).fact
     questions.update_question(question_id=saved.pk, actor=actor, expected=[str(fact.uid), str(other.uid)])
@@ -94,7 +107,7 @@ def test_a_worker_puts_the_questions_that_the_caller_may_read(
 ) -> None:
     branches.create_branch(name="task/a", actor=actor)
     lines = [{"text": f"{ASKED} {n}", "expected": [str(fact.uid)]} for n in range(MAX_AT_ONCE + 1)]
-    own = questions.import_questions(questions=lines, actor=actor, branch_name="task/a")
+    own, _ = questions.import_questions(questions=lines, actor=actor, branch_name="task/a")
     questions.import_questions(questions=lines[:3], actor=actor)
     bound = api_for(project, scopes=["curate"], branch_patterns=["task/*"])
     queued = bound.post("/evals", {"branch": "task/a"}).json()

@@ -55,7 +55,7 @@ def test_a_question_is_saved_read_changed_and_deleted(api: Api, fact: Fact) -> N
     ("change", "status", "code", "field"),
     [
         ({"text": " "}, 400, "invalid", "text"),
-        ({"text": "x" * 8001}, 400, "query_too_long", "query"),
+        ({"text": "x" * 8001}, 400, "query_too_long", "text"),
         ({"text": None}, 400, "invalid", "text"),
         ({"expected": []}, 400, "invalid", "expected"),
         ({"expected": "x"}, 400, "invalid", "expected"),
@@ -98,9 +98,23 @@ def test_several_are_saved_all_or_none(api: Api, fact: Fact) -> None:
 
 
 def test_a_project_has_a_limited_number(api: Api, saved: Question) -> None:
-    line = {"text": ASKED, "expected": [UNKNOWN]}
+    lines = [{"text": f"Else, {n}?", "expected": [UNKNOWN]} for n in range(MAX_QUESTIONS)]
     with nothing_left():
-        refused(api.post("/questions/bulk", {"questions": [line] * MAX_QUESTIONS}), 413, "too_large")
+        refused(api.post("/questions/bulk", {"questions": lines}), 413, "too_large", "questions")
+    lines[0] = {"text": ASKED, "expected": saved.expected}
+    assert api.post("/questions/bulk", {"questions": lines}).json()["created"] == MAX_QUESTIONS - 1
+
+
+def test_what_the_branch_has_already_is_not_saved_twice(api: Api, actor: Actor, saved: Question) -> None:
+    branches.create_branch(name="task/a", actor=actor)
+    same, other = ({"text": text, "expected": saved.expected} for text in (ASKED, "Else?"))
+    answer = api.post("/questions/bulk", {"questions": [other, same, {**other, "note": "again"}]}).json()
+    assert answer["created"] == 1
+    assert [row["id"] for row in answer["results"]][1] == str(saved.pk)
+    assert answer["results"][0] == answer["results"][2]
+    narrowed = {**same, "category": "general"}
+    assert api.post("/questions/bulk", {"questions": [narrowed]}).json()["created"] == 1
+    assert api.post("/questions/bulk", {"questions": [same], "branch": "task/a"}).json()["created"] == 1
 
 
 def test_another_projects_questions_are_unknown(
@@ -262,7 +276,7 @@ def test_an_erasure_blanks_questions_that_quote_it(actor: Actor, main: Any) -> N
     ("body", "status", "code", "field"),
     [
         ({"recipe": "none"}, 400, "invalid", "recipe"),
-        ({"against": {"recipe": "none"}}, 400, "invalid", "recipe"),
+        ({"against": {"recipe": "none"}}, 400, "invalid", "against.recipe"),
         ({"k": 0}, 400, "invalid", "k"),
         ({"k": 101}, 400, "invalid", "k"),
         ({"k": True}, 400, "invalid", "k"),

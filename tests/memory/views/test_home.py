@@ -21,7 +21,7 @@ from memory.engines.activity.contributors import TodayEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import ScopeMissing
-from memory.models import Branch, Commit, Membership, Project, Vector
+from memory.models import Branch, Commit, Membership, Project, QueueMessage, Vector
 from memory.models.questions import EvalRun
 from tests.memory.views.test_page_frame import text
 
@@ -61,6 +61,14 @@ def test_a_first_command_is_one_that_runs_here(
     for client, line in ((viewer, f"{words}</pre>"), (maintainer, f"{words} --data-dir /srv/x</pre>")):
         page = markup.unescape(text(client.get(f"/p/test/{path}")))
         assert re.search(rf"<pre id=\"copy-[a-z]+\">day1 [^<]*{re.escape(line)}", page)
+
+
+def test_a_task_that_was_set_aside_is_told_with_what_runs_it_again(viewer: Client) -> None:
+    now = timezone.now()
+    QueueMessage.objects.create(queue="celery", visible_at=now, payload="", tries=2, set_aside_at=now)
+    page = words(viewer)
+    assert "1 background task stopped the server twice, and is not begun again by itself." in page
+    assert "<code>python3 manage.py retry_tasks</code>" in page
 
 
 def test_who_worked_today_on_any_branch(viewer: Client, actor: Actor) -> None:

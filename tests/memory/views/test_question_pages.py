@@ -153,6 +153,14 @@ def test_runs_of_others_are_unknown(
     assert curator.get(f"/p/test/evals/{uuid4()}").status_code == 404
 
 
+def test_the_ranks_of_a_run_lead_to_its_branch(curator: Client, actor: Actor, question: Question) -> None:
+    BranchManager().create_branch(name="task/a", actor=actor)
+    run = EvalEngine().start_eval(actor=actor, branch_name="task/a")
+    page = text(curator.get(f"/p/test/evals/{run.pk}"))
+    for path in (f"facts/{question.expected[0]}", "search"):
+        assert re.search(rf"/p/test/{path}\?[^\"]*branch=task(/|%2F)a", page)
+
+
 def test_both_frames_have_the_pages(maintainer: Client, actor: Actor, question: Question) -> None:
     run = EvalEngine().start_eval(actor=actor)
     for path in ("questions", f"evals/{run.pk}"):
