@@ -126,7 +126,7 @@ def test_the_page_by_day_with_tokens_and_what_was_learned(viewer: Client, actor:
     page = viewer.get(PATH)
     html = page.content.decode()
     assert "Added 1 fact, recorded 1 observation" in text(page)
-    assert "2 commits," in text(page)
+    assert re.search(r"2 commits\s+· \d\d:\d\d–\d\d:\d\d", text(page))
     assert f"/facts/{fact.uid}" in html
     assert "<b>fact</b>" not in html
     assert "eve <i>" not in html
