@@ -75,10 +75,8 @@ class QuestionEngine:
         with transaction.atomic(savepoint=False):
             lock_project(actor)
             known = find_same(actor, branch_name)
-            new = list(
-                {identify(values): values for values in batch if identify(values) not in known}.values()
-            )
-            known |= zip(map(identify, new), store_questions(actor, branch_name, new), strict=True)
+            new = {key: values for values in batch if (key := identify(values)) not in known}
+            known |= zip(new, store_questions(actor, branch_name, [*new.values()]), strict=True)
         return [known[identify(values)] for values in batch], len(new)
 
     def update_question(self, *, question_id: UUID, actor: Actor, **fields: Any) -> Question:

@@ -109,7 +109,7 @@ EVAL = Noun(
     ),
     Field("questions", Whole(), use=READ, answer_help="How many there are."),
     Field("done", Whole(), use=READ, answer_help="How many were put so far."),
-    Field("error", Text(300), use=READ, answer_help="Why it failed: a branch was archived meanwhile."),
+    Field("error", Text(300), use=READ, answer_help="Why it failed, such as an archived branch; else empty."),
     Field(
         "figures",
         JSONObject(),
