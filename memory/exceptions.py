@@ -134,9 +134,13 @@ class Unavailable(Day1Error):
 
 
 class ProviderUnavailable(Day1Error):
-    """An embedding or language model that did not answer; a later try may succeed."""
+    """An embedding or language model that did not answer; a later try may succeed.
+
+    ``server_words`` are what its server said, for decisions and the log: no surface shows them.
+    """
 
     code, status, message = "provider_unavailable", 503, _("The provider is not available: {reason}")
+    server_words = ""
 
 
 class ProviderNonsense(ProviderUnavailable):

@@ -36,6 +36,21 @@ BACKENDS = ("memory/db/sqlite/", "memory/db/matrixone/")
 MAY_SAY = {
     "day1site/settings/paths.py",  # options of the connection
 }
+# Libraries that open connections, and who opens any: nothing else leaves this machine but over them.
+WAYS_OUT = {"openai", "httpx2", "requests", "urllib3", "smtplib", "socket", "http.client", "urllib.request"}
+GO_OUT = {
+    "memory/providers/openai_server.py",  # to the model servers of the settings
+    "memory/providers/openai_compat.py",  # a constant of the client
+    "day1site/http_opener.py",  # to the Day1 server that the command line is told of
+    "day1site/cli/event_stream.py",
+    "day1site/cli/http_transport.py",
+    "day1site/mcp/bridge.py",
+    "day1site/mcp/roots.py",  # addresses of files
+    "day1site/hooks/client/delivery.py",
+    "day1site/connections.py",  # these two listen
+    "day1site/server/process.py",
+}
+MODEL_SERVERS = {"OpenAICompatible", "ChatServer", "ToolChatServer"}
 MAY_IMPORT = {
     "day1site/cli/command_line.py",  # distinguishes the store's errors from defects
     "day1site/cli/importing/opencode.py",  # reads the database of another program
@@ -101,6 +116,20 @@ def test_only_the_backend_speaks_its_language() -> None:
         if VENDOR.search(text)
     ]
     assert found == []
+
+
+def test_no_address_comes_from_a_caller() -> None:
+    """What a member or a key sends is never connected to: model servers have the addresses of settings."""
+    assert {name(file) for file in FILES if WAYS_OUT & set(imported(file))} == GO_OUT
+    calls = [node for file in FILES for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
+    made = [call for call in calls if ast.unparse(call.func) in MODEL_SERVERS]
+    addresses = [
+        ast.unparse(next((word.value for word in call.keywords if word.arg == "base_url"), None) or call.args[0])
+        for call in made
+    ]
+    assert sorted(addresses) == [
+        f"settings.{kind}_base_url" for kind in ("embedding", "judge", "replay")
+    ]
 
 
 @pytest.mark.slow

@@ -35,13 +35,14 @@ from memory.engines.versions.policies import Write
 from memory.exceptions import BranchArchived, BranchNotFound, ProviderUnavailable
 from memory.models import Fact
 from memory.providers.chat import ChatServer, get_judge
+from memory.providers.openai_server import REDIRECTS, REFUSED_TEXTS
 
 logger = logging.getLogger(__name__)
 State = VerificationJob.State
 COUNTED_FIELDS = (*COSTS, "tries", "fallback")  # columns that a run counts itself
 JUDGED_SIZE, HEURISTIC_SIZE = 10, 500  # facts of one commit
-REFUSED_REQUEST = (400, 413, 422)  # about this fact alone, such as a text that is too long for the model
-REFUSED_SERVER = (401, 403, 404)  # no later request fares better
+REFUSED_REQUEST = REFUSED_TEXTS  # about this fact alone, such as a text that is too long for the model
+REFUSED_SERVER = (*REDIRECTS, 401, 403, 404)  # no later request fares better
 
 
 class Paused(Exception):

@@ -5,10 +5,11 @@ import time
 from collections.abc import Iterable, Iterator
 from http.client import HTTPException
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
 from day1site.cli.output import note
 from day1site.cli.rest import Answer
+from day1site.http_opener import open_url
 
 TIMEOUT_SECONDS = 60.0  # a server that is there gives a sign of life more often
 RETRY_SECONDS = 2.0  # until a lost connection is tried again
@@ -49,7 +50,7 @@ def retry_seconds(refusal: HTTPError) -> float:
 def read_stream(address: str, key: str, position: int | None) -> Iterator[tuple[str, Answer]]:
     headers = {"Authorization": f"Bearer {key}", "Accept": "text/event-stream"}
     headers |= {} if position is None else {"Last-Event-ID": str(position)}
-    with urlopen(Request(address, headers=headers), timeout=TIMEOUT_SECONDS) as answer:
+    with open_url(Request(address, headers=headers), timeout=TIMEOUT_SECONDS) as answer:
         yield from parse_stream(line.decode().rstrip("\r\n") for line in answer)
 
 

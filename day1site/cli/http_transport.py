@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
 from day1site.cli.errors import CliError, Refused, name_changed
 from day1site.cli.output import note_secrets
@@ -19,9 +19,11 @@ from day1site.cli.rest import (
     require_address,
     session_header,
 )
+from day1site.http_opener import open_url
 
 TIMEOUT_SECONDS = 60.0  # without a word from the server
 RETRY_SECONDS = (2, 5, 15, 30, 0)  # where the server answers that it is too much at once
+REDIRECTS = "The server redirects to {address} (HTTP {code}), where the key is not sent: is DAY1_URL right?"
 NO_SERVER = "What answers at {url} is no Day1 server."
 
 
@@ -66,7 +68,7 @@ class HttpTransport:
 
     def _send(self, request: Request) -> Answer:
         try:
-            with urlopen(request, timeout=self.timeout) as answer:
+            with open_url(request, timeout=self.timeout) as answer:
                 note_secrets(int(answer.headers.get(REDACTED) or 0))
                 return self._read(answer)
         except HTTPError as error:
@@ -89,6 +91,8 @@ class HttpTransport:
 
 def read_refusal(error: HTTPError) -> Refused:
     """Return the server's refusal, in its own words where it is Day1."""
+    if 300 <= error.code < 400:
+        return Refused("unreachable", REDIRECTS.format(code=error.code, address=error.headers.get("Location")))
     try:
         problem = json.loads(error.read())
         text = problem.get("detail") or problem["title"]

@@ -14,8 +14,9 @@ from threading import Event, Lock
 from typing import Any, TextIO, cast
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import Request
 
+from day1site.http_opener import open_url
 from day1site.mcp import roots
 
 TIMEOUT_SECONDS = 120.0
@@ -101,7 +102,7 @@ class Bridge:
         """Return the server's response to a message, or an error with the reason for its absence."""
         request = Request(self.url, json.dumps(message).encode(), self.headers(message), method="POST")
         try:
-            with urlopen(request, timeout=self.timeout) as response:
+            with open_url(request, timeout=self.timeout) as response:
                 return self.read(message, response.read())
         except HTTPError as error:
             return refusal(message, error)

@@ -1,13 +1,20 @@
 """Vectors from OpenAI, or from any server with its API (Ollama, vLLM, LiteLLM, ...)."""
 
 import json
+import logging
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from memory.exceptions import ProviderNonsense
-from memory.providers.openai_server import OpenAIServer, sendable_text
+from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers.openai_server import OpenAIServer, refuses_text, sendable_text
 from memory.providers.vectors import Vectors, unit_rows
+
+CUT_LENGTHS = (24_000, 6_000, 1_500, 400)  # characters: of models that read 8192, 2048 and 512 tokens, or less
+MIN_SECONDS = 1.0  # for a text that was cut
+
+logger = logging.getLogger(__name__)
 
 
 class OpenAICompatible(OpenAIServer):
@@ -40,6 +47,7 @@ class OpenAICompatible(OpenAIServer):
     def embed(self, texts: list[str]) -> Vectors:
         """Return one unit vector for each text, in their order, shape (n, d), float32.
 
+        A text that the server refuses by itself is cut until it is taken: its vector is that of its beginning.
         Raises ProviderUnavailable if the server does not answer or refuses; its ``data`` has ``status`` and
         ``retry_after`` (seconds) when the server sent them. Raises ProviderNonsense unless the answer is one
         usable vector for each text, all of one dimension. No message ever contains the key.
@@ -47,11 +55,27 @@ class OpenAICompatible(OpenAIServer):
         if not texts:
             return np.zeros((0, self.dimensions or 0), dtype=np.float32)
         chunks = [texts[at : at + self._batch] for at in range(0, len(texts), self._batch)]
-        return np.concatenate([self._request_vectors(chunk, self.timeout) for chunk in chunks])
+        return np.concatenate([self._request_cut(chunk, self.timeout) for chunk in chunks])
 
     def query_words(self, text: str) -> tuple[Vectors, None]:
         """Return the vector of a query, shape (d,), and None for its words. Raises as ``embed`` does."""
-        return self._request_vectors([text], self._query_timeout)[0], None
+        return self._request_cut([text], self._query_timeout)[0], None
+
+    def _request_cut(self, texts: list[str], seconds: float) -> Vectors:
+        """Return the vectors of texts; of one alone that is too long for the model, that of its beginning."""
+        if len(texts) > 1:
+            return self._request_vectors(texts, seconds)
+        (text,), until = texts, monotonic() + seconds
+        lengths = [len(text), *(length for length in CUT_LENGTHS if length < len(text))]
+        for length in lengths:
+            try:
+                left = seconds if length == len(text) else max(until - monotonic(), MIN_SECONDS)
+                return self._request_vectors([text[:length]], left)
+            except ProviderUnavailable as error:
+                if length == lengths[-1] or not refuses_text(error):
+                    raise
+                logger.info("A text of %d characters is cut for its vector: %s", length, error)
+        raise AssertionError("the last length is taken or raises")
 
     def _request_vectors(self, texts: list[str], seconds: float) -> Vectors:
         rows = parse_rows(self._ask([sendable_text(text) for text in texts], seconds), len(texts))

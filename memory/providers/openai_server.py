@@ -1,6 +1,8 @@
 """A server with OpenAI's API (OpenAI itself, Ollama, vLLM, …): requests with a deadline, and its errors."""
 
+import logging
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
@@ -19,16 +21,26 @@ if TYPE_CHECKING:
 
 MAX_ABANDONED_REQUESTS = 4  # requests that timed out and have not ended
 MAX_ANSWER_BYTES = 64 * 2**20  # of an answer
-SERVER_WORDS = 200  # characters of the server's error message that are passed on
+MAX_SERVER_WORDS = 300  # characters of the server's error message that are logged
+OPENAI_URL = "https://api.openai.com/v1"  # the client's own default is the embedder's OPENAI_BASE_URL
 
+REDIRECTS = (301, 302, 303, 307, 308)
+REFUSED_TEXTS = (400, 413, 422)  # a single text may be the cause
+# Other servers tell of a long text as of a failure of their own.
+TOO_LONG = re.compile(
+    r"too (long|large|many tokens)|context (length|window|size)|max(imum)? (\w+ ){0,3}(length|tokens)", re.I
+)
 REASONS = {
+    **dict.fromkeys(REDIRECTS, "it redirects to another address, which is not followed"),
     400: "it refuses the request",
     401: "it does not accept the API key",
     403: "the API key may not use this model",
     404: "it does not know the address or the model",
     429: "it asks for fewer requests",
 }
-EXPLAINED = (400, 404, 422)  # messages of other statuses may quote the key, or say nothing useful
+QUOTING_KEY = (401, 403)  # messages of these may quote a part of the key
+
+logger = logging.getLogger(__name__)
 
 # Opens a streamed answer with a client, within these seconds.
 Send = Callable[["OpenAI", float], AbstractContextManager[Any]]
@@ -105,27 +117,46 @@ class OpenAIServer:
         import openai  # takes more than a second, which a process that asks nothing should not spend
 
         return openai.OpenAI(
-            base_url=self._base_url or None, api_key=self._key, timeout=self.timeout, max_retries=0
+            base_url=self._base_url or OPENAI_URL,
+            api_key=self._key,
+            timeout=self.timeout,
+            max_retries=0,  # a body that was sent is sent again by those alone who know what it costs
+            # Whoever answers at a named address must not choose where else the texts and the key go.
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
         )
 
     def _build_error(self, error: "APIStatusError") -> ProviderUnavailable:
         status = error.status_code
         otherwise = "the server failed" if status >= 500 else REASONS[400]
-        reason = f"{REASONS.get(status, otherwise)} (HTTP {status})"
-        if status in EXPLAINED:
-            reason += self._server_words(error)
-        data: dict[str, Any] = {"reason": reason, "status": status}
+        words = self._read_words(error)
+        logger.warning("The model server %s answered HTTP %d: %s", error.request.url.host, status, words)
+        data: dict[str, Any] = {
+            "reason": f"{REASONS.get(status, otherwise)} (HTTP {status})",
+            "status": status,
+        }
         wait = parse_retry_after(error.response.headers.get("retry-after", ""))
         if wait is not None:
             data["retry_after"] = wait
-        return ProviderUnavailable(**data)
+        refused = ProviderUnavailable(**data)
+        refused.server_words = words
+        return refused
 
-    def _server_words(self, error: "APIStatusError") -> str:
-        body = error.body
-        words = body.get("message") if isinstance(body, dict) else None
-        if not isinstance(words, str) or not words:
+    def _read_words(self, error: "APIStatusError") -> str:
+        """Return what the server said, as a line without the key."""
+        if error.status_code in QUOTING_KEY:
             return ""
-        return ": " + (words.replace(self._key, "***") if self._key else words)[:SERVER_WORDS]
+        if error.status_code in REDIRECTS:
+            return repr(error.response.headers.get("location", ""))[:MAX_SERVER_WORDS]
+        body = error.body
+        words = body.get("message") if isinstance(body, dict) else body
+        if not isinstance(words, str):
+            return ""
+        return repr(words.replace(self._key, "***") if self._key else words)[:MAX_SERVER_WORDS]
+
+
+def refuses_text(error: ProviderUnavailable) -> bool:
+    """Return whether a server refuses what it was sent, such as a text that is too long for its model."""
+    return error.data.get("status") in REFUSED_TEXTS or bool(TOO_LONG.search(error.server_words))
 
 
 def iterate_until(until: float, parts: Iterable[bytes]) -> Iterator[bytes]:

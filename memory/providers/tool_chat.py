@@ -76,7 +76,7 @@ class ToolChatServer(OpenAIServer):
             try:
                 return self._send(sent, self.timeout)
             except ProviderUnavailable as error:
-                if error.data.get("status") != 400 or NEW_LIMIT not in error.text:
+                if error.data.get("status") != 400 or NEW_LIMIT not in error.server_words:
                     raise
             self._refusing.add(model)
         renamed = {NEW_LIMIT if name == "max_tokens" else name: value for name, value in sent.items()}

@@ -272,7 +272,7 @@ def test_a_failing_server_is_waited_for_then_the_heuristic_stands_in(
     [
         (401, "it does not accept the API key (HTTP 401)"),
         (403, "the API key may not use this model (HTTP 403)"),
-        (404, "it does not know the address or the model (HTTP 404): no"),
+        (404, "it does not know the address or the model (HTTP 404)"),
     ],
 )
 def test_a_server_that_refuses_is_not_asked_again(

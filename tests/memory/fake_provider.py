@@ -46,6 +46,7 @@ class FakeProvider:
         self.vectors: dict[str, np.ndarray] = {}
         self.poison: set[str] = set()  # a batch with one of these gets NaN
         self.refused: set[str] = set()  # … gets HTTP 400
+        self.max_length = 2**20  # characters of a text; a batch with a longer one gets HTTP 400
         self.next: deque[Response] = deque()  # responses that precede the regular ones
         self.always: Response | None = None  # the response to everything
         self.dimensions = DIMENSIONS
@@ -85,7 +86,7 @@ class FakeProvider:
             return self.next.popleft()
         if self.always:
             return self.always
-        if self.refused.intersection(texts):
+        if self.refused.intersection(texts) or max(map(len, texts)) > self.max_length:
             return _json({"error": {"message": "an input is too long"}}, status=400)
         return _json({"object": "list", "model": "fake", "usage": {}, "data": self._data(texts)})
 

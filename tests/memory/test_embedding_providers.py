@@ -1,6 +1,7 @@
 """Embedding providers: a server with the OpenAI API, the choice by settings, and cached queries."""
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -14,9 +15,11 @@ from django.core.exceptions import ImproperlyConfigured
 from werkzeug import Response
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
+from memory.providers.chat import ChatServer, Message
 from memory.providers.embedding import get_provider, read_query
 from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.openai_server import MAX_ABANDONED_REQUESTS
+from memory.providers.tool_chat import ToolChatServer
 from tests.memory.fake_provider import dripping
 
 FORK = """
@@ -122,10 +125,54 @@ class TestServer:
         assert KEY not in "".join(traceback.format_exception(caught.value))
         assert len(server.log) == 1  # retries are the task's business
 
-    def test_the_servers_reason_is_passed_on(self, server, remote):
-        embeddings(server).respond_with_json({"error": {"message": 'model "m" not found'}}, status=404)
-        with pytest.raises(ProviderUnavailable, match='model "m" not found'):
+    @pytest.mark.parametrize("body", [{"error": {"message": "no m\nhere"}}, {"error": "no m\nhere"}])
+    def test_the_servers_words_are_for_the_log_alone(self, server, remote, caplog, body):
+        embeddings(server).respond_with_json(body, status=404)
+        with pytest.raises(ProviderUnavailable) as caught:
             remote().embed(["hi"])
+        assert caught.value.data == {
+            "reason": "it does not know the address or the model (HTTP 404)",
+            "status": 404,
+        }
+        assert r"answered HTTP 404: 'no m\nhere'" in caplog.text  # one line, whatever it says
+
+    @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+    def test_a_redirect_is_not_followed(self, server, remote, status):
+        """Nothing reaches the address behind it, by any of the three clients."""
+        server.expect_request("/inner").respond_with_json({"error": {"message": "INNER-SECRET"}}, status=404)
+        elsewhere = server.url_for("/inner").replace("localhost", "127.0.0.1")
+        server.expect_request(re.compile("/v1/.*")).respond_with_data(
+            "INNER-SECRET", status=status, headers={"Location": elsewhere}
+        )
+        url = server.url_for("/v1")
+        for ask in (
+            lambda: remote().embed(["hi"]),
+            lambda: ChatServer(url, KEY, "m", 5.0).complete([Message("user", "hi")]),
+            lambda: ToolChatServer(url, KEY, 5.0).take_step("m", [{"role": "user", "content": "hi"}], []),
+        ):
+            server.clear_log()
+            with pytest.raises(ProviderUnavailable, match=rf"which is not followed \(HTTP {status}\)$"):
+                ask()
+            assert [request.path.startswith("/v1/") for request, _ in server.log] == [True]
+
+    @pytest.mark.parametrize(("status", "words"), [(400, "no"), (413, ""), (500, "input is too large to process")])
+    def test_a_text_that_is_too_long_is_cut_for_its_vector(self, server, remote, status, words):
+        def respond(request):
+            if max(map(len, request.json["input"])) > 2000:
+                return Response(json.dumps({"error": {"message": words}}), status=status)
+            return Response(json.dumps(answer([3.0, 4.0])), content_type="application/json")
+
+        embeddings(server).respond_with_handler(respond)
+        np.testing.assert_allclose(remote().embed(["é" * 65_536]), [[0.6, 0.8]])
+        np.testing.assert_allclose(remote().query_words("é" * 8000)[0], [0.6, 0.8])
+        lengths = [len(request.json["input"][0]) for request, _ in server.log]
+        assert lengths == [65_536, 24_000, 6000, 1500, 8000, 6000, 1500]
+
+    def test_a_text_that_is_refused_at_every_length_is_refused(self, server, remote):
+        embeddings(server).respond_with_json({}, status=400)
+        with pytest.raises(ProviderUnavailable, match="HTTP 400"):
+            remote().embed(["a" * 1000])
+        assert [len(request.json["input"][0]) for request, _ in server.log] == [1000, 400]
 
     def test_an_error_page_in_html_is_unavailable(self, server, remote):
         embeddings(server).respond_with_data("<html>Bad gateway", status=502, content_type="text/html")

@@ -166,6 +166,16 @@ class TestPoison:
         assert Vector.objects.filter(state="ready").count() == 4
         assert (row("b").state, row("b").attempts) == ("pending", 1)
 
+    def test_a_text_that_is_too_long_gets_the_vector_of_its_beginning(self, provider, project, write, engine):
+        provider.max_length = 6000
+        long = "b" * 7000
+        write("a", long, "c")
+        assert engine.embed_pending(project.pk) == 3
+        assert states() == ready("a", long, "c")
+        assert provider.calls == [["a", long, "c"], ["a"], [long], [long[:6000]], ["c"]]
+        backlog = engine.count_backlog(project.pk)
+        assert (backlog["pending"], backlog["failed"], backlog["error"]) == (0, 0, "")
+
     def test_it_is_given_up_after_eight_tries_and_kept(self, clock, provider, project, write, engine):
         provider.poison.add("b")
         write("b")

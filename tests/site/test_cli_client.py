@@ -1,12 +1,14 @@
 """The one client: the REST API answers the same over HTTP and in this process."""
 
 import json
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.models import Message
@@ -112,6 +114,18 @@ def test_a_key_is_listed_alike(local: Client, remote: Client) -> None:
     for row in (*ours, *theirs):
         row.pop("last_used_at")
     assert ours == theirs
+
+
+def test_a_redirect_gets_neither_key_nor_request(httpserver: HTTPServer) -> None:
+    elsewhere = httpserver.url_for("/elsewhere").replace("localhost", "127.0.0.1")
+    httpserver.expect_request(re.compile("/api/.*")).respond_with_data(
+        "", status=302, headers={"Location": elsewhere}
+    )
+    api = Api(HttpTransport(httpserver.url_for("/").rstrip("/"), "day1_key"))
+    for call in (lambda: api.get("/facts"), lambda: api.post("/facts", fact_text="No.")):
+        with pytest.raises(Refused, match=rf"redirects to {elsewhere} \(HTTP 302\)"):
+            call()
+    assert [request.path for request, _ in httpserver.log] == ["/api/v1/facts"] * 2
 
 
 def test_both_ways_refuse_in_the_same_words(local: Client, remote: Client, fact: Fact) -> None:

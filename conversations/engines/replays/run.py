@@ -51,11 +51,12 @@ from memory.engines.support.leases import (
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.policies import Write
 from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
+from memory.providers.openai_server import REDIRECTS
 from memory.providers.tool_chat import NO_MODEL, ModelStep, ToolChatServer, get_replayer
 
 logger = logging.getLogger(__name__)
 State, Role = Replay.State, Message.Role
-DEFINITE = (400, 401, 403, 404, 413, 422)  # no later request fares better
+DEFINITE = (*REDIRECTS, 400, 401, 403, 404, 413, 422)  # no later request fares better
 
 
 class Ended(Exception):

@@ -230,9 +230,9 @@ def find_server(judge: str) -> ChatServer:
     try:
         server = get_judge(judge)
     except ImproperlyConfigured as error:
-        raise ProviderUnavailable(reason=str(error), status=REFUSED_SERVER[0]) from error
+        raise ProviderUnavailable(reason=str(error), status=404) from error
     if server is None:
-        raise ProviderUnavailable(reason=NO_JUDGE, status=REFUSED_SERVER[0])
+        raise ProviderUnavailable(reason=NO_JUDGE, status=404)
     return server
 
 

@@ -22,12 +22,12 @@ from memory.engines.support.foreground import FOREGROUND
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Vector, VectorClock
 from memory.providers.embedding import EmbeddingProvider, tells_words
+from memory.providers.openai_server import refuses_text
 
 log = logging.getLogger(__name__)
 
 BATCH_SIZE = 500
 UPDATE_BATCH_SIZE = 100
-REFUSED = (400, 413, 422)  # HTTP statuses for a rejected request; a single text may be the cause
 MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 10.0, 3600.0  # seconds between two tries
 JITTER = 0.25  # share of the delay; below 1, so that each delay is longer than the one before
 MAX_RETRY_AFTER_SECONDS = 86_400  # seconds; a Retry-After beyond a day is ignored
@@ -140,7 +140,7 @@ class EmbeddingRun:
                 return list(zip(*self.provider.embed_words(texts), strict=True))
             return [(vector, None) for vector in self.provider.embed(texts)]
         except ProviderUnavailable as error:
-            if error.data.get("status") in REFUSED:
+            if refuses_text(error):
                 raise ProviderNonsense(reason=error.data["reason"]) from None
             raise
 

@@ -1,0 +1,17 @@
+"""Requests of the command line to a Day1 server, whose key goes to the address that was named and nowhere else."""
+
+from http.client import HTTPMessage
+from typing import IO
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+
+class NoRedirects(HTTPRedirectHandler):
+    """A handler that refuses redirects: urllib would send the key along, to any host."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> None:
+        """Return no further request: the redirect is raised as an HTTPError."""
+
+
+open_url = build_opener(NoRedirects).open
