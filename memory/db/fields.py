@@ -60,4 +60,8 @@ class VectorField(_Bytes):
 
 def dumps(value: Any) -> str:
     """Return compact JSON with sorted keys, so that equal values are equal texts."""
-    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(value)
+
+
+# Made once: json.dumps would make another for each value.
+_ENCODER = DjangoJSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))

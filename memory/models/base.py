@@ -14,6 +14,7 @@ from django.db import models
 from memory.db.fields import RowIdField
 from memory.db.querysets import VersionedManager
 from memory.models.branches import Branch
+from memory.models.checksums import compute_checksum
 from memory.models.kinds import MemoryKind
 from memory.models.nodes import new_rid, uuid7
 
@@ -48,6 +49,9 @@ class BranchedModel(models.Model):
     agent_id = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    checksum = models.BigIntegerField(
+        null=True, editable=False, help_text="Of the content; null: older than checksums."
+    )
 
     objects = VersionedManager()
 
@@ -72,7 +76,7 @@ class BranchedModel(models.Model):
 
     # Fields that identify the version; everything else is content.
     VERSION_FIELDS: ClassVar[frozenset[str]] = frozenset(
-        "rid uid branch seq_from seq_to deleted vid prev_vid merged_vid version slot updated_at".split()
+        "rid uid branch seq_from seq_to deleted vid prev_vid merged_vid version slot updated_at checksum".split()
     )
 
     class Meta:
@@ -117,6 +121,10 @@ class BranchedModel(models.Model):
     def blank_values(cls) -> dict[str, Any]:
         """Return the columns that an erasure sets to the same value in every row."""
         return {name: value for name, value in cls.ERASED.items() if not isinstance(value, Blank)}
+
+    def set_checksum(self) -> None:
+        """Compute the checksum of the content, which every write of it ends with."""
+        self.checksum = compute_checksum(self)
 
     def content_values(self) -> dict[str, Any]:
         """Return the values that a new version starts from."""

@@ -17,6 +17,7 @@ from django.utils.module_loading import import_string
 
 from memory.conf import conf
 from memory.db.budget import take_within
+from memory.db.bulk_sql import update_one
 from memory.db.retry import retry_transaction
 from memory.engines.erasure.scopes import Targets
 from memory.engines.support.batches import batched
@@ -27,6 +28,7 @@ from memory.engines.versions.pair_answers import get_pair_answers
 from memory.models import (
     AgentTask,
     Branch,
+    BranchedModel,
     Commit,
     FactAssessment,
     IdempotencyRecord,
@@ -173,7 +175,9 @@ class Traces:
             return 0
         commits = author.find_commits().exclude(message__in=("", ERASED_MARK))
         reasons = author.find_verdicts().exclude(reason=ERASED_MARK)
-        return int(commits.update(message=ERASED_MARK)) + int(reasons.update(reason=ERASED_MARK))
+        return int(commits.update(message=ERASED_MARK)) + change_rows(
+            reasons, ("reason",), lambda row: [ERASED_MARK]
+        )
 
     # ---- answers, the review queue, work that waits --------------------------------------------
 
@@ -228,20 +232,23 @@ def change_rows(rows: models.QuerySet, columns: Sequence[str], change: Callable[
     """Write what ``change`` returns for the columns of each row, where it differs; return how many."""
     count = 0
     for batch in iterate_rows(rows):
-        changed = [
-            (row.pk, new) for row in batch if (new := change(row)) != [getattr(row, c) for c in columns]
-        ]
+        changed = [(row, new) for row in batch if (new := change(row)) != [getattr(row, c) for c in columns]]
         if changed:
-            store_values(rows.model, columns, changed)
+            store_values(columns, changed)
         count += len(changed)
     return count
 
 
 @retry_transaction
-def store_values(model: Any, columns: Sequence[str], changed: Sequence[tuple[Any, list[Any]]]) -> None:
+def store_values(columns: Sequence[str], changed: Sequence[tuple[Any, list[Any]]]) -> None:
     with transaction.atomic(savepoint=False):
-        for pk, values in changed:
-            model._base_manager.filter(pk=pk).update(**dict(zip(columns, values, strict=True)))
+        for row, values in changed:
+            for name, value in zip(columns, values, strict=True):
+                setattr(row, name, value)
+            if isinstance(row, BranchedModel):
+                row.set_checksum()
+            names = (*columns, "checksum") if isinstance(row, BranchedModel) else columns
+            update_one(row, *names)
 
 
 def iterate_rows(rows: models.QuerySet) -> Iterator[list[Any]]:

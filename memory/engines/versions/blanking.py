@@ -69,7 +69,8 @@ def blank_rows(found: Rows, salts: Mapping[UUID, str]) -> None:
         for row in rows:
             for name, blank in model.ERASED.items():
                 setattr(row, name, blank_value(row, name, blank, salts[row.uid]))
-            update_one(row, *model.ERASED)
+            row.set_checksum()
+            update_one(row, *model.ERASED, "checksum")
 
 
 def blank_value(row: BranchedModel, name: str, blank: Any, salt: str) -> Any:

@@ -269,6 +269,7 @@ class CommitWriter:
         new.rid = new.vid = own.rid
         new.prev_vid = own.prev_vid if own.vid == own.rid else own.vid
         new.merged_vid, new.version = own.merged_vid, own.version
+        new.set_checksum()
         new.save(force_update=True)
         self._fresh[new.rid] = new
         return new
@@ -317,6 +318,8 @@ class CommitWriter:
         if len(rows) > self.remaining_rows:
             raise TooLarge(what="The commit", limit=f"{MAX_COMMIT_ROWS} rows")
         if rows:
+            for row in rows:
+                row.set_checksum()
             insert_all(rows)
             self._fresh.update((row.rid, row) for row in rows)
 
