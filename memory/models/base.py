@@ -76,7 +76,8 @@ class BranchedModel(models.Model):
 
     # Fields that identify the version; everything else is content.
     VERSION_FIELDS: ClassVar[frozenset[str]] = frozenset(
-        "rid uid branch seq_from seq_to deleted vid prev_vid merged_vid version slot updated_at checksum".split()
+        "rid uid branch seq_from seq_to deleted vid prev_vid merged_vid version slot updated_at"
+        " checksum".split()
     )
 
     class Meta:
