@@ -1,4 +1,4 @@
-"""``python -m day1site`` and the command ``day1`` of an installed wheel."""
+"""``python -P -m day1site`` and the command ``day1`` of an installed wheel."""
 
 import os
 import sys

@@ -47,6 +47,7 @@ def run(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
 
     ``run_day1`` carries out the words after ``day1``; it imports what it needs only then.
     """
+    drop_current_folder()
     try:
         argv = take_early_options(argv)
         if os.environ.get("DAY1_NO_BOOTSTRAP") != "1":
@@ -56,6 +57,17 @@ def run(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
         refuse(refusal)
     except KeyboardInterrupt:
         sys.exit("Interrupted.")
+
+
+def drop_current_folder() -> None:
+    """Take the folder in which the command was called off Python's path, unless it is this program's own.
+
+    ``python -m`` puts it there, and so does an empty entry in PYTHONPATH: the files of any folder in which
+    somebody works would be run.
+    """
+    own = {os.path.realpath(path) for path in (ROOT, *sysconfig.get_paths().values())}
+    if (folder := os.path.realpath(os.curdir)) not in own:
+        sys.path[:] = [path for path in sys.path if os.path.realpath(path or os.curdir) != folder]
 
 
 def refuse(refusal: StartupError) -> NoReturn:
@@ -227,7 +239,7 @@ class Environment:
         if uv:
             command(uv, "venv", "--python", sys.executable, str(self.folder))
         else:
-            command(sys.executable, "-m", "venv", str(self.folder))
+            command(sys.executable, "-I", "-m", "venv", str(self.folder))
 
     def install(self, lock: str) -> None:
         count = len(re.findall(r"^[\w.-]+==", (self.root / lock).read_text(), re.MULTILINE))
@@ -243,7 +255,7 @@ class Environment:
             self.create()
             self.unfinished.touch()
         say(f"Installing {count} packages with pip (this takes a minute or two) …")
-        command(str(self.python), "-m", "pip", "install", "--no-input", *options, count=count)
+        command(str(self.python), "-I", "-m", "pip", "install", "--no-input", *options, count=count)
 
     def write_launcher(self) -> None:
         """Write ``.venv/bin/day1`` atomically: the command line from any folder, also through a link."""
@@ -259,7 +271,8 @@ class Environment:
         python, main = (
             shlex.quote(str(path)) for path in (self.python, self.root / "day1site" / "cli" / "__main__.py")
         )
-        return f'#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 exec {python} {main} "$@"\n'
+        # An empty entry of PYTHONPATH is the current folder, whose files Python would run before ours.
+        return f'#!/bin/sh\nDAY1_NO_BOOTSTRAP=1 PYTHONPATH= exec {python} {main} "$@"\n'
 
     def write_stamp(self, lock: str, others: Iterable[str] = ()) -> None:
         names = dict.fromkeys([RUNTIME, lock, *others])
@@ -333,12 +346,16 @@ def find_uv() -> str:
 
 
 def has_pip(python: Path) -> bool:
-    return subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True).returncode == 0
+    return subprocess.run([str(python), "-I", "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
 def command(*words: str, count: int = 0) -> None:
-    """Run an installer quietly. Raises StartupError after printing its last lines."""
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    """Run an installer quietly. Raises StartupError after printing its last lines.
+
+    It runs in the checkout: uv reads settings of the current folder, which may be anybody's.
+    """
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(words, cwd=ROOT, **output) as process:
         last = print_progress(process.stdout or (), count)
     if process.returncode:
         for line in last:

@@ -1,15 +1,21 @@
 """Background work: the Celery app, the schedule, and both as threads of the server's own process.
 
-``celery -A day1site worker`` and ``celery -A day1site beat`` run the same on machines of their own.
+``manage.py celery worker`` and ``manage.py celery beat`` run the same on machines of their own.
 """
 
 import logging
 import os
+import sys
 import threading
+from collections.abc import Callable
+from importlib import import_module
 from time import monotonic
+from types import ModuleType
 from typing import Any
 
 from celery import Celery, signals
+from celery.fixups.django import DjangoFixup
+from celery.loaders.app import AppLoader
 from celery.schedules import crontab
 from celery.worker import state
 from django.db import close_old_connections, connections
@@ -59,7 +65,27 @@ def _entry(name: str, when: float | tuple[int, int], options: dict[str, Any]) ->
     return {"task": name, "schedule": schedule, "options": {"expire_seconds": seconds, **options}}
 
 
-app = Celery("day1")
+class Loader(AppLoader):
+    """Celery's loader, without the current folder: its files are anybody's."""
+
+    def import_from_cwd(
+        self, module: str, imp: Callable[..., Any] | None = None, package: str | None = None
+    ) -> Any:
+        return (imp or self.import_module)(module, package=package)
+
+    def find_module(self, module: str) -> ModuleType:
+        return import_module(module)
+
+
+def install_django_fixup(celery_app: Celery) -> DjangoFixup:
+    """Install Celery's adaptation to Django, which puts the current folder on Python's path."""
+    path = list(sys.path)
+    fixup = DjangoFixup(celery_app).install()
+    sys.path[:] = path
+    return fixup
+
+
+app = Celery("day1", loader=Loader, fixups=[install_django_fixup])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {name: _entry(name, when, options) for name, when, options in SCHEDULE}
 app.autodiscover_tasks()

@@ -18,6 +18,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests import databases
+from tests.shadow_folder import list_executed, make_shadows
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_SECONDS = 120  # for a busy machine
@@ -117,19 +118,25 @@ def load_demo(folder: Path) -> None:
     subprocess.run(command, cwd=ROOT, env=env, check=True, capture_output=True)
 
 
+def shadow_folder() -> Path:
+    """Return a folder whose files must never be run: it has one for each module that could be imported."""
+    return make_once("shadows", make_shadows)
+
+
 class Up:
-    """Process of `up` on a data directory, on a port of its own."""
+    """Process of `up` on a data directory, on a port of its own, started in a stranger's folder."""
 
     shell: subprocess.Popen[str] | None = None  # runs code beside it; started with the first
 
     def __init__(self, folder: Path, *options: str, **env: str) -> None:
-        words = [sys.executable, "manage.py", "up", "--port", "0", "--data-dir", str(folder), *options]
+        manage = str(ROOT / "manage.py")
+        words = [sys.executable, manage, "up", "--port", "0", "--data-dir", str(folder), *options]
         self.folder, self.env = folder, env
         self.log = (folder.parent / "up.log").open("a+")
         self.start = self.log.tell()
         self.process = subprocess.Popen(
             words,
-            cwd=ROOT,
+            cwd=shadow_folder(),
             env=environment(**databases.of(folder) | env),
             stdout=self.log,
             stderr=subprocess.STDOUT,
@@ -201,6 +208,7 @@ class Up:
             process.kill()
             process.communicate()
         self.log.close()
+        assert list_executed(shadow_folder()) == []
 
 
 def start_shell(folder: Path, **env: str) -> subprocess.Popen[str]:

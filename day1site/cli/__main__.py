@@ -9,9 +9,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def run() -> int:
     # Python put this folder first, where modules of this package would pass for others.
     sys.path[0] = str(ROOT)
-    from day1site.bootstrap import StartupError, refuse, take_early_options
+    from day1site.bootstrap import StartupError, drop_current_folder, refuse, take_early_options
     from day1site.cli import run_process
 
+    drop_current_folder()
     try:
         words = take_early_options(["day1", *sys.argv[1:]])
     except StartupError as refusal:

@@ -49,6 +49,7 @@ def build_group(name: str, help: str, example: str, default: str, actions: dict[
 
 TABLE: dict[str, Entry] = {
     "up": lazy_command("maintenance:up", "start the server"),
+    "celery": lazy_command("maintenance:celery", "run background work in processes of its own"),
     "test": lazy_command("maintenance:test", "run the tests"),
     "write-fact": lazy_command("facts:write_fact", "Store a fact"),
     "search": lazy_command("facts:search", "Find facts"),

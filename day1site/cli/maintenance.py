@@ -15,7 +15,8 @@ from day1site.cli.output import progress
 from day1site.cli.parameters import argument, switch
 
 MANAGE = Path(__file__).resolve().parent.parent.parent / "manage.py"
-START = [str(MANAGE)] if MANAGE.is_file() else ["-m", "day1site"]  # the second from an installed wheel
+# The second from an installed wheel; -P leaves the current folder off Python's path.
+START = [str(MANAGE)] if MANAGE.is_file() else ["-P", "-m", "day1site"]
 
 
 class ManageCommand(click.Command):
@@ -32,6 +33,7 @@ class ManageCommand(click.Command):
 
 up = ManageCommand("up", help="Start the server.", add_help_option=False)
 test = ManageCommand("test", help="Run the tests.", add_help_option=False)
+celery = ManageCommand("celery", help="Run background work in processes of its own.", add_help_option=False)
 
 
 @command("reindex", "Rebuild the full-text index from the facts.", "day1 reindex")

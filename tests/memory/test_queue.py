@@ -24,8 +24,8 @@ from memory.queue.broker.transport import Transport
 from memory.queue.producer import enqueue, list_set_aside
 from memory.queue.publisher import Publisher
 from tests import databases
+from tests.up_process import ROOT, shadow_folder
 
-ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_SECONDS = 30.0  # seconds, for a busy machine
 
 
@@ -260,16 +260,16 @@ def test_a_stop_does_not_wait_for_a_task_that_hangs(transactional_db, notes):
 
 
 def start_rival() -> subprocess.Popen[bytes]:
-    """Start a worker with Celery's own command line, in another process."""
-    command = [sys.executable, "-m", "celery", "-A", "day1site", "worker", "-I", __name__, "-l", "error"]
+    """Start a worker in another process, from a stranger's folder."""
+    command = [sys.executable, str(ROOT / "manage.py"), "celery", "worker", "-I", __name__, "-l", "error"]
     surroundings = {
         **os.environ,
-        "PYTHONPATH": str(ROOT),
+        "DAY1_NO_BOOTSTRAP": "1",
         "DJANGO_SETTINGS_MODULE": "day1site.settings.test",
         "DAY1_TEST_DATABASE_URL": databases.url(),
         "DAY1_QUEUE_LEASE": "1",
     }
-    return subprocess.Popen(command, cwd=ROOT, env=surroundings, stdout=subprocess.DEVNULL)
+    return subprocess.Popen(command, cwd=shadow_folder(), env=surroundings, stdout=subprocess.DEVNULL)
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ ADDED = {
     *ANALYTICS,
     *CONSOLIDATE,
 }  # since the contract was written down
-NOT_PARSED = {"up", "test"}  # every word of theirs is manage.py's
+NOT_PARSED = {"up", "test", "celery"}  # every word of theirs is manage.py's
 COMMANDS = {" ".join(path): command for path, command in walk_commands() if path}
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from day1site.settings.paths import ROOT
+
 # Named one by one, since plug-in discovery costs seconds (see bootstrap.py).
 PLUGINS = (
     "pytest_django.plugin",
@@ -22,6 +24,7 @@ class Command(BaseCommand):
     def run_from_argv(self, argv: list[str]) -> None:
         import pytest
 
+        os.chdir(ROOT)  # pytest takes settings and tests of the folder it is called in
         named = [word for plugin in PLUGINS for word in ("-p", plugin)]
         sys.exit(pytest.main([*named, *(argv[2:] or everything())]))
 
