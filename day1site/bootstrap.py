@@ -151,9 +151,13 @@ def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
         import django
         from django.core.management import execute_from_command_line
 
+        from memory.exceptions import Day1Error
+
         django.setup()
     try:
         execute_from_command_line(argv)
+    except Day1Error as refusal:
+        sys.exit(f"{refusal.code}: {refusal.text}")
     finally:
         gc.freeze()  # at its end Python would look for cycles in all of it: a tenth of a short command
 

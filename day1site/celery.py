@@ -20,6 +20,7 @@ from celery.schedules import crontab
 from celery.worker import state
 from django.db import close_old_connections, connections
 
+from memory.db.backend import get_backend
 from memory.queue.broker import in_database, register_transport
 from memory.queue.broker.wake import listen_to_group, notify
 
@@ -29,6 +30,7 @@ register_transport()
 logger = logging.getLogger(__name__)
 
 RESTART_SECONDS = 5.0  # seconds before a failed thread restarts
+REPAIR_POLL_SECONDS = 5.0  # while the store is damaged, so that nothing is sent and no task is begun
 
 DAY_SECONDS = 86_400
 
@@ -124,6 +126,9 @@ class Background:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
+            if get_backend().find_damage():
+                self._stopping.wait(REPAIR_POLL_SECONDS)
+                continue
             try:
                 self._work()
             except Exception:
@@ -180,7 +185,7 @@ class Beat(Background):
         scheduler = Scheduler(app=app)
         wait = 0.0
         while not self._stopping.wait(wait):
-            wait = scheduler.tick()
+            wait = REPAIR_POLL_SECONDS if get_backend().find_damage() else scheduler.tick()
         scheduler.close()
 
 

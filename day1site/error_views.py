@@ -17,11 +17,13 @@ from day1site.failures import (
     FORM_OUTDATED,
     NOT_FOUND,
     Failure,
+    damage_failure,
     storage_failure,
 )
 from day1site.failures import BROKEN as BROKEN_PAGE
 from memory.api.problems import BROKEN, RETRY_SECONDS, render_problem, unknown_route
 from memory.db.errors import StorageRefused, is_busy
+from memory.exceptions import StoreDamaged
 from memory.views.base import safe_referer
 from memory.views.flash import AGAIN
 
@@ -71,7 +73,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def nothing_stored(error: BaseException | None) -> HttpResponse | None:
-    """Return a page that explains why nothing can be stored now, where it is the disk or other writers."""
+    """Return a page that explains why nothing can be stored now, where it is the disk, a damaged store or
+    other writers.
+    """
+    if isinstance(error, StoreDamaged):
+        return render_failure(damage_failure(error.text))
     if isinstance(error, StorageRefused):
         response = render_failure(storage_failure(error.state == "full"))
         response["Retry-After"] = str(RETRY_SECONDS)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 SAFE = _("What was stored is safe. Try again in a moment.")
@@ -72,6 +73,12 @@ BUSY = Failure(
 def database_away(is_unknown: bool) -> Failure:
     """Return the failure of a lost database; ``is_unknown``: whether this was stored cannot be told."""
     return Failure(503, _("The database cannot be reached"), UNKNOWN if is_unknown else SAFE)
+
+
+def damage_failure(text: str) -> Failure:
+    """Return the failure of a damaged store: a part that cannot be read, or a write."""
+    advice = _("Tell whoever runs the server. Other pages can be read meanwhile.")
+    return Failure(503, _("The store is damaged"), gettext(text), advice)
 
 
 def storage_failure(is_full: bool) -> Failure:

@@ -133,6 +133,22 @@ class Unavailable(Day1Error):
     code, status, message = "unavailable", 503, _("The server has too much to do; try again.")
 
 
+class StoreDamaged(Day1Error):
+    """A part of the store that cannot be read, or a write to a store of which a part cannot be read."""
+
+    code, status = "store_damaged", 503
+    message = _(
+        "A part of the store that this needs is damaged. The rest can be read; nothing is written until whoever"
+        " runs the server has repaired it: `day1 check` says how."
+    )
+
+
+WRITES_STOPPED = _(
+    "The store is damaged, so nothing is written to it until whoever runs the server has repaired it: `day1"
+    " check` says how. What was stored before can be read, but for the damaged part."
+)
+
+
 class ProviderUnavailable(Day1Error):
     """An embedding or language model that did not answer; a later try may succeed.
 

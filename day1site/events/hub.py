@@ -16,7 +16,7 @@ from memory.api.event_shapes import stream_message
 from memory.db.errors import StorageRefused
 from memory.engines.access.keys import KeyEngine
 from memory.engines.activity.events import Event, EventEngine, Watch
-from memory.exceptions import RateLimited, Unavailable
+from memory.exceptions import RateLimited, StoreDamaged, Unavailable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -158,7 +158,7 @@ async def tried(work: Awaitable[None], failure: str) -> None:
     """Await the work and log its failure: all streams depend on one task, which must not end."""
     try:
         await work
-    except StorageRefused as error:  # four times a second, and the disk may be full
+    except (StorageRefused, StoreDamaged) as error:  # four times a second, and the disk may be full
         _complaint.log("%s %s", failure, error)
     except Exception:
         logger.exception(failure)

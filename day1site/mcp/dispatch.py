@@ -33,6 +33,7 @@ NEXT_STEPS = {
     "illegal_transition": "Read it as it is now, then decide anew.",
     "stale_version": "Somebody changed it: memory_get shows it as it is now.",
     "rate_limited": "Wait as long as it says, then call again.",
+    "store_damaged": "Do not try again: tell the people who run the server. Other memories can be read.",
     "unavailable": "Wait a second, then call again.",
 }
 HANDLE = "Call branch_switch for a new handle."

@@ -13,13 +13,15 @@ from django.db.migrations.executor import MigrationExecutor
 
 from day1site.server.process import CannotStart
 from day1site.settings.paths import write_private
-from memory.db.backend import get_features
+from memory.db.backend import get_backend, get_features
 from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
 from memory.engines.store.maintenance import MaintenanceEngine
+from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
 
 FILE = "first-key.json"
+NOT_MIGRATED = "The store is damaged, so it is not migrated: `day1 check` says how it is repaired."
 
 
 def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:
@@ -41,8 +43,12 @@ def migrate_store() -> None:
     if get_features().has_online_backup:
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if damage := get_backend().find_damage():
+            logger.warning("The store is damaged since %s: it is served for reading.", damage.found_at)
         if not pending:
             return
+        if damage:
+            raise StoreDamaged(NOT_MIGRATED)
         if executor.loader.applied_migrations:
             copy_before_migration(pending[0][0].name)
     call_command("migrate", verbosity=0, interactive=False)

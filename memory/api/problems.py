@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from memory.api.wire import Renderer
 from memory.db.errors import CommitLost, DatabaseAway, StorageRefused, is_busy
-from memory.exceptions import Day1Error
+from memory.exceptions import Day1Error, StoreDamaged
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,9 @@ def handle_error(error: Exception, context: dict[str, Any]) -> Response:
 def build_error_response(error: Exception, method: str | None, path: str) -> Response:
     """Return an error as a problem. Unexpected errors are logged, and reported without details."""
     if isinstance(error, Day1Error):
+        if isinstance(error, StoreDamaged):
+            logger.warning("%s %s: %s", method, path, error)
+            return build_problem(error.status, error.code, error.text, {"retry_after": RETRY_SECONDS})
         return build_problem(error.status, error.code, error.text, error.data)
     for kind, (status, code, text) in OTHERS.items():
         if isinstance(error, kind):

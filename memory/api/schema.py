@@ -155,8 +155,9 @@ def page(shape: type[s.Serializer]) -> type[s.Serializer]:
 class HealthShape(s.Serializer):
     """``status`` for everybody; the rest for callers with a key."""
 
-    status = s.ChoiceField(choices=["ok", "degraded"])
-    database = s.ChoiceField(choices=["ok", "error"], required=False)
+    status = s.ChoiceField(choices=["ok", "degraded", "failing"])
+    database = s.ChoiceField(choices=["ok", "damaged", "error"], required=False)
+    damage = s.DictField(required=False, help_text="Of a damaged store: found_at, error.")
     storage = s.ChoiceField(choices=["ok", "low", "full", "read_only", "failing"], required=False)
     broker = s.ChoiceField(choices=["ok", "silent"], required=False)
     worker = s.ChoiceField(choices=["running", "stopped", "unknown"], required=False)

@@ -2,6 +2,8 @@
 
 from django.db import OperationalError
 
+from memory.exceptions import StoreDamaged
+
 
 class DatabaseAway(OperationalError):
     """A failure to reach the database server, or a connection lost outside of a commit."""
@@ -24,6 +26,10 @@ class StorageRefused(OperationalError):
     @property
     def text(self) -> str:
         return self.texts[self.state]
+
+
+class DamageFound(StoreDamaged, OperationalError):
+    """A damaged part of the database file, or a write to a store that is marked as damaged."""
 
 
 def is_busy(error: BaseException | None) -> bool:

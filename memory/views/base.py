@@ -20,7 +20,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.support.validation import secrets_found
-from memory.exceptions import Day1Error
+from memory.exceptions import Day1Error, StoreDamaged
 from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
 from memory.views.live import build_stream_url
@@ -69,6 +69,8 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
             self.reader.actor.require_scope(self.scope)
             secrets_found.start(self.reader.actor.project_id)
             response = super().dispatch(request, *args, **kwargs)
+        except StoreDamaged:  # the frame around the page may be what cannot be read
+            raise
         except Day1Error as error:
             response = self.answer_to(error)
         finally:

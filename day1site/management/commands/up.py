@@ -30,6 +30,7 @@ from day1site.server.process import (
 from day1site.server.provisioning import FILE, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
 from memory.engines.access.provisioning import FirstStart
+from memory.exceptions import Day1Error
 
 PORT = 8765
 
@@ -99,6 +100,8 @@ class Command(BaseCommand):
             self.start(options)
         except CannotStart as refusal:
             sys.exit(str(refusal))
+        except Day1Error as refusal:
+            sys.exit(refusal.text)
         except DatabaseError as error:
             sys.exit(f"The database cannot be used: {error}.")
         except KeyboardInterrupt:  # before the server handles the signal

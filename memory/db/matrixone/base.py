@@ -192,6 +192,15 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         """Return ok: the server watches its own disks."""
         return "ok"
 
+    def find_damage(self) -> None:
+        """Return None: the server checks what it stores."""
+
+    def mark_damaged(self, error: str) -> None:
+        """Do nothing: there is no file to mark."""
+
+    def clear_damage(self) -> None:
+        """Do nothing."""
+
     def must_rerun(self, error: BaseException) -> bool:
         """Return whether the server aborted the transaction, so that it may be run again from its start."""
         return errors.get_error_code(error) in errors.RERUN

@@ -13,6 +13,8 @@ from django.db.backends.sqlite3 import base, features, operations
 from django.utils.functional import cached_property
 
 from memory.db.backend import FileBackend
+from memory.db.damage import Damage, clear_damage, find_damage, is_write, mark_damaged, require_undamaged
+from memory.db.errors import DamageFound
 from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
@@ -47,7 +49,10 @@ class DatabaseOperations(operations.DatabaseOperations):
         """Convert a stored time as Django does, which takes four times as long for most."""
         zone = connection.timezone
         if zone is not None and isinstance(value, str) and len(value) in (19, 26):
-            value = datetime.fromisoformat(value)
+            try:
+                value = datetime.fromisoformat(value)
+            except ValueError:
+                raise self._note_damage("a time that is none") from None
         if zone is not None and isinstance(value, datetime) and value.tzinfo is None:  # parsed by sqlite3
             return value.replace(tzinfo=zone)
         return super().convert_datetimefield_value(value, expression, connection)
@@ -57,9 +62,17 @@ class DatabaseOperations(operations.DatabaseOperations):
         if value is None or len(value) != HEX_DIGITS:
             return super().convert_uuidfield_value(value, expression, connection)
         found = object.__new__(UUID)
-        object.__setattr__(found, "int", int(value, 16))  # as UUID() does: an id cannot be changed
+        try:
+            number = int(value, 16)
+        except ValueError:
+            raise self._note_damage("an id that is none") from None
+        object.__setattr__(found, "int", number)  # as UUID() does: an id cannot be changed
         object.__setattr__(found, "is_safe", SafeUUID.unknown)
         return found
+
+    def _note_damage(self, what: str) -> DamageFound:
+        self.connection.mark_damaged(f"a row holds {what}")
+        return DamageFound()
 
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
         """Return statements that empty the tables, and with them their full-text tables."""
@@ -69,7 +82,22 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 
 class Cursor(SQLiteCursor):
-    """Django's cursor, which keeps statements that it has rewritten for SQLite."""
+    """Django's cursor, which keeps statements that it has rewritten for SQLite.
+
+    It refuses to write outside of a transaction to a store that is damaged; see ``require_undamaged``.
+    """
+
+    store = ""
+
+    def execute(self, query: Any, params: Any = None) -> Any:
+        if not self.connection.in_transaction and is_write(query):
+            require_undamaged(self.store)
+        return super().execute(query, params)
+
+    def executemany(self, query: Any, param_list: Any) -> Any:
+        if not self.connection.in_transaction and is_write(query):
+            require_undamaged(self.store)
+        return super().executemany(query, param_list)
 
     def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
         return (
@@ -115,11 +143,30 @@ class DatabaseWrapper(SQLiteWrapper):
         return ErrorWrapper(self)
 
     def create_cursor(self, name: str | None = None) -> Any:
-        return self.connection.cursor(factory=Cursor)
+        cursor = self.connection.cursor(factory=Cursor)
+        cursor.store = self.store
+        return cursor
+
+    @property
+    def store(self) -> str:
+        """Return the path of the database file, as the settings name it."""
+        return str(self.settings_dict["NAME"])
+
+    def find_damage(self) -> Damage | None:
+        """Return what is known of the store's damage; None where it is not marked."""
+        return find_damage(self.store)
+
+    def mark_damaged(self, error: str) -> None:
+        """Stop all writes to this store until ``clear_damage``; its health is failing until then."""
+        mark_damaged(self.store, error)
+
+    def clear_damage(self) -> None:
+        """Let writes go on, after the store was checked, repaired or replaced."""
+        clear_damage(self.store)
 
     def storage_state(self) -> str:
         """Return ok, low, full, read_only or failing: whether the disk takes writes."""
-        return get_state(str(self.settings_dict["NAME"]))
+        return get_state(self.store)
 
     def is_read_only(self) -> bool:
         """Return whether this connection refuses writes by itself."""
@@ -150,7 +197,8 @@ class DatabaseWrapper(SQLiteWrapper):
             return
         self.ensure_connection()
         if not self.has_vocabularies and not self.is_read_only():
-            create_vocabularies(self.connection)
+            with self.wrap_database_errors:
+                create_vocabularies(self.connection)
             self.has_vocabularies = True
         self.connection.execute("BEGIN DEFERRED")
         self._reading_only(True)
@@ -195,7 +243,8 @@ class DatabaseWrapper(SQLiteWrapper):
     # ---- the queue of writers --------------------------------------------------------------------
 
     def _start_transaction_under_autocommit(self) -> None:
-        turn = get_file_lock(str(self.settings_dict["NAME"]))
+        require_undamaged(self.store)
+        turn = get_file_lock(self.store)
         if not turn.acquire(float(self.settings_dict["OPTIONS"].get("timeout", 20))):
             raise OperationalError("database is locked: other writers took too long")
         self._turn = turn
@@ -206,11 +255,12 @@ class DatabaseWrapper(SQLiteWrapper):
             raise
 
     def _commit(self) -> None:
+        require_undamaged(self.store)  # it may have been found since this transaction began
         super()._commit()
-        note_commit(str(self.settings_dict["NAME"]))
+        note_commit(self.store)
         try:
             if self._turn:  # no other writer of this process can come in between
-                get_log_bound(str(self.settings_dict["NAME"])).enforce_limit(self.connection)
+                get_log_bound(self.store).enforce_limit(self.connection)
         finally:
             self._pass_on()
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.db.utils import DatabaseErrorWrapper
 
-from memory.db.errors import StorageRefused
+from memory.db.damage import describe_error, is_damage, is_foreign, mark_damaged
+from memory.db.errors import DamageFound, StorageRefused
 from memory.db.process_group import get_group
 
 MIN_FREE_BYTES = 64 * 1024 * 1024  # for the log, and for what SQLite copies from it
@@ -68,7 +69,9 @@ def is_over(refused: int | None) -> bool:
 
 
 class ErrorWrapper(DatabaseErrorWrapper):
-    """An error wrapper that raises StorageRefused for disk errors, and otherwise Django's errors."""
+    """An error wrapper that raises StorageRefused for disk errors, DamageFound for a damaged file, and
+    otherwise Django's errors.
+    """
 
     wrapper: Any
 
@@ -79,6 +82,10 @@ class ErrorWrapper(DatabaseErrorWrapper):
             note_refusal(self._database_path(), state)
             self.wrapper.errors_occurred = True
             raise refusal.with_traceback(traceback) from error
+        if error is not None and is_damage(error):
+            self.wrapper.errors_occurred = True
+            mark_damaged(self._database_path(), describe_error(error), is_kept=not is_foreign(error))
+            raise DamageFound().with_traceback(traceback) from error
         super().__exit__(kind, error, traceback)
 
     def _disk_state(self, error: sqlite3.OperationalError) -> str:

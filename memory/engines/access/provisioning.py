@@ -32,6 +32,8 @@ class ProvisioningEngine:
 
         ``keep`` stores the credentials within the transaction: an interrupted start leaves all or nothing.
         """
+        if Project.objects.exists():  # a store that takes no writes can be served
+            return None
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if Project.objects.exists():

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,7 +31,7 @@ HealthReport = dict[str, Any]
 def check_health(actor: Actor | None) -> HealthReport:
     """Return the health: ``status`` for everybody, and its parts for an actor with a key."""
     if (state := check_database()) != "ok":
-        return {"status": "degraded", "database": state}
+        return describe_trouble(state, actor)
     queue, answering = count_backlog(), check_broker()
     parts: HealthReport = {
         "database": state,
@@ -53,12 +54,23 @@ def get_overall_status(parts: HealthReport) -> str:
 
 
 def check_database() -> str:
+    """Return ok, damaged where a part of it cannot be read, or error where nothing can."""
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-        return "ok"
+            cursor.execute("SELECT 1 FROM django_migrations")
     except DatabaseError:
         return "error"
+    return "damaged" if get_backend().find_damage() else "ok"
+
+
+def describe_trouble(state: str, actor: Actor | None) -> HealthReport:
+    """Return the health of a store that cannot be read, or not all of it: the rest is not asked."""
+    damage = get_backend().find_damage()
+    report: HealthReport = {"status": "failing" if damage else "degraded", "database": state}
+    if damage and actor is not None:
+        actor.require_scope("read")
+        report["damage"] = asdict(damage)
+    return report
 
 
 def check_storage() -> str:

@@ -15,6 +15,8 @@ from typing import Any
 
 from django.db import OperationalError, connection, transaction
 
+from memory.db.errors import DamageFound
+
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 1.0  # seconds
@@ -127,6 +129,8 @@ class WriteBehind:
                 kind.prepare(values)
             with transaction.atomic(savepoint=False):
                 kind.write(values)
+        except DamageFound:  # nothing is written before the store is repaired
+            self._put_back(name, values)
         except OperationalError as error:
             logger.warning("%d values of %s wait for the next try: %s", len(values), name, error)
             self._put_back(name, values)

@@ -20,6 +20,7 @@ from django.utils import timezone
 from kombu.transport import virtual
 from kombu.utils.json import dumps, loads
 
+from memory.db.backend import get_backend
 from memory.models import QueueMessage
 from memory.queue.broker.wake import notify, wakeup_event
 
@@ -216,6 +217,8 @@ class Transport(virtual.Transport):
 
     def _deliver_one(self) -> bool:
         self._bell.clear()  # before reading, so that a later message sets it again
+        if get_backend().find_damage():  # the messages wait for the repair
+            return False
         try:
             for channel in self.channels:
                 channel.renew()
