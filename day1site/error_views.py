@@ -13,11 +13,11 @@ from django_htmx.http import HttpResponseClientRedirect
 from day1site.failures import (
     BAD_REQUEST,
     BUSY,
+    DAMAGED,
     FORBIDDEN,
     FORM_OUTDATED,
     NOT_FOUND,
     Failure,
-    damage_failure,
     storage_failure,
 )
 from day1site.failures import BROKEN as BROKEN_PAGE
@@ -77,7 +77,7 @@ def nothing_stored(error: BaseException | None) -> HttpResponse | None:
     other writers.
     """
     if isinstance(error, StoreDamaged):
-        return render_failure(damage_failure(error.text))
+        return render_failure(DAMAGED)
     if isinstance(error, StorageRefused):
         response = render_failure(storage_failure(error.state == "full"))
         response["Retry-After"] = str(RETRY_SECONDS)

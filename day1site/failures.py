@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 SAFE = _("What was stored is safe. Try again in a moment.")
@@ -75,10 +74,15 @@ def database_away(is_unknown: bool) -> Failure:
     return Failure(503, _("The database cannot be reached"), UNKNOWN if is_unknown else SAFE)
 
 
-def damage_failure(text: str) -> Failure:
-    """Return the failure of a damaged store: a part that cannot be read, or a write."""
-    advice = _("Tell whoever runs the server. Other pages can be read meanwhile.")
-    return Failure(503, _("The store is damaged"), gettext(text), advice)
+DAMAGED = Failure(
+    503,
+    _("The store is damaged"),
+    _(
+        "What this page shows cannot be read, or what was sent cannot be stored. Nothing is written until the"
+        " store is repaired; what was stored before can be read, but for the damaged part."
+    ),
+    _("Tell whoever runs the server, and look at another page meanwhile."),
+)
 
 
 def storage_failure(is_full: bool) -> Failure:

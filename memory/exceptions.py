@@ -138,8 +138,8 @@ class StoreDamaged(Day1Error):
 
     code, status = "store_damaged", 503
     message = _(
-        "A part of the store that this needs is damaged. The rest can be read; nothing is written until whoever"
-        " runs the server has repaired it: `day1 check` says how."
+        "A part of the store that this needs is damaged. The rest can be read; nothing is written until"
+        " whoever runs the server has repaired it: `day1 check` says how."
     )
 
 

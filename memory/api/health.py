@@ -20,7 +20,8 @@ class HealthViewSet(Resource):
     def list(self, request: Request) -> Response:
         Input(request).refuse_unknown()
         report = check_health(get_request_actor(request))
-        return Response(report, status=200 if report.get("database", "ok") == "ok" else 503)
+        needs_help = report["status"] == "failing" or report.get("database", "ok") != "ok"
+        return Response(report, status=503 if needs_help else 200)
 
     @action(detail=False, methods=["get"], authentication_classes=[])
     def live(self, request: Request) -> Response:

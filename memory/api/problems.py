@@ -55,7 +55,7 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
     """Return an error as a problem. Unexpected errors are logged, and reported without details."""
     if isinstance(error, Day1Error):
         if isinstance(error, StoreDamaged):
-            logger.warning("%s %s: %s", method, path, error)
+            logger.warning("%s %s: the store is damaged: %s", method, path, error.__cause__ or "no writes")
             return build_problem(error.status, error.code, error.text, {"retry_after": RETRY_SECONDS})
         return build_problem(error.status, error.code, error.text, error.data)
     for kind, (status, code, text) in OTHERS.items():

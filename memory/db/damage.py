@@ -6,7 +6,6 @@ While it stands nothing is written to the store but by a repair. See decision 00
 import json
 import logging
 import os
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +20,6 @@ from memory.exceptions import WRITES_STOPPED
 logger = logging.getLogger(__name__)
 
 SUFFIX = "-damaged"
-UNDECODABLE = "Could not decode to UTF-8"  # what Python says of a text with a damaged byte
 WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "ALTER", "DROP", "VACUUM", "REINDEX")
 
 _repairing = threading.local()
@@ -34,30 +32,6 @@ class Damage:
 
     found_at: str
     error: str
-
-
-def is_damage(error: BaseException) -> bool:
-    """Tell whether an error of SQLite means that the file is damaged; a busy, full or read-only one is
-    not.
-    """
-    if not isinstance(error, sqlite3.DatabaseError):
-        return False
-    code = getattr(error, "sqlite_errorcode", 0)
-    if code == sqlite3.SQLITE_IOERR_CORRUPTFS:
-        return True
-    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or UNDECODABLE in str(error)
-
-
-def is_foreign(error: BaseException) -> bool:
-    """Tell whether the file is no database at all, which a wrong path may name too."""
-    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB
-
-
-def describe_error(error: BaseException) -> str:
-    """Return the words of SQLite and the name of its code; never a stored text, which a message may have."""
-    if UNDECODABLE in str(error):
-        return "a text has bytes that are no UTF-8"
-    return f"{error} ({getattr(error, 'sqlite_errorname', type(error).__name__)})"
 
 
 def name_mark(store: str) -> Path:
@@ -88,9 +62,7 @@ def mark_damaged(store: str, error: str, *, is_kept: bool = True) -> None:
     if is_marked(store) or not os.path.isfile(store):
         return
     damage, path = Damage(datetime.now(UTC).isoformat(timespec="seconds"), error), name_mark(store)
-    logger.error(
-        "The store %s is damaged: %s. Nothing is written until `day1 check` clears it.", store, error
-    )
+    logger.error("%s is damaged: %s. Nothing is written until `day1 check` clears it.", store, error)
     if not is_kept:
         _unwritten[store] = damage
         return

@@ -70,8 +70,8 @@ class DatabaseOperations(operations.DatabaseOperations):
         object.__setattr__(found, "is_safe", SafeUUID.unknown)
         return found
 
-    def _note_damage(self, what: str) -> DamageFound:
-        self.connection.mark_damaged(f"a row holds {what}")
+    def _note_damage(self, label: str) -> DamageFound:
+        self.connection.mark_damaged(f"a row holds {label}")
         return DamageFound()
 
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:

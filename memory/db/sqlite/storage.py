@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.utils import DatabaseErrorWrapper
 
-from memory.db.damage import describe_error, is_damage, is_foreign, mark_damaged
+from memory.db.damage import mark_damaged
 from memory.db.errors import DamageFound, StorageRefused
 from memory.db.process_group import get_group
 
@@ -20,6 +20,7 @@ STATES = {
     sqlite3.SQLITE_CANTOPEN: "failing",
 }
 
+UNDECODABLE = "Could not decode to UTF-8"  # what Python says of a text with a damaged byte
 HOLD_SECONDS = 10.0  # that a refusal is reported, though another connection may still write
 
 NAMES = sorted(set(STATES.values()))
@@ -66,6 +67,30 @@ def note_commit(path: str) -> None:
 def is_over(refused: int | None) -> bool:
     """Tell whether a refusal is old enough for a success to clear it."""
     return refused is not None and monotonic() >= refused // CODES / MILLISECONDS + HOLD_SECONDS
+
+
+def is_damage(error: BaseException) -> bool:
+    """Tell whether an error of SQLite means that the file is damaged; a busy, full or read-only one is
+    not.
+    """
+    if not isinstance(error, sqlite3.DatabaseError):
+        return False
+    code = getattr(error, "sqlite_errorcode", 0)
+    if code == sqlite3.SQLITE_IOERR_CORRUPTFS:
+        return True
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or UNDECODABLE in str(error)
+
+
+def is_foreign(error: BaseException) -> bool:
+    """Tell whether the file is no database at all, which a wrong path may name too."""
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the words of SQLite and the name of its code; never a stored text, which a message may have."""
+    if UNDECODABLE in str(error):
+        return "a text has bytes that are no UTF-8"
+    return f"{error} ({getattr(error, 'sqlite_errorname', type(error).__name__)})"
 
 
 class ErrorWrapper(DatabaseErrorWrapper):

@@ -66,11 +66,12 @@ def check_database() -> str:
 def describe_trouble(state: str, actor: Actor | None) -> HealthReport:
     """Return the health of a store that cannot be read, or not all of it: the rest is not asked."""
     damage = get_backend().find_damage()
-    report: HealthReport = {"status": "failing" if damage else "degraded", "database": state}
-    if damage and actor is not None:
-        actor.require_scope("read")
-        report["damage"] = asdict(damage)
-    return report
+    if damage is None:
+        return {"status": "degraded", "database": state}
+    if actor is None:
+        return {"status": "failing"}
+    actor.require_scope("read")
+    return {"status": "failing", "database": state, "damage": asdict(damage)}
 
 
 def check_storage() -> str:

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from memory.db import atomic_files
 from memory.db.backend import get_features, get_index, get_online_copy
+from memory.db.damage import permit_writes
 from memory.db.indexes import full_text_index
 from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.versions.pinned_versions import Points, fork_points, is_pinned, text_models
@@ -32,13 +33,14 @@ class MaintenanceEngine:
         """Rebuild the full-text rows of every version; return how many.
 
         One transaction per model: readers see the old index until the new one is complete, and a crash leaves
-        the old one. Writers wait for it.
+        the old one. Writers wait for it. A store whose index is damaged is written to as well.
         """
-        return sum(
-            reindex_model(model, progress or ignore_progress)
-            for model in text_models()
-            if full_text_index(model)
-        )
+        with permit_writes():
+            return sum(
+                reindex_model(model, progress or ignore_progress)
+                for model in text_models()
+                if full_text_index(model)
+            )
 
     def copy_store(self, path: Path, *, force: bool = False, progress: Progress | None = None) -> Backup:
         """Copy the store to a file, as of one moment, while others read and write.

@@ -5,8 +5,8 @@ claim ends. A live worker renews its leases in time, however long its tasks take
 """
 
 import logging
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from queue import Empty
 from time import monotonic
@@ -21,6 +21,7 @@ from kombu.transport import virtual
 from kombu.utils.json import dumps, loads
 
 from memory.db.backend import get_backend
+from memory.db.errors import DamageFound
 from memory.models import QueueMessage
 from memory.queue.broker.wake import notify, wakeup_event
 
@@ -41,14 +42,16 @@ class QoS(virtual.QoS):
     _dirty: Any
 
     def ack(self, delivery_tag: str) -> None:
-        try:
-            self.channel.remove(delivery_tag)
-        finally:
-            self._forget_tag(delivery_tag)
+        self._release(delivery_tag, self.channel.remove)
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        self._release(delivery_tag, self.channel.give_back if requeue else self.channel.remove)
+
+    def _release(self, delivery_tag: str, release: Callable[[str], None]) -> None:
+        """Release a message; one of a damaged store is delivered again after the repair."""
         try:
-            self.channel.give_back(delivery_tag) if requeue else self.channel.remove(delivery_tag)
+            with suppress(DamageFound):
+                release(delivery_tag)
         finally:
             self._forget_tag(delivery_tag)
 
@@ -152,7 +155,8 @@ class Channel(virtual.Channel):
             self._held_rows(tag).free()
 
     def _restore(self, message: virtual.Message) -> None:
-        self.give_back(str(message.delivery_tag))
+        with suppress(DamageFound):
+            self.give_back(str(message.delivery_tag))
 
     def renew(self) -> None:
         """Renew the leases of running tasks, when a third of them is over."""

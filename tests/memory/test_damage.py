@@ -1,0 +1,156 @@
+"""A damaged store: told by one code on every surface, read as far as can be, and not written to."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from day1site.celery import app
+from memory.db.backend import get_backend
+from memory.db.damage import permit_writes
+from memory.db.sqlite.storage import is_damage
+from memory.engines.support.write_buffer import WriteBehind
+from memory.exceptions import StoreDamaged
+from memory.models import Fact, Project, Session
+from memory.queue.producer import enqueue
+from tests.command_line import Day1
+from tests.databases import only_on_sqlite
+from tests.mcp.conftest import Agent, agent, threads_closed
+from tests.memory.api.client import Api, refused
+from tests.memory.api.conftest import api
+from tests.memory.views.conftest import browser, person
+
+__all__ = ["agent", "api", "threads_closed"]
+pytestmark = [pytest.mark.django_db(transaction=True), only_on_sqlite]
+CALL = "/observations"
+START = {"hook_event_name": "SessionStart", "session_id": "one", "cwd": "/work"}
+
+
+@contextmanager
+def damaged(table: str) -> Iterator[None]:
+    """Let a table be read from a page of another kind, as after a page was overwritten."""
+    with connection.cursor() as cursor:
+        roots = "SELECT name, rootpage FROM sqlite_master WHERE name IN (%s, 'fact_uid')"
+        known = dict(cursor.execute(roots, [table]).fetchall())
+    try:
+        read_from(table, known["fact_uid"])
+        yield
+    finally:
+        with permit_writes():
+            read_from(table, known[table])
+        get_backend().clear_damage()
+
+
+def read_from(table: str, page: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA writable_schema = ON")
+        cursor.execute("UPDATE sqlite_master SET rootpage = %s WHERE name = %s", [page, table])
+        cursor.execute("PRAGMA writable_schema = RESET")
+
+
+def test_a_damaged_row_is_told_and_writes_stop(api: Api) -> None:
+    kept = api.fact("Kept beside the damage.")
+    call = api.post(CALL, {"observation_type": "tool_use", "tool_name": "Bash", "raw_input": "ls"}).json()
+    with damaged("memory_observation"):
+        assert api.get("/health").json()["status"] == "ok"  # nobody has read it yet
+        problem = refused(api.get(f"{CALL}/{call['id']}"), 503, "store_damaged")
+        assert problem["detail"].startswith("A part of the store that this needs is damaged.")
+        assert api.get(f"/facts/{kept['id']}").json()["fact_text"] == kept["fact_text"]
+        problem = refused(api.post("/facts", {"fact_text": "Not stored."}), 503, "store_damaged")
+        refused(api.post("/ingest/hook", START), 503, "store_damaged")
+        assert (Fact.objects.all_versions().count(), Session.objects.count()) == (1, 0)
+        assert problem["detail"].startswith("The store is damaged, so nothing is written to it")
+        health = api.get("/health")
+        assert (health.status_code, health.json()["status"], health.json()["database"]) == (
+            503,
+            "failing",
+            "damaged",
+        )
+        assert "SQLITE_CORRUPT" in health.json()["damage"]["error"]
+        anonymous = Api("").get("/health")
+        assert (anonymous.status_code, anonymous.json()) == (503, {"status": "failing"})
+        assert Api("").get("/health/ready").status_code == 200  # most can be read
+        with pytest.raises(OperationalError), connection.cursor() as cursor:  # outside of transactions too
+            cursor.execute("UPDATE memory_project SET name = ''")
+    assert api.get(f"{CALL}/{call['id']}").json()["id"] == call["id"]
+    api.fact("Stored after the repair.")
+    assert api.get("/health").json()["status"] == "ok"
+
+
+def test_every_surface_says_so(api: Api, agent: Agent, day1: Day1, project: Project) -> None:
+    pages = browser(person("vera", project))
+    fact = api.fact("Tokens expire after a day.")
+    with damaged("memory_fact"):
+        text = agent.refused("memory_get", "store_damaged", fact_ids=[fact["id"]])
+        assert "Do not try again: tell the people who run the server." in text
+        agent.refused("memory_write", "store_damaged", fact_text="Not stored.")
+        page = pages.get(f"/p/{project.slug}/facts")
+        assert page.status_code == 503
+        assert "<h1>The store is damaged</h1>" in page.content.decode()
+        for words in (["facts", "list"], ["write-fact", "Not stored."], ["reindex"]):
+            status, out, error = day1(*words)
+            assert (status, out) == (1, "")
+            assert (error[:15], error.count("\n")) == ("store_damaged: ", 1)
+
+
+def test_words_are_found_without_their_index(api: Api) -> None:
+    api.fact("Tokens expire after a day.")
+    with damaged("memory_fact_fts_data"):
+        found = api.get("/facts/search?query=tokens").json()
+        assert [hit["fact"]["fact_text"] for hit in found["results"]] == ["Tokens expire after a day."]
+        assert found["signals_used"] == ["index_error", "like"]
+        refused(api.post("/facts", {"fact_text": "Not stored."}), 503, "store_damaged")
+
+
+def test_work_waits_for_the_repair(project: Project) -> None:
+    enqueue("memory.embed", str(project.pk))
+    written: list[int] = []
+    buffer = WriteBehind()
+    buffer.register_kind("count", lambda values: written.extend(values.values()))
+    with app.connection_for_read() as link, link.SimpleQueue("day1") as queue:
+        get_backend().mark_damaged("tried by hand")
+        try:
+            buffer.add_value("count", 1, 1)
+            buffer.flush()
+            with pytest.raises(Empty):
+                queue.get(timeout=0.01)
+        finally:
+            get_backend().clear_damage()
+        assert (written, queue.get(timeout=1).headers["task"]) == ([], "memory.embed")
+    buffer.flush()
+    assert written == [1]
+
+
+def test_a_transaction_in_which_damage_was_found_is_taken_back(project: Project) -> None:
+    def change() -> None:
+        Project.objects.filter(pk=project.pk).update(name="Changed")
+        get_backend().mark_damaged("found by another process")
+
+    with pytest.raises(StoreDamaged):
+        transaction.atomic(change)()
+    assert get_backend().find_damage().error == "found by another process"
+    get_backend().clear_damage()
+    project.refresh_from_db()
+    assert project.name != "Changed"
+
+
+def test_what_is_no_damage(tmp_path: Path) -> None:
+    store = sqlite3.connect(tmp_path / "store")
+    store.execute("CREATE TABLE t (x CHECK (x > 0))")
+    store.commit()
+    other = sqlite3.connect(tmp_path / "store", timeout=0)
+    store.execute("BEGIN IMMEDIATE")
+    store.execute("PRAGMA max_page_count = 1")
+    for link, statement in (
+        (other, "BEGIN IMMEDIATE"),
+        (store, "INSERT INTO t VALUES (0)"),
+        (store, "SELECT y FROM t"),
+        (store, "INSERT INTO t SELECT randomblob(9000)"),
+    ):
+        with pytest.raises(sqlite3.DatabaseError) as caught:
+            link.execute(statement)
+        assert not is_damage(caught.value), statement
