@@ -17,6 +17,8 @@ class ObservationInput(OnBranch, Stated):
 class RelationInput(OnBranch, Stated):
     """An edge between two entities."""
 
+    relation_type = request_field(RELATION["relation_type"], help_text="type is understood too.")
+
 
 class CloseInput(OnBranch, Stated):
     """The end of a relation's validity."""

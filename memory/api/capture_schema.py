@@ -21,7 +21,7 @@ from memory.engines.support.ordering import BY_AGE
 
 DEPTH = query("depth", {"type": "integer", "minimum": 1, "maximum": 6, "default": 2}, "Edges away.")
 ENTITY = query("entity", {"type": "string", "maxLength": 200}, "Where to begin.", required=True)
-OF_TYPE = query("relation_type", TEXT, "Only edges of this type.")
+OF_TYPE = query("relation_type", TEXT, "Only edges of this type; type is understood too.")
 MESSAGES = query(
     "message_limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}, "Messages."
 )

@@ -131,11 +131,17 @@ class Input:
 
     def take_branch(self, default: str = MAIN) -> str:
         """Take the branch, named ``branch`` or ``branch_name``. Raises Invalid if they differ."""
-        payload = [self.take_value(name, c.text_check(200)) for name in ("branch", "branch_name")]
-        names = [name for name in payload if name is not None]
-        if len(set(names)) > 1:
-            raise Invalid("branch and branch_name name different branches.", field="branch")
-        return names[0] if names and names[0] else default
+        self.accept_alias("branch_name", "branch")
+        return self.take_value("branch", c.text_check(200)) or default
+
+    def accept_alias(self, alias: str, name: str) -> None:
+        """Read a value with another name as the field ``name``. Raises Invalid if both are there and differ."""
+        for source in (self.query, self.body):
+            if alias not in source:
+                continue
+            value = source.pop(alias)
+            if source.setdefault(name, value) != value:
+                raise Invalid("{field} and {alias} say different things.", field=name, alias=alias)
 
     def take_actor(self, actor: Actor) -> Actor:
         """Return the actor with the request's session, task and agent ids. Raises AgentForbidden."""

@@ -27,6 +27,7 @@ class RelationViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         payload = Input(request)
+        payload.accept_alias("type", "relation_type")
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         requested = payload.take_fields(needed=NEEDED)
         done = relation_engine.write_relation(actor=actor, branch_name=branch, **requested)
@@ -35,6 +36,7 @@ class RelationViewSet(Resource):
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
+        payload.accept_alias("type", "relation_type")
         branch, at, paging = (
             payload.take_branch(),
             payload.take_value("at", parse_point),
@@ -68,6 +70,7 @@ class RelationViewSet(Resource):
     @action(detail=False, methods=["get"])
     def graph(self, request: Request) -> Response:
         payload = Input(request)
+        payload.accept_alias("type", "relation_type")
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         entity = payload.take_needed("entity", c.plain_text)
         kind = payload.take_value("relation_type", c.text_check(200), "")

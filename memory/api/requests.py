@@ -166,7 +166,9 @@ class SearchInput(OnBranch, Searching):
 
     query = s.CharField(max_length=8000, allow_blank=True)
     branches = s.ListField(
-        child=s.CharField(max_length=200), required=False, help_text="Names or patterns such as task/*."
+        child=s.CharField(max_length=200),
+        required=False,
+        help_text="Names or patterns such as task/*; branch_names is understood too.",
     )
     time_range = TimeRange(required=False)
 

@@ -209,7 +209,11 @@ WRITTEN = {201: shapes.WrittenShape, 200: shapes.WrittenShape}
 BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
 LISTING = [BRANCH, AT, *PAGING]
 FILTERS = list_filter_parameters(FactFilterSet)
-BRANCHES = query("branches", {"type": "array", "items": TEXT}, "Names or patterns, instead of branch.")
+BRANCHES = query(
+    "branches",
+    {"type": "array", "items": TEXT},
+    "Names or patterns, instead of branch; branch_names is understood too.",
+)
 SNAPSHOT, WORKSPACE = copy_shapes.SnapshotShape, copy_shapes.WorkspaceShape
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {

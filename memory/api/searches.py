@@ -34,6 +34,7 @@ class SearchRoutes:
 
     def _run_search(self, request: Request) -> Response:
         payload = Input(request)
+        payload.accept_alias("branch_names", "branches")
         if "branches" in payload.query or "branches" in payload.body:
             return self._search_across(request, payload)
         branch, limit, query, options = self.parse_options(payload)
@@ -110,13 +111,11 @@ def parse_text_search(payload: Input) -> tuple[str, str, dict[str, Any]]:
 
 def take_query(payload: Input) -> str:
     """Take the query, named ``query`` or ``q``. Raises Invalid if it is missing or they differ."""
-    texts = [payload.take_value(name, lambda _, value: value) for name in ("query", "q")]
-    words = [text for text in texts if text is not None]
-    if not words:
+    payload.accept_alias("q", "query")
+    text = payload.take_value("query", lambda _, value: value)
+    if text is None:
         raise Invalid("{field} is needed.", field="query" if payload.body else "q")
-    if len(words) > 1 and words[0] != words[1]:
-        raise Invalid("q and query say different things.", field="query")
-    return words[0]
+    return text
 
 
 def take_fact_filters(payload: Input) -> FactFilter:

@@ -76,6 +76,17 @@ class TestRelations:
         assert [r["id"] for r in api.get("/relations?source=api").json()["results"]] == [uid]
         refused(api.post(f"/relations/{uid}/close"), 409, "illegal_transition")
 
+    def test_type_is_understood_for_relation_type(self, api: Api) -> None:
+        edge = {"source_entity": "API", "type": "uses", "target_entity": "Redis"}
+        made = api.post("/relations", edge).json()
+        assert made["relation_type"] == "uses"
+        for kind, ids in (("uses", [made["id"]]), ("owns", [])):
+            assert [row["id"] for row in api.get(f"/relations?type={kind}").json()["results"]] == ids
+            graph = api.get(f"/relations/graph?entity=api&type={kind}").json()
+            assert [row["id"] for row in graph["edges"]] == ids
+        refused(api.post("/relations", {**edge, "relation_type": "owns"}), 400, "invalid", "relation_type")
+        assert len(api.get("/relations").json()["results"]) == 1
+
     @pytest.mark.parametrize(
         ("query", "code", "field"),
         [

@@ -5,7 +5,7 @@ import pytest
 from memory.api.filters import FactFilterSet
 from memory.engines.facts.filters import FactFilter
 from memory.models import Fact, Project
-from tests.memory.api.client import UNKNOWN, Api
+from tests.memory.api.client import UNKNOWN, Api, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -93,12 +93,17 @@ def test_several_branches_by_name_and_pattern(api: Api) -> None:
         api.post("/facts/search", {"query": "tokens", "branches": ["main", "task/*"]}),
         api.get("/facts/search?q=tokens&branches=main,task/*"),
         api.get("/facts/search?q=tokens&branches=main&branches=task/*"),
+        api.post("/facts/search", {"query": "tokens", "branch_names": ["main", "task/*"]}),
+        api.get("/facts/search?q=tokens&branch_names=main,task/*"),
     ):
         hits = {hit["fact"]["fact_text"]: hit for hit in told.json()["results"]}
         assert hits["Tokens expire."]["branches"] == ["main", "task/a", "task/b"]
         assert hits["Tokens are long."]["branches"] == ["task/b"]
         assert hits["Tokens are long."]["fact"]["branch"] == "task/b"
         assert told.json()["branches"] == ["main", "task/a", "task/b"]
+    both = {"query": "tokens", "branches": ["main"], "branch_names": ["task/a"]}
+    refused(api.post("/facts/search", both), 400, "invalid", "branches")
+    refused(api.get("/facts/search?q=tokens&branch_names=main&branch=main"), 400, "invalid", "branch")
 
 
 @pytest.mark.parametrize(
