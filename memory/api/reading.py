@@ -135,7 +135,7 @@ class Input:
         return self.take_value("branch", c.text_check(200)) or default
 
     def accept_alias(self, alias: str, name: str) -> None:
-        """Read a value with another name as the field ``name``. Raises Invalid if both are there and differ."""
+        """Read another name as the field ``name``. Raises Invalid if both are there and differ."""
         for source in (self.query, self.body):
             if alias not in source:
                 continue

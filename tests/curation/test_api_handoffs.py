@@ -69,7 +69,9 @@ def test_a_request_that_is_sent_twice_is_done_once(api: Api, handoff: dict[str, 
 
 def test_a_session_is_named_in_the_body(api: Api, handoff: dict[str, Any]) -> None:
     api.post("/sessions", {"session_id": "s1", "branch": ADA})
-    made = api.post("/handoffs", {"session_id": "s1", "agent_id": "ada"}).json()
+    stated = {"session_id": "s1", "agent_id": "ada"}
+    refused(api.post("/handoffs", stated), 400, "invalid", "instructions")
+    made = api.post("/handoffs", {**stated, "instructions": "Go on."}).json()
     assert (made["session_id"], made["agent_id"], made["source_branch"]) == ("s1", "ada", ADA)
     with nothing_left():
         refused(api.post("/handoffs", {"session_id": "nobody"}), 404, "not_found")

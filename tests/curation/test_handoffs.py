@@ -150,7 +150,8 @@ def test_only_verified_facts_are_handed_over(actor: Actor, branches: None) -> No
     done = engine.create_handoff(fact_ids=ids, include_unverified=True, **where)
     assert (texts_of(done), done.verification_status) == (["Not looked at.", "Verified."], "partial")
     assert done.left_out == {"invalidated": 1, "private": 1}
-    done = engine.create_handoff(fact_ids=[str(own.uid), str(wrong.uid)], include_unverified=True, **where)
+    ids = [str(own.uid), str(wrong.uid)]
+    done = engine.create_handoff(fact_ids=ids, include_unverified=True, instructions="Begin.", **where)
     assert (done.facts, done.verification_status) == ([], "empty")
     assert "Private" not in done.context_summary
 
@@ -181,9 +182,24 @@ def test_any_script_and_many_facts(actor: Actor, branches: None) -> None:
 
 
 def test_an_empty_branch_hands_over_nothing_but_words(actor: Actor, branches: None) -> None:
-    done = engine.create_handoff(source_branch=ADA, actor=actor)
+    done = engine.create_handoff(source_branch=ADA, instructions="Begin.", actor=actor)
     assert (done.verification_status, done.context_summary, done.facts) == ("empty", "", [])
-    assert measure_completeness(done) == 0
+    assert measure_completeness(done) == 0.2
+
+
+def test_a_handoff_of_nothing_is_refused(actor: Actor, branches: None) -> None:
+    where: Any = {"source_branch": ADA, "actor": actor}
+    nothing = {"context_summary": " ", "instructions": "", "blockers": []}
+    for fields in ({}, nothing):
+        error = unchanged(lambda fields=fields: engine.create_handoff(**where, **fields), Invalid)
+        assert str(error).startswith("There is nothing to hand over: no facts")
+    for text in ("Nobody checked this.", "Nor that."):
+        write_fact(actor, text, verdict="")
+    write_fact(actor, "Private.", visibility="private")
+    error = unchanged(lambda: engine.create_handoff(**where), Invalid, field="instructions")
+    assert "all facts are left out (1 private, 2 unverified)" in str(error)
+    for fields in ({"blockers": ["No access."]}, {"include_unverified": True}):
+        assert engine.create_handoff(**where, **fields)
 
 
 def test_secrets_are_not_kept(actor: Actor, branches: None) -> None:
@@ -290,7 +306,9 @@ def test_of_two_answers_at_once_one_wins(actor: Actor, handoff: Handoff) -> None
 
 
 def test_another_agents_handoff_is_not_taken(actor: Actor, branches: None) -> None:
-    made = engine.create_handoff(source_branch=ADA, target_branch=BOB, to_agent="bob", actor=actor)
+    made = engine.create_handoff(
+        source_branch=ADA, target_branch=BOB, to_agent="bob", instructions="Go on.", actor=actor
+    )
     eve, bob = (actor.with_origin(agent_id=name) for name in ("eve", "bob"))
     unchanged(lambda: engine.accept_handoff(handoff_id=made.pk, actor=eve), AgentForbidden)
     assert not engine.may_decide(handoff=made, actor=eve)
@@ -340,7 +358,9 @@ def test_who_may(actor: Actor, project: Project, other_project: Project, handoff
 
 def test_lists_have_filters_and_pages(actor: Actor, branches: None) -> None:
     made = [
-        engine.create_handoff(source_branch=ADA, target_branch=name, to_agent=agent, actor=actor)
+        engine.create_handoff(
+            source_branch=ADA, target_branch=name, to_agent=agent, instructions="Go on.", actor=actor
+        )
         for name, agent in ((ADA, ""), (BOB, "bob"), (BOB, ""))
     ]
     engine.accept_handoff(handoff_id=made[0].pk, actor=actor)

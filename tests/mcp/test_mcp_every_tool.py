@@ -41,7 +41,7 @@ async def day(client: Client) -> dict[str, Any]:
     await call("task_create", name="Tidy up", objectives=["Look."])
     await call("task_join", task="tidy-up", agent_id="ada")
     await call("task_update", task="tidy-up", complete="part", agent_id="ada")
-    handed = await call("handoff_create", source_branch="task/tags", include_unverified=True)
+    handed = await call("handoff_create", source_branch="task/tags", instructions="Go on.")
     await call("handoff_get", handoff_id=handed["handoff"]["id"])
     await call("memory_supersede", fact_id=fact, new_fact_text="Deploys run from tags.", branch="task/tags")
     await call("branch_diff", name="task/tags")

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from curation.engines.fields.handoffs import (
     BLOCKER,
@@ -39,6 +40,11 @@ from memory.models.nodes import next_rid
 
 READ = "handoffs read"  # the kind of buffered values: a read does not become a write
 State = Handoff.State
+NOTHING = _("There is nothing to hand over: no facts, messages, summary, instructions or blockers.")
+ALL_LEFT_OUT = _(
+    "There is nothing to hand over: all facts are left out ({reasons}), and there are no messages, summary,"
+    " instructions or blockers."
+)
 
 
 def check_blockers(name: str, value: Any) -> list[str]:
@@ -68,8 +74,8 @@ class HandoffEngine:
 
         The session is that of the actor, if it states one. Only verified facts are taken, with
         ``include_unverified`` others too; private and invalidated ones never are. Raises Invalid,
-        UnknownField, NotFound, BranchNotFound, BranchArchived, Conflict for an erased session, scope and
-        branch refusals.
+        also where there is nothing to hand over, UnknownField, NotFound, BranchNotFound, BranchArchived,
+        Conflict for an erased session, scope and branch refusals.
         """
         values = {"handoff_type": HANDOFF["handoff_type"].default, **c.validate(fields, CHECKS)}
         actor.require_scope("write")
@@ -84,6 +90,7 @@ class HandoffEngine:
             unverified, ids = values.get("include_unverified", False), values.get("fact_ids", [])
             packet = build_packet(actor, branches[source], session, ids, unverified)
             handoff = build_handoff(actor, branches[source], branches[target], session, values, packet)
+            refuse_empty(handoff)
             handoff.hidden = is_from_hidden_source(handoff)
             handoff.save(force_insert=True)
             detail = {"type": handoff.handoff_type, "from": source, "to": target, "facts": len(packet.facts)}
@@ -220,6 +227,17 @@ def build_handoff(
     handoff.context_summary = handoff.context_summary or compose_summary(session, packet.facts)
     handoff.sha256 = compute_sha256(handoff)
     return handoff
+
+
+def refuse_empty(handoff: Handoff) -> None:
+    """Refuse a handoff that hands nothing over. Raises Invalid."""
+    texts = (handoff.context_summary, handoff.instructions, *handoff.blockers)
+    if handoff.fact_count or handoff.message_count or any(text.strip() for text in texts):
+        return
+    if not handoff.left_out:
+        raise Invalid(NOTHING, field="instructions")
+    reasons = ", ".join(f"{count} {reason}" for reason, count in handoff.left_out.items())
+    raise Invalid(ALL_LEFT_OUT, reasons=reasons, field="instructions")
 
 
 # ---- who sees and receives what --------------------------------------------------------------------

@@ -187,7 +187,7 @@ def list_missing(handoff: Handoff) -> list[str]:
 
 def measure_completeness(handoff: Handoff) -> float:
     """Return the share of the checklist that a handoff meets, between 0 and 1."""
-    return 1 - len(list_missing(handoff)) / len(CHECKLIST)
+    return (len(CHECKLIST) - len(list_missing(handoff))) / len(CHECKLIST)
 
 
 CHECKLIST: dict[str, Callable[[Handoff], bool]] = {
