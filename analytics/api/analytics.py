@@ -16,13 +16,14 @@ from analytics.engines.ranges import MAX_DAYS, STEPS
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.routes import serve_at
-from memory.api.schema import AT, BRANCH, document_routes, query, route
+from memory.api.schema import AT, BRANCH, TEXT, document_routes, query, route
 from memory.engines.support import validation as c
 
 JSON, CSV = "json", "csv"
 FORMAT = query("format", {"type": "string", "enum": [JSON, CSV]}, "csv, as with Accept: text/csv.")
 RANGE = {"type": "integer", "minimum": 1, "maximum": MAX_DAYS, "default": DAYS}
 SPAN = [BRANCH, AT, query("days", RANGE, "The last days, today included."), FORMAT]
+ANY_BRANCH = query("branch", TEXT, "When it is not given: main, else where it is found.")
 TIME = {"type": "string", "format": "date-time"}
 TRENDS = [
     query("granularity", {"type": "string", "enum": list(STEPS), "default": "day"}, "Of the points, in UTC."),
@@ -33,10 +34,10 @@ ROUTES = {
     "AnalyticsViewSet": {
         "overview": route("What a branch holds and what happened", {200: shapes.OverviewShape}, None, SPAN),
         "sessions": route("What a session did", {200: shapes.SessionFiguresShape}, None, [FORMAT]),
-        "agents": route("What an agent did", {200: shapes.AgentFiguresShape}, None, [BRANCH, AT, FORMAT]),
+        "agents": route("What an agent did", {200: shapes.AgentFiguresShape}, None, [ANY_BRANCH, AT, FORMAT]),
         "trends": route("What was written over time", {200: shapes.TrendsShape}, None, [*SPAN, *TRENDS]),
         "conversations": route(
-            "Who said how much", {200: shapes.ConversationFiguresShape}, None, [BRANCH, AT, FORMAT]
+            "Who said how much", {200: shapes.ConversationFiguresShape}, None, [ANY_BRANCH, AT, FORMAT]
         ),
         "curation": route("Verdicts, answers and junk", {200: shapes.CurationFiguresShape}, None, SPAN),
     }
@@ -56,7 +57,7 @@ class AnalyticsViewSet(Resource):
 
     @action(detail=False, methods=["get"], url_path="agents/(?P<agent_id>.+?)")
     def agents(self, request: Request, agent_id: str) -> Any:
-        return answer(request, AnalyticsEngine().agent_analytics, take_branch, agent_id=agent_id)
+        return answer(request, AnalyticsEngine().agent_analytics, take_any_branch, agent_id=agent_id)
 
     @action(detail=False, methods=["get"])
     def trends(self, request: Request) -> Any:
@@ -65,7 +66,9 @@ class AnalyticsViewSet(Resource):
     @action(detail=False, methods=["get"], url_path="conversations/(?P<conversation_id>[^/]+)")
     def conversations(self, request: Request, conversation_id: str) -> Any:
         found = parse_id(conversation_id)
-        return answer(request, AnalyticsEngine().conversation_analytics, take_branch, conversation_id=found)
+        return answer(
+            request, AnalyticsEngine().conversation_analytics, take_any_branch, conversation_id=found
+        )
 
     @action(detail=False, methods=["get"])
     def curation(self, request: Request) -> Any:
@@ -101,6 +104,11 @@ def accepted_form(request: Request) -> str:
 
 def take_branch(payload: Input) -> dict[str, Any]:
     return {"branch_name": payload.take_branch(), "at": payload.take_value("at", parse_point)}
+
+
+def take_any_branch(payload: Input) -> dict[str, Any]:
+    """Take a branch that may be left out: the engine finds one."""
+    return {"branch_name": payload.take_branch(""), "at": payload.take_value("at", parse_point)}
 
 
 def take_days(payload: Input) -> dict[str, Any]:

@@ -136,7 +136,8 @@ class ConversationFigures:
     session_id: str
     agent_id: str
     status: str
-    messages: int
+    messages: int  # of a fork with those that it shares
+    shared_messages: int
     messages_by_role: Counts
     tokens: int
     tokens_by_role: Counts

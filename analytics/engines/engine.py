@@ -4,12 +4,10 @@ See docs/decisions/0046. What the caller may not read is not counted: each figur
 use, read as everything else on it is.
 """
 
-from collections import Counter
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
-
-from django.db.models import Count, Max, Min
 
 from analytics.engines import tallies as t
 from analytics.engines.answers import (
@@ -21,11 +19,12 @@ from analytics.engines.answers import (
     Overview,
     Point,
     SessionFigures,
-    ToolUse,
     Trends,
 )
+from analytics.engines.branches import find_agent, find_conversation, list_branches
 from analytics.engines.days import AgentDay, list_agent_days
-from analytics.engines.decisions import count_answers, count_open, filter_uids
+from analytics.engines.decisions import count_answers, count_open
+from analytics.engines.details import build_agent, build_conversation, fill, list_tools
 from analytics.engines.events import (
     count_commits,
     count_model_tokens,
@@ -45,11 +44,10 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import NotFound
-from memory.models import Fact, FactAssessment, FactLink, Observation, RecallLog
-from memory.models.links import DERIVING
+from memory.models import Fact, FactAssessment, Observation, RecallLog
 
 DAYS = 30
-MAX_TOOLS, MAX_AGENTS = 50, 100
+MAX_AGENTS = 100
 Outcome = Observation.Outcome
 Verdict = FactAssessment.Status
 
@@ -97,39 +95,19 @@ class AnalyticsEngine:
         )
 
     def agent_analytics(
-        self, *, agent_id: str, actor: Actor, branch_name: str = MAIN, at: Any = None
+        self, *, agent_id: str, actor: Actor, branch_name: str = "", at: Any = None
     ) -> AgentFigures:
-        """Return what an agent did on a branch, and what became of its facts. Raises NotFound."""
-        scope = Scope.open(actor, branch_name, at)
+        """Return what an agent did on a branch, and what became of its facts.
+
+        Without a branch it is main, or where the agent did something last. Raises NotFound, Invalid, branch
+        refusals.
+        """
+        actor.require_scope("read")
         c.text_check(200, min_length=1)("agent_id", agent_id)
-        own = {"agent_id": [agent_id]}
-        sessions = filter_sessions(scope).filter(agent_id=agent_id)
-        states = Counter(dict(sessions.values_list("status").annotate(n=Count("pk"))))
-        ends = sessions.aggregate(first=Min("started_at"), last=Max("started_at"))
-        facts, seen, begun = (
-            t.regroup(scope.tally(one), one, *one.columns, where=own)
-            for one in (t.FACTS, t.OBSERVATIONS, t.CONVERSATIONS)
-        )
-        talks = sum(begun.values())
-        if not (states or facts or seen or talks):
-            raise NotFound("No agent with this name did anything here.")
-        rejected = count_rejected(scope)[agent_id]
-        return AgentFigures(
-            agent_id=agent_id,
-            branch=scope.branch.name,
-            sessions=sum(states.values()),
-            sessions_by_status=states,
-            first_session_at=ends["first"],
-            last_session_at=ends["last"],
-            conversations=talks,
-            facts=sum(facts.values()),
-            facts_by_status=fill(Fact.Status.values, t.regroup(facts, t.FACTS, "status")),
-            facts_by_category=order_counts(t.regroup(facts, t.FACTS, "category")),
-            rejected=rejected,
-            rejected_share=share(rejected, sum(facts.values())),
-            observations=sum(seen.values()),
-            tools=list_tools(seen),
-        )
+        for name in list_branches(actor, branch_name, partial(find_agent, agent_id=agent_id)):
+            if found := build_agent(Scope.open(actor, name, at), agent_id):
+                return found
+        raise NotFound("No agent with this name did anything here.")
 
     def trends(
         self,
@@ -151,30 +129,18 @@ class AnalyticsEngine:
         return build_trends(scope, span)
 
     def conversation_analytics(
-        self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, at: Any = None
+        self, *, conversation_id: UUID, actor: Actor, branch_name: str = "", at: Any = None
     ) -> ConversationFigures:
-        """Return who said how much in a conversation, its forks and its facts. Raises NotFound."""
-        scope = Scope.open(actor, branch_name, at)
-        rows = Conversation.objects.in_lineage(scope.lineage)
-        found = rows.filter(uid=conversation_id).fetch_all()
-        if not found:
-            raise NotFound("No conversation with this id is visible here.")
-        own = {"conversation_id": conversation_id}
-        roles = t.regroup(scope.count(t.MESSAGES, **own), t.MESSAGES, "role")
-        tokens = t.regroup(scope.count(t.MESSAGE_TOKENS, **own), t.MESSAGE_TOKENS, "role")
-        return ConversationFigures(
-            conversation_id=conversation_id,
-            branch=scope.branch.name,
-            session_id=found[0].session_id,
-            agent_id=found[0].agent_id,
-            status=found[0].status,
-            messages=sum(roles.values()),
-            messages_by_role=fill(Message.Role.values, roles),
-            tokens=sum(tokens.values()),
-            tokens_by_role=fill(Message.Role.values, tokens),
-            forks=len(rows.filter(parent_conversation_id=conversation_id).gather_values("uid")),
-            facts=count_derived_facts(scope, conversation_id),
-        )
+        """Return who said how much in a conversation, its forks and its facts.
+
+        Without a branch it is main, or one that has the conversation. Raises NotFound, branch refusals.
+        """
+        actor.require_scope("read")
+        others = partial(find_conversation, conversation_id=conversation_id)
+        for name in list_branches(actor, branch_name, others):
+            if found := build_conversation(Scope.open(actor, name, at), conversation_id):
+                return found
+        raise NotFound("No conversation with this id is visible here.")
 
     def curation_analytics(
         self, *, actor: Actor, branch_name: str = MAIN, days: int = DAYS, at: Any = None
@@ -257,11 +223,6 @@ def build_curation(scope: Scope, days: int) -> CurationFigures:
     )
 
 
-def fill(names: Any, counts: Any) -> dict[str, int]:
-    """Return the counts of all names, 0 where there is none."""
-    return {str(name): counts.get(name, 0) for name in names}
-
-
 def count_memories(scope: Scope) -> dict[str, int]:
     measures = {
         "facts": t.FACTS,
@@ -339,32 +300,9 @@ def list_points(scope: Scope, span: TimeRange) -> list[Point]:
     ]
 
 
-def list_tools(tally: t.Tally) -> list[ToolUse]:
-    """Return the tools that were called, the most used first."""
-    by_outcome = t.regroup(tally, t.OBSERVATIONS, "tool_name", "outcome")
-    calls: Counter[str] = Counter()
-    failed: Counter[str] = Counter()
-    for (tool, outcome), count in by_outcome.items():
-        if tool:
-            calls[tool] += count
-            failed[tool] += count if outcome != Outcome.SUCCESS else 0
-    return [ToolUse(tool, count, failed[tool]) for tool, count in order_counts(calls, MAX_TOOLS).items()]
-
-
 def list_records(scope: Scope) -> list[AgentRecord]:
     """Return the agents by their rejected facts, the most first; at most 100."""
     facts = t.regroup(scope.tally(t.FACTS), t.FACTS, "agent_id")
     rejected = count_rejected(scope)
     records = [AgentRecord(a, facts[a], rejected[a], share(rejected[a], facts[a])) for a in facts if a]
     return sorted(records, key=lambda one: (-one.rejected, -one.facts, one.agent_id))[:MAX_AGENTS]
-
-
-def count_derived_facts(scope: Scope, conversation_id: UUID) -> int:
-    """Count the facts that are shown, and that links derive from the conversation's messages."""
-    messages = Message.objects.in_lineage(scope.lineage).filter(conversation_id=conversation_id)
-    uids = [uid for (uid,) in messages.gather_values("uid")]
-    links = FactLink.objects.in_lineage(scope.lineage).filter(
-        link_type__in=DERIVING, to_type=FactLink.Target.MESSAGE
-    )
-    derived = {uid for (uid,) in links.select_by_key(("from_id",), "to_id", uids)}
-    return len(filter_uids(Fact.objects.in_lineage(scope.lineage), derived))

@@ -49,9 +49,9 @@ class Scope:
             self.tallies[measure] = read_tally(measure, self.lineage, self.stored)
         return self.tallies[measure]
 
-    def count(self, measure: Measure, **where: Any) -> Tally:
+    def count(self, measure: Measure, *among: Q, **where: Any) -> Tally:
         """Return the tally of the few memories with given values of columns, which an index finds."""
-        return add_up(measure, self.lineage, Q(**where))
+        return add_up(measure, self.lineage, Q(*among, **where))
 
 
 def find_time(branch: Branch, seq: int) -> datetime:

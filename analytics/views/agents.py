@@ -3,12 +3,15 @@
 from datetime import UTC, date, timedelta
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from analytics.engines.days import AgentDay
 from analytics.engines.engine import AnalyticsEngine
 from memory.engines.sessions.manager import SessionManager
+from memory.exceptions import NotFound
 from memory.models import Session
 from memory.views.base import ProjectPage
 from memory.views.view_context import ViewContext
@@ -24,13 +27,23 @@ class AgentPage(ProjectPage):
     template_name, section = "agent.html", "analytics"
     extra_context = {"list_title": lazy("Analytics")}
 
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        agent = request.GET.get("key", "")
+        try:
+            self.figures = engine.agent_analytics(agent_id=agent, **self.reader.read_args)
+        except NotFound:
+            found = engine.agent_analytics(agent_id=agent, actor=self.reader.actor)
+            if found.branch == self.reader.branch.name:
+                raise  # it did nothing until the point that is read
+            return redirect(self.reader.url("agent", key=agent, branch=found.branch, at=""))
+        return super().get(request, *args, **kwargs)
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         agent = self.request.GET.get("key", "")
-        figures = engine.agent_analytics(agent_id=agent, **self.reader.read_args)
         sessions = SessionManager().get_recent_sessions(
             actor=self.reader.actor, branch_name=self.reader.branch.name, agent_id=agent, limit=MAX_SESSIONS
         )
-        return super().get_context_data(title=agent, one=figures, sessions=sessions, **kwargs)
+        return super().get_context_data(title=agent, one=self.figures, sessions=sessions, **kwargs)
 
 
 def load_session(reader: ViewContext, session: Session) -> Any:

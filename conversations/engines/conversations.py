@@ -9,6 +9,7 @@ from django.db.models import Count, Sum
 
 from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS
 from conversations.engines.forks import branch_at_point, find_point
+from conversations.engines.threads import count_segments, load_threads
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
@@ -116,7 +117,7 @@ class ConversationEngine:
     ) -> Conversation:
         source = get_visible(commit.branch.lineage(), conversation_id)
         point = find_point(commit.branch.lineage(), source, message_id)
-        return self.begin(
+        made = self.begin(
             commit,
             actor.with_origin(task_id=actor.task_id or source.task_id),
             title=payload["title"] or source.title,
@@ -124,13 +125,14 @@ class ConversationEngine:
             parent_conversation_id=point.conversation_id,
             fork_point_message_id=point.uid,
         )
+        return attach_counts([made], commit.lineage)[0]
 
     def begin(self, commit: CommitWriter, actor: Actor, **fields: Any) -> Conversation:
         """Create a conversation in the caller's commit."""
         (conversation,) = commit.add_rows([Conversation(**actor.origin_fields(), **fields)])
         commit.begin_sessions([conversation])
         commit.targets.append(str(conversation.uid))
-        conversation.message_count, conversation.total_tokens = 0, 0
+        conversation.message_count = conversation.total_tokens = conversation.shared_messages = 0
         return conversation
 
     def close_conversation(
@@ -215,14 +217,21 @@ def require_open(conversation: Conversation) -> None:
 
 
 def attach_counts(conversations: Sequence[Conversation], lineage: Lineage) -> Sequence[Conversation]:
-    """Set the number of own messages and tokens of each conversation, with one query."""
-    messages = Message.objects.in_lineage(lineage).filter(
-        conversation_id__in=[row.uid for row in conversations]
-    )
-    counted = (
-        messages.order_by().values("conversation_id").annotate(n=Count("rid"), tokens=Sum("token_count"))
-    )
+    """Set the number of messages and tokens of each conversation, and how many of the messages it shares.
+
+    It takes one query, for forks one more and two for each generation.
+    """
+    every = Message.objects.in_lineage(lineage)
+    own = every.filter(conversation_id__in=[row.uid for row in conversations]).order_by()
+    counted = own.values("conversation_id").annotate(n=Count("rid"), tokens=Sum("token_count"))
     known = {row["conversation_id"]: (row["n"], row["tokens"]) for row in counted}
+    threads = load_threads(lineage, [row for row in conversations if row.parent_conversation_id])
+    shared = {uid: thread.segments[:-1] for uid, thread in threads.items()}
+    parts = count_segments(every, (segment for segments in shared.values() for segment in segments))
     for row in conversations:
-        row.message_count, row.total_tokens = known.get(row.uid, (0, 0))
+        counts = [parts[segment] for segment in shared.get(row.uid, ())]
+        row.shared_messages = sum(count for count, _ in counts)
+        messages, tokens = known.get(row.uid, (0, 0))
+        row.message_count = row.shared_messages + messages
+        row.total_tokens = sum(tokens for _, tokens in counts) + tokens
     return conversations

@@ -52,7 +52,8 @@ CONVERSATION = Noun(
         use=OFFERED,
         option=Option("the model that answers in it", metavar="NAME"),
     ),
-    Field("message_count", Whole(), use=READ, answer_help="Without those that a fork shares."),
+    Field("message_count", Whole(), use=READ, answer_help="With those that a fork shares."),
+    Field("shared_messages", Whole(), use=READ, answer_help="Of a fork: how many of them it shares."),
     Field("total_tokens", Whole(), use=READ, answer_help="Of these messages."),
     Field(
         "parent_conversation_id",

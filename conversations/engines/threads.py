@@ -1,10 +1,14 @@
 """Threads: the messages of a conversation, those that a fork shares with its source included."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
+from operator import or_
 from typing import NamedTuple
 from uuid import UUID
+
+from django.db.models import Case, Count, Q, Sum, Value, When
 
 from conversations.models import Conversation, Message
 from memory.db.querysets import Lineage, VersionedQuerySet
@@ -87,8 +91,37 @@ class Thread:
 
 
 def filter_segment(rows: VersionedQuerySet, segment: Segment) -> VersionedQuerySet:
-    own = rows.filter(conversation_id=segment.conversation_id)
-    return own if segment.last is None else own.filter(sequence_num__lte=segment.last)
+    return rows.filter(match_segments([segment]))
+
+
+def match_segments(segments: Iterable[Segment]) -> Q:
+    """Return a condition on the messages of segments."""
+    own = (Q(conversation_id=one.conversation_id, **_end_at(one.last)) for one in segments)
+    return reduce(or_, own, Q())
+
+
+def _end_at(last: int | None) -> dict[str, int]:
+    return {} if last is None else {"sequence_num__lte": last}
+
+
+def count_segments(rows: VersionedQuerySet, segments: Iterable[Segment]) -> dict[Segment, tuple[int, int]]:
+    """Return the number of messages and of tokens of segments that end, with one query."""
+    ordered = sorted(set(segments))
+    if not ordered:
+        return {}
+    # A message counts in the first part that reaches it; a segment is all parts of its conversation up to it.
+    parts = Case(*(When(match_segments([one]), then=Value(n)) for n, one in enumerate(ordered)))
+    among = rows.filter(conversation_id__in={one.conversation_id for one in ordered}).order_by()
+    grouped = among.annotate(part=parts).values("part").annotate(n=Count("rid"), tokens=Sum("token_count"))
+    counted = {row["part"]: (row["n"], row["tokens"]) for row in grouped}
+    found: dict[Segment, tuple[int, int]] = {}
+    before = (UUID(int=0), 0, 0)
+    for n, one in enumerate(ordered):
+        count, tokens = counted.get(n, (0, 0))
+        if before[0] == one.conversation_id:
+            count, tokens = count + before[1], tokens + before[2]
+        before, found[one] = (one.conversation_id, count, tokens), (count, tokens)
+    return found
 
 
 def load_thread(lineage: Lineage, conversation: Conversation) -> Thread:

@@ -28,6 +28,7 @@ class Conversation(BranchedModel):
     # Set by conversations.engines.conversations.
     message_count: int
     total_tokens: int
+    shared_messages: int  # of the messages
     # Set of a fork in a list of forks: its source, if that can be seen, and the last number that they share.
     source: "Conversation | None"
     point: int | None
@@ -52,3 +53,8 @@ class Conversation(BranchedModel):
 
     def __str__(self) -> str:
         return self.title or str(self.uid)
+
+    @property
+    def own_messages(self) -> int:
+        """Return how many messages were written to it, not to one that it was forked from."""
+        return self.message_count - self.shared_messages

@@ -301,7 +301,7 @@ def test_facts_of_a_conversation_are_those_that_came_of_it_and_are_shown(
     assert engine.conversation_analytics(**talk).facts == 0
 
 
-def test_a_fork_counts_its_own_messages(actor: Actor, main: Branch) -> None:
+def test_a_fork_counts_what_it_shares_too(actor: Actor, main: Branch) -> None:
     talks, messages = ConversationEngine(), MessageEngine()
     talk = talks.create_conversation(actor=actor, session_id="s1")
     said = messages.write_message(conversation_id=talk.uid, role="user", content="Hello there.", actor=actor)
@@ -310,7 +310,8 @@ def test_a_fork_counts_its_own_messages(actor: Actor, main: Branch) -> None:
     )
     messages.write_message(conversation_id=fork.uid, role="user", content="On the fork.", actor=actor)
     found = [engine.conversation_analytics(conversation_id=one.uid, actor=actor) for one in (talk, fork)]
-    assert [(one.messages, one.forks) for one in found] == [(1, 1), (1, 0)]
+    assert [(one.messages, one.shared_messages, one.forks) for one in found] == [(1, 0, 1), (2, 1, 0)]
+    assert found[1].messages_by_role["user"] == 2
 
 
 def test_a_search_over_several_branches_is_in_no_figures(write: Write, actor: Actor) -> None:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch, Commit, Project
 from tests.analytics.test_figures import Write, backdate, without_vectors, write
@@ -103,6 +104,17 @@ def test_home_says_what_agents_did_the_day_before(curator: Client, project: Proj
     home = home if home.status_code == 200 else curator.get("/p/test", follow=True)
     assert re.search(r"ada 1 session, 0 calls of tools, 2 new facts", text(home))
     assert "agent?key=ada" in home.content.decode()
+
+
+def test_an_agents_page_goes_to_the_branch_where_it_worked(
+    curator: Client, actor: Actor, write: Write
+) -> None:
+    BranchManager().create_branch(name="task/x", actor=actor)
+    facts.write_fact(fact_text="There.", actor=actor.with_origin(agent_id="zoe"), branch_name="task/x")
+    answer = curator.get("/p/test/agent?key=zoe")
+    assert (answer.status_code, answer["Location"]) == (302, "/p/test/agent?branch=task%2Fx&key=zoe")
+    assert "On task/x." in text(curator.get(answer["Location"]))
+    assert curator.get("/p/test/agent?key=nobody").status_code == 404
 
 
 def test_a_session_shows_what_it_did(curator: Client, write: Write, did: Any) -> None:

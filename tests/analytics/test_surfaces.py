@@ -54,6 +54,30 @@ def test_every_route_answers_figures_and_no_text(api: Api) -> None:
     assert answers["curation"].json()["junk"]["shares"]["stale"] == 0.0
 
 
+def test_an_agent_and_a_conversation_of_another_branch(api: Api, project: Project, say: Any) -> None:
+    for name in ("task/a", "task/b", "secret/c"):
+        api.post("/branches", {"name": name})
+    for name, agent in (("task/a", "bob"), ("task/b", "bob"), ("secret/c", "eve")):
+        api.post("/facts", {"branch": name, "fact_text": f"On {name}.", "agent_id": agent})
+    talk = say("Hello.", branch="secret/c").conversation_id
+    found = {agent: api.get(f"/analytics/agents/{agent}").json() for agent in ("ada", "bob", "eve")}
+    assert {agent: one["branch"] for agent, one in found.items()} == {
+        "ada": "main",
+        "bob": "task/b",
+        "eve": "secret/c",
+    }
+    assert found["bob"]["facts"] == 1
+    assert api.get("/analytics/agents/bob?branch=task/a").json()["branch"] == "task/a"
+    refused(api.get("/analytics/agents/bob?branch=main"), 404, "not_found")
+    assert api.get(f"/analytics/conversations/{talk}").json()["branch"] == "secret/c"
+    refused(api.get(f"/analytics/conversations/{talk}?branch=task/a"), 404, "not_found")
+    bound = api_for(project, scopes=["read"], branch_patterns=["task/*"])
+    assert bound.get("/analytics/agents/bob").json()["branch"] == "task/b"
+    unknown = refused(bound.get("/analytics/agents/nobody"), 404, "not_found")
+    assert refused(bound.get("/analytics/agents/eve"), 404, "not_found") == unknown
+    assert refused(bound.get(f"/analytics/conversations/{talk}"), 404, "not_found")
+
+
 def test_csv_by_name_or_by_what_is_accepted(api: Api) -> None:
     lines = read_lines(api.get("/analytics/trends?days=2&format=csv"))
     assert lines[0] == ["start", "facts", "messages", "conversations", "observations", "recalls", "misses"]

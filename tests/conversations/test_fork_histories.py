@@ -84,7 +84,10 @@ def test_a_thread_is_its_sources_prefix_and_its_own(steps, limit):
         assert found == expected
         assert numbers == list(range(1, len(expected) + 1))
     page = CONVERSATIONS.list_conversations(actor=history.actor, limit=100).results
-    assert sum(row.message_count for row in page) == history.said
+    counts = {row.uid: (row.message_count, row.total_tokens) for row in page}
+    lengths = {talk.uid: len(one) for talk, one in zip(history.talks, history.threads, strict=True)}
+    assert counts == {uid: (length, length) for uid, length in lengths.items()}
+    assert sum(row.own_messages for row in page) == history.said
 
 
 @given(STEPS)

@@ -73,7 +73,7 @@ class TestPrefix:
         made = fork(talk, two)
         assert (made.parent_conversation_id, made.fork_point_message_id) == (talk.uid, two.uid)
         assert (made.title, made.model, made.task_id, made.session_id) == ("Talk", "m1", "t1", "")
-        assert (made.status, made.message_count) == ("active", 0)
+        assert (made.status, made.message_count) == ("active", 2)
         say(made, "else")
         say(talk, "four")
         assert thread(made) == [(1, "one"), (2, "two"), (3, "else")]
@@ -151,13 +151,13 @@ class TestNumbers:
         say(made, "six", sequence_num=6)
         assert thread(made) == [(1, "one"), (5, "five"), (6, "six"), (7, "seven")]
 
-    def test_counts_are_of_own_messages(self, actor, begin, say, fork):
+    def test_counts_are_of_the_whole_thread(self, actor, begin, say, fork):
         talk = begin()
         one, _two = say(talk, "one", "two", token_count=10)
         made = fork(talk, one)
         say(made, "else", token_count=3)
         seen = CONVERSATIONS.get_conversation(conversation_id=made.uid, actor=actor)
-        assert (seen.message_count, seen.total_tokens) == (1, 3)
+        assert (seen.message_count, seen.total_tokens, seen.shared_messages) == (2, 13, 1)
         stats = count_thread(conversation_id=made.uid, actor=actor)
         assert (stats.messages, stats.tokens, stats.depth, stats.forks) == (2, 13, 1, 0)
         assert (stats.shared_messages, stats.shared_tokens, dict(stats.roles)) == (1, 10, {"user": 2})
