@@ -36,9 +36,17 @@ def replay(replay_id: str) -> None:
     ReplayEngine().execute_replay(UUID(replay_id))
 
 
+@shared_task(name="conversations.compare_replay")
+def compare_replay(replay_id: str) -> None:
+    """Compare a replay again whose texts had no vectors when it ended."""
+    from conversations.engines.replays.endings import compare_again
+
+    compare_again(UUID(replay_id))
+
+
 @shared_task(name="conversations.sweep_replays")
 def sweep_replays() -> None:
-    """Go on with replays whose message or worker was lost, or that waited for a model."""
+    """Go on with replays whose message or worker was lost, or that waited for a model or for vectors."""
     from conversations.engines.replays.engine import ReplayEngine
 
     ReplayEngine().resume_replays()

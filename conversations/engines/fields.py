@@ -270,7 +270,12 @@ REPLAY = Noun(
         CREATE,
         label=_("Judges rate both sides"),
     ),
-    Field("comparison", JSONObject(), use=READ, answer_help="Verdict and similarities, once it is done."),
+    Field(
+        "comparison",
+        JSONObject(),
+        use=READ,
+        answer_help="Verdict, similarities and method (vectors or words), once it is done.",
+    ),
     Field("batch_id", Identifier(), use=READ, answer_null=True, answer_help="That it belongs to."),
     Field("steps", Whole(), use=READ),
     Field("calls", Whole(), use=READ, answer_help="Requests to the model, failed ones too."),

@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 NAMES = frozenset(
     {
+        "conversations.compare_replay",
         "conversations.consolidate",
         "conversations.replay",
         "curation.score",

@@ -15,14 +15,17 @@ from conversations.engines.replays.engine import ReplayEngine
 from conversations.engines.replays.recorded import UNKNOWN
 from conversations.engines.replays.run import ReplayRun
 from conversations.models import Conversation, Message, Replay, ReplayBatch, ReplayStep
+from conversations.tasks import compare_replay
 from curation.engines.scoring.dimensions import MEANINGS
 from curation.engines.scoring.engine import ScoringEngine
 from curation.models import Scoring
 from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable, ScopeMissing, UnknownField
+from memory.models import QueueMessage
 from memory.providers.tool_chat import NO_MODEL
 from tests.conversations.fake_model import completion, texts
 from tests.curation.fake_judge import FakeJudge, rating
@@ -419,7 +422,30 @@ class TestEnds:
             "actions": found.actions.similarity,
             "reasoning": 1.0,
             "result": 1.0,
+            "method": found.reasoning.method,
         }
+
+    def test_it_is_compared_again_when_its_texts_have_vectors(self, settings, actor, model, begin, run):
+        settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+        EmbeddingEngine().want_missing(actor.project_id)
+        model.next.append(completion("The clock of the server runs two minutes late."))
+        replay = run(begin())
+        early = ENGINE.semantic_diff(replay_id=replay.pk, actor=actor)
+        assert (replay.comparison["method"], early.reasoning.method) == ("words", "words")
+        assert replay.resume_at is not None
+        assert QueueMessage.objects.filter(key__startswith="conversations.compare_replay").count() == 1
+        compare_replay(str(replay.pk))
+        replay = ENGINE.get_replay(replay_id=replay.pk, actor=actor)
+        found = ENGINE.semantic_diff(replay_id=replay.pk, actor=actor)
+        assert replay.comparison == {
+            "verdict": found.verdict,
+            "actions": found.actions.similarity,
+            "reasoning": found.reasoning.similarity,
+            "result": found.outcome.result_similarity,
+            "method": "vectors",
+        }
+        assert (replay.resume_at, replay.state) == (None, "done")
+        assert found.reasoning.similarity != early.reasoning.similarity
 
     def test_one_that_went_on_by_hand_is_compared_too(self, actor, begin):
         replay = begin()

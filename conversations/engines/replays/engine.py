@@ -16,7 +16,12 @@ from conversations.engines.fields import REPLAY
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
 from conversations.engines.replays.costs import fit_answer, measure_cost, require_prices
-from conversations.engines.replays.endings import end_replay, list_sides
+from conversations.engines.replays.endings import (
+    COMPARE_TASK,
+    end_replay,
+    list_compared_early,
+    list_sides,
+)
 from conversations.engines.replays.memory_state import hide_lines, take_memory
 from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.rights import describe_runner, filter_readable, require_read
@@ -154,6 +159,9 @@ class ReplayEngine:
         """Queue what waited long enough, or whose message or worker was lost."""
         for replay_id in list_due(Replay):
             enqueue("conversations.replay", str(replay_id))
+        waiting = list_compared_early().filter(resume_at__lte=timezone.now())
+        for replay_id in waiting.order_by("pk").values_list("pk", flat=True):
+            enqueue(COMPARE_TASK, str(replay_id))
 
     # ---- reading -------------------------------------------------------------------------------
 
