@@ -38,7 +38,7 @@ class Recipe:
     mix: bool = False  # whether the learned mix joins the signals, where words were matched
     following: float = 0.0  # the share of the next message's score that a message gets
     half_life_days: float = 30.0
-    pool: int = 50
+    pool: int = 100  # no less than a page: what is found does not depend on how much is shown
     verified: float = 1.05
     p1: float = 1.05
     p2: float = 1.02
@@ -56,7 +56,6 @@ DEFAULT = Recipe(
     reply_by_other=True,
     length_allowance=0.06,
     mix=True,
-    pool=100,
 )
 RECIPES: Mapping[str, Recipe] = {
     recipe.name: recipe

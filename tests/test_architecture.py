@@ -124,12 +124,12 @@ def test_no_address_comes_from_a_caller() -> None:
     calls = [node for file in FILES for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
     made = [call for call in calls if ast.unparse(call.func) in MODEL_SERVERS]
     addresses = [
-        ast.unparse(next((word.value for word in call.keywords if word.arg == "base_url"), None) or call.args[0])
+        ast.unparse(
+            next((word.value for word in call.keywords if word.arg == "base_url"), None) or call.args[0]
+        )
         for call in made
     ]
-    assert sorted(addresses) == [
-        f"settings.{kind}_base_url" for kind in ("embedding", "judge", "replay")
-    ]
+    assert sorted(addresses) == [f"settings.{kind}_base_url" for kind in ("embedding", "judge", "replay")]
 
 
 @pytest.mark.slow

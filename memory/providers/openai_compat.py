@@ -11,7 +11,12 @@ from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.openai_server import OpenAIServer, refuses_text, sendable_text
 from memory.providers.vectors import Vectors, unit_rows
 
-CUT_LENGTHS = (24_000, 6_000, 1_500, 400)  # characters: of models that read 8192, 2048 and 512 tokens, or less
+CUT_LENGTHS = (
+    24_000,
+    6_000,
+    1_500,
+    400,
+)  # characters: of models that read 8192, 2048 and 512 tokens, or less
 MIN_SECONDS = 1.0  # for a text that was cut
 
 logger = logging.getLogger(__name__)

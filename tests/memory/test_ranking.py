@@ -19,10 +19,10 @@ def test_recipes():
         r.name: (r.keyword, r.vector, r.words, r.replies, r.half_life_days, r.pool) for r in RECIPES.values()
     }
     assert told == {
-        "seed": (0.3, 0.7, 0.0, False, 30.0, 50),
-        "hybrid": (0.4, 0.6, 0.0, False, 30.0, 50),
-        "words": (0.2, 0.3, 0.5, False, 30.0, 50),
-        "answers": (0.2, 0.3, 0.5, True, 30.0, 50),
+        "seed": (0.3, 0.7, 0.0, False, 30.0, 100),
+        "hybrid": (0.4, 0.6, 0.0, False, 30.0, 100),
+        "words": (0.2, 0.3, 0.5, False, 30.0, 100),
+        "answers": (0.2, 0.3, 0.5, True, 30.0, 100),
         "default": (0.2, 0.3, 0.5, True, 30.0, 100),
         "timeless": (0.2, 0.3, 0.5, True, 0, 100),
     }

@@ -12,7 +12,7 @@ from memory.engines.facts.assessment import parse_expiry_time
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.overlay import Overlay
-from memory.engines.search.ranked import SearchOptions, limit_reflections, rank_candidates, widen_pool
+from memory.engines.search.ranked import SearchOptions, limit_reflections, rank_candidates
 from memory.engines.search.scoring import Scored
 
 
@@ -51,7 +51,6 @@ def rank_hits(
         now=parse_expiry_time(place.expiry_time),
         overlay=place.overlay,
     )
-    options = widen_pool(options, k)
     with get_backend().snapshot():
         hits = rank_candidates([place.branch_name], question, options, actor).hits
     return limit_reflections(hits, k, options), hits

@@ -17,7 +17,7 @@ from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.evidence import judge_evidence
 from memory.engines.search.explain import ExplainEngine
 from memory.engines.search.query import build_query
-from memory.engines.search.ranked import Hit, SearchOptions, parse_options, rank_candidates, widen_pool
+from memory.engines.search.ranked import Hit, SearchOptions, parse_options, rank_candidates
 from memory.engines.support.pagination import check_limit
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.session_activity import require_session
@@ -31,7 +31,8 @@ MAX_BRANCHES = 50
 class SearchResult:
     """Search result. ``context`` has the hits' essences within ``max_tokens``, where requested.
 
-    ``evidence`` is the best of the hits; nothing is ``known`` below the project's least.
+    ``evidence`` is the best of all that the query finds, however many hits are shown; nothing is ``known``
+    below the project's least.
     """
 
     hits: Sequence[Hit]
@@ -111,12 +112,11 @@ class SearchEngine(ExplainEngine):
         started = time.perf_counter()
         check_limit(limit)
         question = build_query(query, query_vector, options.search_type)
-        options = widen_pool(options, limit)
         with get_backend().snapshot():
             found = rank_candidates(names, question, options, actor)
             hits = found.top_hits(limit, options, question)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
-        evidence, known = judge_evidence([hit.evidence for hit in hits], actor.project_id)
+        evidence, known = judge_evidence(found.hits, question, actor.project_id)
         context, tokens, hits = pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
         log_recall(actor, names, question.text, [hit.fact.uid for hit in hits])

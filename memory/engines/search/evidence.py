@@ -52,10 +52,21 @@ def list_stems(words: Iterable[str]) -> set[str]:
     return {phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in phrases}
 
 
-def judge_evidence(ratings: Sequence[float], project_id: UUID) -> tuple[float, bool]:
-    """Return the best evidence of a search's hits, and whether that counts as known in the project."""
-    best = max(ratings, default=0.0)
-    return best, bool(ratings) and best >= read_least(project_id)
+def judge_evidence(hits: Sequence[Scored], question: PreparedQuery, project_id: UUID) -> tuple[float, bool]:
+    """Return the best evidence of all that a query finds, and whether that counts as known in the project."""
+    best = find_best(hits, question)
+    return best, bool(hits) and best >= read_least(project_id)
+
+
+def find_best(hits: Iterable[Scored], question: PreparedQuery) -> float:
+    """Return the best evidence of hits; a text is read only where it could have a better one."""
+    stems, best = list_stems(question.words), 0.0
+    bounds = ((rate_evidence(Likeness(1.0, hit.cosine, hit.words)), hit) for hit in hits)
+    for bound, hit in sorted(bounds, key=lambda pair: -pair[0]):
+        if bound <= best:
+            break
+        best = max(best, rate_text(hit.row.text, stems, hit.cosine, hit.words))
+    return best
 
 
 def read_least(project_id: UUID) -> float:

@@ -19,7 +19,6 @@ from memory.engines.search.ranked import (
     limit_reflections,
     parse_options,
     rank_candidates,
-    widen_pool,
 )
 from memory.engines.search.scoring import Scored
 from memory.engines.support.pagination import check_limit
@@ -80,7 +79,6 @@ class ExplainEngine:
         check_limit(limit)
         options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
         question = build_query(query, None, search_type)
-        options = widen_pool(options, limit)
         with get_backend().snapshot():
             branch = find_branch(actor, branch_name)
             lineage = branch.lineage(resolve_point(branch, at))

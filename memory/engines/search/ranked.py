@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -274,11 +274,6 @@ def visible_rows(rows: Any, options: SearchOptions, lineage: Any, archived: bool
     rows = loose = options.filters.apply(rows, lineage, archived)
     left_out = default_exclusions(options.now, lineage).items()
     return rows.filter(*(condition for flag, condition in left_out if flag not in options.include)), loose
-
-
-def widen_pool(options: SearchOptions, limit: int) -> SearchOptions:
-    """Widen the candidate pool to at least a page."""
-    return replace(options, recipe=replace(options.recipe, pool=max(options.recipe.pool, limit)))
 
 
 def reflections_dominate(facts: Sequence[FactRow], options: SearchOptions) -> bool:

@@ -67,7 +67,7 @@ class TextSearchResult:
     signals_used: Sequence[str]
     recipe: str
     took_ms: float
-    evidence: float = 0.0  # the best of the hits
+    evidence: float = 0.0  # the best of all that the query finds
     known: bool = False  # whether that reaches the project's least
 
 
@@ -90,10 +90,10 @@ class TextSearch:
         check_limit(limit)
         question = build_query(query, query_vector, self.search_type)
         with get_backend().snapshot():
-            ranked, used, adjacent = self.rank_rows(question, max(self.recipe.pool, limit))
+            ranked, used, adjacent = self.rank_rows(question, self.recipe.pool)
             hits = self._load_hits(ranked[:limit], adjacent, question)
         took = (time.perf_counter() - started) * 1000
-        judged = judge_evidence([hit.evidence for hit in hits], self.actor.project_id)
+        judged = judge_evidence(ranked, question, self.actor.project_id)
         return TextSearchResult(hits, sorted(used), self.recipe.name, round(took, 3), *judged)
 
     def rank_rows(

@@ -152,6 +152,26 @@ def test_a_search_says_what_is_known(filled: Api, project) -> None:
     assert (poor["results"], poor["evidence"], poor["known"]) == ([], 0.0, False)
 
 
+def test_evidence_is_of_all_that_is_found_not_of_the_page(api: Api) -> None:
+    short = "Tokens expire, tokens expire, tokens expire."
+    long = f"Gateway {'of the old house and of others ' * 40} tokens expire."
+    for text in (short, long, *(f"The gateway {number} is here." for number in range(8))):
+        api.fact(text)
+        api.post("/observations", {"session_id": "s1", "observation_type": "insight", "summary": text})
+    api.post("/branches", {"name": "task/x"})
+    options = [{"limit": limit} for limit in (1, 2, 100)]
+    options += [{"max_tokens": 1}, {"limit": 1, "max_tokens": 5}, {"limit": 1, "branches": ["*"]}]
+    options += [{"limit": limit, "recipe": "seed"} for limit in (1, 100)]
+    query = "gateway tokens expire"
+    told = [api.post("/facts/search", {"query": query, **one}).json() for one in options]
+    first, second = told[1]["results"]
+    assert first["evidence"] < second["evidence"]
+    assert [(one["evidence"], one["known"]) for one in told] == [(second["evidence"], True)] * len(options)
+    for limit in (1, 100):
+        seen = api.get(f"/observations/search?q={query}&limit={limit}").json()
+        assert (seen["evidence"], seen["known"]) == (second["evidence"], True)
+
+
 def test_a_project_sets_the_least_evidence(filled: Api, project) -> None:
     Project.objects.filter(pk=project.pk).update(least_evidence=0.99)
     told = filled.get("/facts/search?q=tokens").json()
