@@ -25,7 +25,7 @@ class LookShape(s.Serializer):
     signals_used = s.ListField(child=s.CharField())
     recipe = s.CharField()
     took_ms = s.FloatField()
-    evidence = s.FloatField(help_text="How likely the best of the results answers the query, 0 to 1.")
+    evidence = s.FloatField(help_text="How likely the best of all that is found answers the query, 0 to 1.")
     known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
 
 

@@ -117,7 +117,7 @@ class FoundShape(s.Serializer):
     signals_used = s.ListField(child=s.CharField())
     recipe = s.CharField()
     took_ms = s.FloatField()
-    evidence = s.FloatField(help_text="The best of the results; 0 without any.")
+    evidence = s.FloatField(help_text="The best of all that is found; 0 without any.")
     known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
     branches = s.ListField(child=s.CharField(), help_text="The branches that were searched.")
     # The answer's ``context`` hides the serializer's own, which the REST framework allows.
