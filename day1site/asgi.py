@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from day1site.refusal_pace import PacedSend
 from day1site.wsgi import application as wsgi_application
 from day1site.wsgi_bridge import WSGIBridge
 from memory.db.backend import get_features
@@ -173,13 +174,14 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if not request_budget.enter():
         await send_problem(scope, send, BUSY)
         return
-    body = bytearray()
+    body, paced = bytearray(), PacedSend(send, find_header(scope, b"authorization"))
     try:
         if await receive_body(body, scope, receive, send):
             with_length(scope, len(body), content_length(scope))
-            await run_app(scope, replay(bytes(body), receive), send)
+            await run_app(scope, replay(bytes(body), receive), paced)
     finally:
         request_budget.leave(body)
+    await paced.release()  # who waits counts no more
 
 
 async def run_app(scope: Scope, receive: Receive, send: Send) -> None:

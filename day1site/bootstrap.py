@@ -81,6 +81,8 @@ def take_early_options(argv: list[str]) -> list[str]:
         return argv  # these are pytest's
     if "up" in argv[1:3] and (host := option(argv, "--host")):
         os.environ["DAY1_HOST"] = host
+    if "up" in argv[1:3] and (quota := option(argv, "--quota")):
+        os.environ["DAY1_QUOTA"] = quota
     if folder := option(argv, "--data-dir"):
         os.environ["DAY1_DATA_DIR"] = os.path.abspath(folder)
         return without(argv, "--data-dir")

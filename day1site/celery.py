@@ -21,6 +21,7 @@ from celery.worker import state
 from django.db import close_old_connections, connections
 
 from memory.db.backend import get_backend
+from memory.exceptions import QuotaExceeded
 from memory.queue.broker import in_database, register_transport
 from memory.queue.broker.wake import listen_to_group, notify
 
@@ -46,6 +47,7 @@ SCHEDULE: list[tuple[str, float | tuple[int, int], dict[str, Any]]] = [
     ("memory.abandon_sessions", 900, {}),
     ("memory.expire", 3600, {}),
     ("memory.age_facts", (3, 10), {}),
+    ("memory.count_usage", 600, {}),
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
     ("memory.tidy", 3600, {}),
@@ -92,6 +94,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {name: _entry(name, when, options) for name, when, options in SCHEDULE}
 app.autodiscover_tasks()
 app.set_default()  # for threads that did not import this
+app.Task.throws = (QuotaExceeded,)  # no error of the server: health and Home say that a project is full
 
 
 @signals.task_prerun.connect

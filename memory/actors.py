@@ -9,9 +9,12 @@ from uuid import UUID
 from django.utils import timezone
 
 from memory.exceptions import AgentForbidden, BranchForbidden, Invalid, ScopeMissing
+from memory.usage import check_room
 
 # Each scope includes those before it.
 SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
+
+WRITES = ("propose", "write")  # the scopes of what makes a project grow
 
 ROLE_SCOPES = {"viewer": "read", "curator": "curate", "maintainer": "admin"}
 
@@ -41,12 +44,18 @@ class Actor:
         requested = SCOPES.index(scope)
         return any(SCOPES.index(own) >= requested for own in self.scopes)
 
-    def require_scope(self, scope: str, branch_name: str | None = None) -> None:
-        """Check a scope and, if given, a branch. Raises ScopeMissing or BranchForbidden."""
+    def require_scope(self, scope: str, branch_name: str | None = None, *, grows: bool = True) -> None:
+        """Check a scope and, if given, a branch; for what writes also the quota of the project.
+
+        ``grows`` is False for what needs the scope and stores nothing more. Raises ScopeMissing,
+        BranchForbidden, QuotaExceeded.
+        """
         if not self.has_scope(scope):
             raise ScopeMissing(scope=scope)
         if branch_name is not None and not self.may_use(branch_name):
             raise BranchForbidden(name=branch_name)
+        if grows and scope in WRITES:
+            check_room(self.project_id)
 
     def require_admin_of_all(self) -> None:
         """Check for the scope admin on every branch and for every agent, which decisions of a project need.

@@ -64,6 +64,8 @@ class Conf:
     judge_budget: int = 50  # calls of the judge in a batch, and in an hour of verifying again
     consolidation_budget: int = 10  # calls of that model in a session's consolidation; 0 = rules alone
     judge_days: int = 90  # after so many days a verdict of the judge is made again; 0 = never
+    quota_rows: int = 20_000_000  # of a project; 0 = no bound
+    quota_bytes: int = 20_000_000_000
     commit_node_seconds: int = 120  # seconds that a process owns its node number
 
 

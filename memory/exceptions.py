@@ -54,6 +54,22 @@ class OwnerOnly(Day1Error):
     code, status, message = "scope_missing", 403, _("Only {owner} may change this.")
 
 
+ROWS_FULL = _(
+    "The project is at its quota: it has {used} of {limit} rows. Nothing more is stored until something is"
+    " erased or the quota is raised; reads go on."
+)
+
+
+class QuotaExceeded(Day1Error):
+    """A write of a project that is at its quota; ``used`` and ``limit`` are numbers of its ``part``."""
+
+    code, status = "quota_exceeded", 403
+    message = _(
+        "The project is at its quota: it has {size} of {most}. Nothing more is stored until something is"
+        " erased or the quota is raised; reads go on."
+    )
+
+
 class Invalid(Day1Error):
     """An invalid value; ``field`` names the field, where one is at fault."""
 

@@ -143,6 +143,14 @@ def age_facts() -> None:
     age_projects()
 
 
+@shared_task(name="memory.count_usage")
+def count_usage() -> None:
+    """Count what projects store, where that was not done for a day, or where they are at their quota."""
+    from memory.engines.store.usage import UsageEngine
+
+    UsageEngine().count_due()
+
+
 @shared_task(name="memory.sweep_copies")
 def sweep_copies() -> None:
     """Delete copies of the store that a killed process left."""

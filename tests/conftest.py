@@ -21,6 +21,7 @@ from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
+from memory.usage import forget_known
 from tests import databases, timings, up_process
 from tests.command_line import day1  # noqa: F401  a fixture
 
@@ -142,6 +143,7 @@ def pytest_sessionfinish() -> None:
 def nothing_left_over() -> Iterator[None]:
     """Reset ids of a rolled back database or an advanced clock, and drop unwritten values."""
     next_rid.drop_leases()
+    forget_known()
     new_uuid.restart_ids()
     ContentType.objects.clear_cache()
     yield

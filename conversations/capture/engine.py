@@ -28,6 +28,7 @@ from memory.engines.search.candidates import PreparedQuery
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.foreground import FOREGROUND
+from memory.engines.support.growth import count_rows
 from memory.engines.support.idempotency import ConcurrentRequest, retry_on_conflict
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.erased import erased_sessions
@@ -129,6 +130,7 @@ def _record_new(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:
     rows = [IngestedEvent(pk=key, project_id=actor.project_id, at=now) for key in sorted(new)]
     try:
         insert_all(rows)  # waits for a concurrent transaction
+        count_rows(actor.project_id, rows)
     except IntegrityError as error:
         raise ConcurrentRequest from error
     return fresh

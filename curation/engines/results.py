@@ -12,6 +12,7 @@ from curation.models import Score, Verification, VerificationCursor, Verificatio
 from memory.db.bulk_sql import build_row, insert_all
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
 from memory.engines.support.batches import batched
+from memory.engines.support.growth import count_rows
 from memory.engines.versions.commits import CommitWriter
 from memory.models import Branch, Fact
 from memory.models.nodes import uuid7
@@ -26,7 +27,9 @@ def store_judgements(job: VerificationJob, pairs: Sequence[tuple[Fact, Judgement
     rows = [build_verification(job, fact, one) for fact, one in pairs]
     insert_all(rows)
     scores = zip(rows, pairs, strict=True)
-    insert_all([build_score(row, name, one) for row, (_, one) in scores for name in DIMENSIONS])
+    of_rows = [build_score(row, name, one) for row, (_, one) in scores for name in DIMENSIONS]
+    insert_all(of_rows)
+    count_rows(job.project_id, [*rows, *of_rows])
     return rows
 
 

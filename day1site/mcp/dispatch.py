@@ -32,6 +32,7 @@ NEXT_STEPS = {
     "conflict": "Read what is stored now, then decide anew.",
     "illegal_transition": "Read it as it is now, then decide anew.",
     "stale_version": "Somebody changed it: memory_get shows it as it is now.",
+    "quota_exceeded": "Do not try again: tell the person that the project is full. Searches go on.",
     "rate_limited": "Wait as long as it says, then call again.",
     "store_damaged": "Do not try again: tell the people who run the server. Other memories can be read.",
     "unavailable": "Wait a second, then call again.",
@@ -43,6 +44,10 @@ BROKEN = "Something went wrong; the server's log has more."
 
 class ToolRefusal(Exception):
     """Refusal of a tool call; the text has the code first, then the reason, then the next step."""
+
+    @property
+    def code(self) -> str:
+        return str(self).partition(":")[0]
 
 
 def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:

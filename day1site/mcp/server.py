@@ -19,6 +19,7 @@ from day1site.mcp.call_context import Caller
 from day1site.mcp.dispatch import ToolRefusal, clean, format_refusal, run
 from day1site.mcp.profiles import lists_tool
 from day1site.mcp.tools import ALL, Tool
+from day1site.refusal_pace import PACED_CODES, pace
 from day1site.server.asgi_auth import in_thread
 from memory.exceptions import Day1Error, NotFound
 
@@ -72,6 +73,8 @@ class Handlers:
         try:
             return answered(await self.work(ctx, lambda caller: run(tool, caller, params.arguments or {})))
         except ToolRefusal as refusal:
+            if refusal.code in PACED_CODES:
+                await pace.wait_turn((await self.find_caller(ctx)).actor.id)
             return m.CallToolResult(content=[m.TextContent(type="text", text=str(refusal))], is_error=True)
 
     async def list_resources(self, ctx: Context, _: Any) -> m.ListResourcesResult:

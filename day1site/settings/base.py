@@ -9,6 +9,7 @@ from day1site.settings.env import Env, count_cores
 from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
 from day1site.settings.unfold import UNFOLD  # noqa: F401
 from memory.conf import MERGE_GATES
+from memory.quota import Quota
 from memory.ranking import RECIPES
 
 env = Env()
@@ -164,7 +165,11 @@ LOGGING = {
     },
 }
 
+QUOTA = env.quota("DAY1_QUOTA", Quota(rows=20_000_000, bytes=20_000_000_000))
+
 DAY1 = {
+    "quota_rows": QUOTA.rows,
+    "quota_bytes": QUOTA.bytes,
     "recipe": env.choice("DAY1_RECIPE", "default", RECIPES),
     "recall_on_prompt": env.flag("DAY1_RECALL_ON_PROMPT", True),
     "recall_days": env.whole("DAY1_RECALL_DAYS", 90, low=0, high=36500),

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from memory.quota import Quota
+
 FLAGS = {
     "1": True,
     "true": True,
@@ -43,6 +45,14 @@ class Env(environ.Env):
         except ValueError:
             number = low - 1
         return number if low <= number <= high else wrong(name, f"seconds from {low:g} to {high:g}", text)
+
+    def quota(self, name: str, default: Quota) -> Quota:
+        """Return a quota, with the default's parts where it names none."""
+        text = self.read_text(name)
+        try:
+            return default.with_parts(text) if text else default
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name} (--quota) is {text!r}: {error}.") from None
 
     def flag(self, name: str, default: bool) -> bool:
         text = self.read_text(name)

@@ -13,13 +13,14 @@ from rest_framework.response import Response
 
 from memory.api.wire import Renderer
 from memory.db.errors import CommitLost, DatabaseAway, StorageRefused, is_busy
-from memory.exceptions import Day1Error, StoreDamaged
+from memory.exceptions import Day1Error, QuotaExceeded, StoreDamaged
 
 logger = logging.getLogger(__name__)
 
 PROBLEM = "application/problem+json"
 MAX_DETAIL_LENGTH = 1000
 RETRY_SECONDS = 30  # in which the disk may get free space
+QUOTA_RETRY_SECONDS = 3600  # what a full project stores is counted anew after so long
 TITLES = {413: "Content Too Large"}  # the name in RFC 9110; Python 3.11 has the older one
 
 OTHERS: dict[type[Exception], tuple[int, str, str]] = {
@@ -96,12 +97,16 @@ def build_problem(status: int, code: str, text: str, data: dict[str, Any] | None
         content["field"] = str(field)[:200]
     if known:
         content["data"] = {name: plain_value(value) for name, value in known.items()}
-    return Response(content, status=status, headers=problem_headers(status, known), content_type=PROBLEM)
+    return Response(
+        content, status=status, headers=problem_headers(status, code, known), content_type=PROBLEM
+    )
 
 
-def problem_headers(status: int, data: dict[str, Any]) -> dict[str, str]:
+def problem_headers(status: int, code: str, data: dict[str, Any]) -> dict[str, str]:
     if status == 401:
         return {"WWW-Authenticate": 'Bearer realm="day1", error="invalid_token"'}
+    if code == QuotaExceeded.code:
+        return {"Retry-After": str(QUOTA_RETRY_SECONDS)}
     if status in (429, 503):
         return {"Retry-After": str(data.get("retry_after", 1))}
     return {}

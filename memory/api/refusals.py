@@ -10,7 +10,10 @@ Schema = dict[str, Any]
 REFUSALS = {
     "400": ("Invalid", "The input is not valid: invalid, unknown_field, reserved_value, query_too_long."),
     "401": ("Unauthenticated", "No key, or one that opens nothing: unauthenticated."),
-    "403": ("Forbidden", "The key may not do this: scope_missing, branch_forbidden."),
+    "403": (
+        "Forbidden",
+        "The key may not do this: scope_missing, branch_forbidden. Or the project is full: quota_exceeded.",
+    ),
     "404": ("NotFound", "Nothing is visible here under this name or id: not_found."),
     "405": ("MethodNotAllowed", "The address does not know the method: method_not_allowed."),
     "408": ("TooSlow", "The body did not arrive in time: too_slow."),

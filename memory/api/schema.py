@@ -166,6 +166,10 @@ class HealthShape(s.Serializer):
         help_text="waiting, the age of the oldest: oldest_seconds; set_aside: tasks that stopped the worker.",
     )
     embedding = s.DictField(required=False, help_text="pending, failed, model, error.")
+    quota = s.DictField(
+        required=False,
+        help_text="rows and bytes: what is used, and the limit, null for none; full: writes stop.",
+    )
 
 
 GONE = OpenApiResponse(description="Done; there is nothing to show.")

@@ -223,6 +223,16 @@ class ContainsText(Func):
         return f"REPLACE({text[0]}, {part[0]}, '') <> {text[0]}", (*text[1], *part[1], *text[1])
 
 
+class ByteLength(Func):
+    """The length of a text or of bytes, in bytes."""
+
+    template = "LENGTH(CAST(%(expressions)s AS BLOB))"
+    output_field = models.BigIntegerField()
+
+    def as_matrixone(self, compiler: Any, connection: Any) -> Any:
+        return self.as_sql(compiler, connection, template="LENGTH(%(expressions)s)")
+
+
 class NotHidden(Condition):
     """A condition: no quarantine hides the version."""
 

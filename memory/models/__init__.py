@@ -27,6 +27,7 @@ from memory.models.recall import RecallLog
 from memory.models.relations import Relation
 from memory.models.sessions import Session
 from memory.models.snapshots import Snapshot, Workspace
+from memory.models.usage import ProjectUsage
 from memory.models.vectors import NearCheck, Vector, VectorClock
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "Node",
     "Observation",
     "Project",
+    "ProjectUsage",
     "Question",
     "QueueMessage",
     "RecallLog",

@@ -27,6 +27,7 @@ NAMES = frozenset(
         "curation.verify",
         "memory.catch_up",
         "memory.consolidate",
+        "memory.count_usage",
         "memory.embed",
         "memory.hold_past",
         "memory.near",

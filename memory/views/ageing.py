@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from memory.engines.facts.ageing.engine import AgedFact, AgeingEngine, AgeingPreview, find_reasons
 from memory.engines.facts.ageing.rules import AgeingRules, Reason
 from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.store.usage import UsageEngine
 from memory.exceptions import Day1Error, Invalid
 from memory.models import AgedVersion, Fact, Project
 from memory.views.bulk import read_tick
@@ -24,9 +25,11 @@ from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
 from memory.views.navigation import Section, add_section
 from memory.views.project_settings import SAVE, SettingsPage
+from memory.views.store_state import describe_stored
 from memory.views.view_context import ViewContext
 
 ageing_engine = AgeingEngine()
+usage_engine = UsageEngine()
 MAX_RUNS = 5  # on the page; all are in the log of the branch
 REASON_TITLES: dict[str, Any] = {
     Reason.EXPIRED.value: lazy("Expired"),
@@ -110,6 +113,7 @@ class Ageing(SettingsPage):
         chosen = [reason for reason in self.request.GET.getlist("reason") if reason in REASON_TITLES]
         found = ageing_engine.preview_ageing(**where, reasons=chosen, **self.paging())
         runs = ageing_engine.list_runs(**where, limit=MAX_RUNS)
+        usage = usage_engine.get_usage(actor=self.reader.actor)
         return super().get_context_data(
             found=found,
             page=found.page,
@@ -121,6 +125,8 @@ class Ageing(SettingsPage):
             share=min(1.0, found.total / found.rules.budget) if found.rules.budget else None,
             runs=[(run, describe_counts(run.reasons)) for run in runs],
             own_id=self.reader.actor.id,
+            stored=describe_stored(usage),
+            is_full=bool(usage.find_full()),
             may_run=self.reader.allowed_now["curate"] and found.blocked_by is None,
             **kwargs,
         )

@@ -19,6 +19,7 @@ from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 from memory.views.question_rows import draw_recall, load_runs
 from memory.views.sparklines import draw_sparkline
+from memory.views.store_state import describe_troubles
 from memory.views.view_context import ViewContext
 
 NEWEST, BURSTS = 8, 6
@@ -62,8 +63,10 @@ class Home(ProjectPage):
         newest = FactEngine().list_facts(**self.reader.read_args, limit=NEWEST)
         if self.reader.is_now and not newest.results:
             kwargs |= setup_context(self.request, self.reader)
+        health = self.health()
         return super().get_context_data(
-            health=self.health(),
+            health=health,
+            troubles=describe_troubles(health),
             newest=newest,
             figures=[figure for load in FIGURES if (figure := load(self.reader)) is not None],
             panels=self.panels(),

@@ -155,11 +155,11 @@ class HandoffEngine:
         return is_open and actor.may_use(handoff.target.name) and is_for(handoff, actor.agent_id)
 
     def _decide(self, handoff_id: UUID, actor: Actor, state: str, reason: str) -> Handoff:
-        actor.require_scope("write")
+        actor.require_scope("write", grows=False)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             handoff = find_handoff(actor, handoff_id, lock=True)
-            actor.require_scope("write", handoff.target.name)
+            actor.require_scope("write", handoff.target.name, grows=False)
             require_receiver(handoff, actor)
             if handoff.state != State.PENDING:
                 raise IllegalTransition("This handoff is {state} already.", state=handoff.state)

@@ -89,6 +89,9 @@ class Command(BaseCommand):
         parser.add_argument("--host", default=host, help="default 127.0.0.1; 0.0.0.0 for every address")
         # Handled by bootstrap.py, before the settings are loaded; declared for --help.
         parser.add_argument("--data-dir", help=f"default: {default_data_dir()}")
+        parser.add_argument(
+            "--quota", help="what a project may store: 20GB, rows=5000000,bytes=20GB, or none; as DAY1_QUOTA"
+        )
         parser.add_argument("--no-worker", action="store_true", help="serve only, without background work")
         parser.add_argument(
             "--admin-password", default="", help="sets it; DAY1_ADMIN_PASSWORD does so on the first start"

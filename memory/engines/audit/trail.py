@@ -2,11 +2,12 @@
 
 import hashlib
 import logging
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import models, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -15,10 +16,29 @@ from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
 from memory.engines.fields.orders import AUDIT
 from memory.engines.support import validation as c
+from memory.engines.support.growth import count_rows
 from memory.engines.support.pagination import Page, paginate
 from memory.models import AuditEntry, Project
+from memory.usage import RESERVE, check_room
 
 logger = logging.getLogger(__name__)
+# Actions that take something away, or take a right back: no quota stops them.
+FREEING = (
+    "branch.archive",
+    "bundle.delete",
+    "bundle.distrust",
+    "erasure.",
+    "invitation.revoke",
+    "key.revoke",
+    "member.remove",
+    "policy.delete",
+    "project.remove",
+    "question.delete",
+    "session.end",
+    "snapshot.drop",
+    "view.delete",
+    "workspace.drop",
+)
 SEALED = ("id", "at", "actor_kind", "actor_id", "actor_label", "surface", "action", "target", "detail")
 
 
@@ -28,11 +48,15 @@ def record_entry(
     target: str = "",
     detail: dict[str, Any] | None = None,
     at: datetime | None = None,
+    rows: Sequence[models.Model] = (),
 ) -> AuditEntry:
-    """Add an entry in the caller's transaction, at the given time or now.
+    """Add an entry in the caller's transaction, at the given time or now, and count it with ``rows``.
 
-    The trail's own times cannot be backdated: a backdated action keeps its claimed time in the detail.
+    The trail's own times cannot be backdated: a backdated action keeps its claimed time in the detail. Raises
+    QuotaExceeded where the project is past its quota and the reserve, unless the action makes room.
     """
+    if not action.startswith(FREEING):
+        check_room(actor.project_id, RESERVE)
     detail = detail or {}
     if actor.told_at:
         detail, at = detail | {"told_at": (at or actor.told_at).isoformat()}, None
@@ -48,6 +72,7 @@ def record_entry(
         detail=detail,
     )
     insert_all([entry])
+    count_rows(actor.project_id, [entry, *rows])
     return entry
 
 

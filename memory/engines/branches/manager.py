@@ -26,6 +26,7 @@ from memory.engines.fields.branches import BRANCH, BRANCH_FILTERS
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
+from memory.engines.support.growth import count_rows
 from memory.engines.support.pagination import (
     Page,
     format_point,
@@ -207,7 +208,7 @@ class BranchManager:
 
         Raises Conflict for main, Invalid for one that an engine keeps.
         """
-        actor.require_scope("write", name)
+        actor.require_scope("write", name, grows=False)
         if name == MAIN:
             raise Conflict("The branch main cannot be archived.")
         next_rid.ensure_lease()
@@ -313,6 +314,7 @@ def check_changes(kind: str, change: Sequence[str]) -> tuple[str, list[str]]:
 def insert_branch(branch: Branch) -> None:
     try:
         insert_one(branch)
+        count_rows(branch.project_id, [branch])
     except IntegrityError:
         raise BranchExists(name=branch.name) from None
 

@@ -168,7 +168,7 @@ class BranchTopologyEngine:
         Left with a reason: branches with children in use or an open merge request, and those that changed
         meanwhile. Raises ScopeMissing.
         """
-        actor.require_scope("read" if dry_run else "write")
+        actor.require_scope("read" if dry_run else "write", grows=False)
         return archive_expired(actor, dry_run)
 
 

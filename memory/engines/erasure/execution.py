@@ -19,6 +19,7 @@ from memory.engines.erasure.listing import complete_list, load_targets
 from memory.engines.erasure.portions import Portion, read_portions
 from memory.engines.erasure.scopes import Targets, project_rows
 from memory.engines.erasure.traces import Traces
+from memory.engines.store.usage import UsageEngine
 from memory.engines.versions.blanking import (
     Rows,
     blank_rows,
@@ -168,6 +169,7 @@ def finish_erasure(erasure: Erasure, actor: Actor) -> Erasure:
         if Erasure.objects.filter(pk=erasure.pk, state=State.PENDING).update(**done):
             detail = {"counts": erasure.counts, "dropped": erasure.dropped, "proof": erasure.proof}
             record_entry(actor, "erasure.done", str(erasure.pk), detail)
+    UsageEngine().count_project(erasure.project_id)  # it has made room
     return erasure
 
 

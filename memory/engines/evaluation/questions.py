@@ -17,6 +17,7 @@ from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.engines.search.query import check_query
 from memory.engines.support import validation as c
+from memory.engines.support.growth import count_rows
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.erased import erased_uids
@@ -243,5 +244,6 @@ def store_questions(actor: Actor, branch_name: str, batch: Sequence[Mapping[str,
             )
         rows = [Question(project_id=actor.project_id, **values, **own) for values in batch]
         Question.objects.bulk_create(rows)
+        count_rows(rows[0].project_id, rows)
         record_entry(actor, "question.create", str(rows[0].pk), {"count": len(rows)})
     return rows

@@ -196,7 +196,7 @@ class FactEngine:
         """Delete a fact from this branch by a tombstone; the history and other branches keep it. Raises
         NotFound.
         """
-        actor.require_scope("write", branch_name)
+        actor.require_scope("write", branch_name, grows=False)
         with open_commit(actor, branch_name, "fact.delete") as commit:
             commit.targets.append(str(fact_id))
             commit.remove_row(self._get_current(commit, fact_id, expected_version))

@@ -8,11 +8,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.engines.support.growth import measure_row, write_growth
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.erased import erased_sessions, erased_uids
 from memory.models import FactUse, RecallLog
 from memory.models.base import ERASED_MARK
 from memory.redaction import redact_text
+from memory.usage import is_full
 
 BATCH_SIZE = 500
 SCAN_LIMIT = 5000  # recalls searched for one fact
@@ -21,8 +23,11 @@ TYPING_SURFACE = "web-typing"
 
 
 def log_recall(actor: Actor, branches: Sequence[str], query: str, fact_ids: Sequence[UUID]) -> None:
-    """Log a search and its results. Written within about a second; a crash may lose that second."""
-    if actor.surface == TYPING_SURFACE:
+    """Log a search and its results, unless the project is at its quota.
+
+    Written within about a second; a crash may lose that second.
+    """
+    if actor.surface == TYPING_SURFACE or is_full(actor.project_id):
         return
     log = RecallLog(
         project_id=actor.project_id,
@@ -60,7 +65,9 @@ def write_recalls(waiting: Mapping[UUID, RecallLog]) -> None:
     logs = list(waiting.values())
     projects = {log.project_id for log in logs}
     for project_id in projects:
-        blank_queries(project_id, [log for log in logs if log.project_id == project_id])
+        of_project = [log for log in logs if log.project_id == project_id]
+        blank_queries(project_id, of_project)
+        write_growth({project_id: (len(of_project), sum(map(measure_row, of_project)))})
     RecallLog.objects.bulk_create(logs, batch_size=BATCH_SIZE)
     for project_id in projects:
         counts: dict[UUID, int] = {}
@@ -85,6 +92,7 @@ def count_uses(project_id: UUID, counts: dict[UUID, int]) -> None:
     known = set(FactUse.objects.filter(uid__in=counts).values_list("uid", flat=True))
     new = [FactUse(uid=uid, project_id=project_id, last_accessed_at=now) for uid in counts.keys() - known]
     FactUse.objects.bulk_create(new, ignore_conflicts=True)  # another process may count it first
+    write_growth({project_id: (len(new), 0)})
     for times in set(counts.values()):
         used = FactUse.objects.filter(uid__in=[uid for uid, n in counts.items() if n == times])
         used.update(access_count=F("access_count") + times, last_accessed_at=now)

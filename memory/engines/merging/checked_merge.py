@@ -35,6 +35,7 @@ from memory.engines.versions.policies import Policy, Write, find_policy
 from memory.exceptions import Conflict
 from memory.models import Commit, MergeRequest
 from memory.models.nodes import next_rid
+from memory.usage import check_room
 
 MAX_TRIES = 3  # checks of a merge whose branches go on moving; after the last one they stand still
 FORCED = "merge.force"
@@ -152,6 +153,7 @@ def merge_checked(
     the last plan made under the locks, with the texts compared as they were just before. ``keep`` is called
     with the result in the transaction of the merge. Raises Conflict.
     """
+    check_room(actor.project_id)
     next_rid.ensure_lease()
     for is_last in (False,) * (MAX_TRIES - 1) + (True,):
         check = require_passed(checker(load_plan(options, options.points), options), force)

@@ -307,7 +307,7 @@ class MergeRequestEngine:
         request = find_request(actor, request_id)
         if not is_author(request, actor):
             actor.require_scope("merge", request.target.name)
-        actor.require_scope("write")
+        actor.require_scope("write", grows=False)
         reason = REASON.check("reason", reason)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):

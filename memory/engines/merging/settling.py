@@ -16,6 +16,7 @@ from memory.engines.merging.similar import Compared
 from memory.engines.merging.strategies import find_rivals
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
+from memory.engines.support.growth import count_rows
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Conflict, Invalid
 from memory.models import MergeDecision, MergeRequest
@@ -238,7 +239,7 @@ def store_decisions(request: MergeRequest, decisions: Sequence[Decision], actor:
         earlier = request.decisions.filter(uid__in=[one.uid for one in batch])
         replaced = [pk for pk, *key in earlier.values_list("pk", "kind", "uid") if tuple(key) in keys]
         MergeDecision.objects.filter(pk__in=replaced).delete()
-        MergeDecision.objects.bulk_create(
+        rows = [
             MergeDecision(
                 request=request,
                 kind=one.kind,
@@ -251,4 +252,6 @@ def store_decisions(request: MergeRequest, decisions: Sequence[Decision], actor:
                 at=at,
             )
             for one in batch
-        )
+        ]
+        MergeDecision.objects.bulk_create(rows)
+        count_rows(actor.project_id, rows)

@@ -55,6 +55,6 @@ def filter_visible(actor: Actor) -> Any:
 
 def require_scope(actor: Actor, scope: str, session: Session) -> None:
     """Refuse an actor that may not use the session's branch, without revealing the branch."""
-    actor.require_scope(scope)
+    actor.require_scope(scope, grows=False)  # who writes in it has asked for room
     if not actor.may_use(session.branch.name):
         raise BranchForbidden("This session is on a branch that this key may not use.")

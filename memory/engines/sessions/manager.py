@@ -33,7 +33,7 @@ from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
-from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, NotFound
+from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, NotFound, QuotaExceeded
 from memory.models import Branch, Session
 from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
@@ -199,7 +199,7 @@ class SessionManager:
 
         Raises NotFound, Invalid, TooLarge, and BranchForbidden where the actor may not use its branch.
         """
-        actor.require_scope("write")
+        actor.require_scope("write", grows=False)
         status = c.one_of([Status.COMPLETED.value, Status.ABANDONED.value])("status", status)
         text = c.validate({"summary": summary}, CHECKS)["summary"] if summary else ""
         next_rid.ensure_lease()
@@ -265,7 +265,7 @@ class SessionManager:
         started = timezone.now()
         try:
             count = engine.consolidate_session(session=session, actor=system_actor(session))
-        except Conflict:  # another worker has it; the sweep looks whether more came meanwhile
+        except (Conflict, QuotaExceeded):  # another worker has it, or there is no room: the sweep looks again
             return 0
         Session.objects.filter(pk=session.pk).update(consolidated_at=started)
         return count

@@ -15,6 +15,7 @@ from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.store.usage import UsageEngine, report_usage
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
 from memory.queue.publisher import publisher
@@ -44,12 +45,14 @@ def check_health(actor: Actor | None) -> HealthReport:
         return {"status": get_overall_status(parts)}
     actor.require_scope("read")
     parts["embedding"] = EmbeddingEngine().count_backlog(actor.project_id)
+    parts["quota"] = report_usage(UsageEngine().get_usage(actor=actor))
     return {"status": get_overall_status(parts), **parts}
 
 
 def get_overall_status(parts: HealthReport) -> str:
     stopped = parts["worker"] == "stopped" or parts["broker"] != "ok" or parts["queue"]["set_aside"]
     trouble = stopped or parts["storage"] != "ok" or parts.get("embedding", {}).get("error")
+    trouble = trouble or parts.get("quota", {}).get("full")
     return "degraded" if trouble else "ok"
 
 

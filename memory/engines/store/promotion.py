@@ -84,6 +84,7 @@ LOCAL = {
         "NearCheck",
         "Node",
         "Project",
+        "ProjectUsage",
         "QueueMessage",
         "EvalRun",
         "Question",

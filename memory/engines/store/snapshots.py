@@ -19,6 +19,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches.restore import BranchPlan, go_back, restore_plan
 from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.recovery import count_lost, lost_rows, restore_lost_rows
+from memory.engines.store.usage import request_count
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import open_commit
@@ -151,6 +152,8 @@ class SnapshotManager:
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             mended = restore_lost_rows(lost, snapshot.project_id)
+            if lost:
+                request_count(snapshot.project_id)
             plans = _restore_store(snapshot, actor)
             summary = {"branches": len(plans), "mended": mended}
             record_entry(actor, KIND, snapshot.name, {"kind": snapshot.kind, **summary})

@@ -13,6 +13,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.promotion import Promotion, TableChange
 from memory.engines.store.snapshots import NAME, forbid_patterns, with_copies
+from memory.engines.store.usage import request_count
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
@@ -134,6 +135,7 @@ class WorkspaceEngine:
                 if not end_workspace(workspace, actor, State.PROMOTED):
                     raise Conflict("This workspace has ended already.")
                 record_entry(actor, "workspace.promote", workspace.name, audit_detail(diff))
+                request_count(workspace.project_id)
             branches.filter(archived_at=None).update(archived_at=timezone.now())
         copies.drop_workspace(workspace.copy)
         return diff

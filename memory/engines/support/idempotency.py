@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
+from memory.engines.support.growth import count_growth, measure_value
 from memory.exceptions import Conflict, Day1Error, Invalid
 from memory.models import IdempotencyRecord
 from memory.models.nodes import next_rid
@@ -102,6 +103,7 @@ class IdempotencyEngine:
             store_answer(actor, slot, digest)
             answer = work()
             IdempotencyRecord.objects.filter(pk=slot).update(status=answer.status, body=answer.body)
+            count_growth(actor.project_id, 0, measure_value(answer.body))
         return answer
 
     def _run_storing(self, actor: Actor, slot: str, digest: str, work: Callable[[Store], Answer]) -> Answer:

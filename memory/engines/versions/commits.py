@@ -398,6 +398,6 @@ class CommitWriter:
         detail |= {"agent_id": actor.agent_id} if actor.agent_id else {}
         detail |= self.detail
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
-        record_entry(actor, self.kind, target, detail, at=self.at)
+        record_entry(actor, self.kind, target, detail, self.at, [commit, *self._fresh.values()])
         self.commit = commit
         return commit

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from memory.actors import Actor
+from memory.engines.support.growth import count_rows
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, Conflict
 from memory.models import Branch, Session
@@ -44,6 +45,7 @@ def begin_sessions(
     ]
     # Another branch's writer may create the same session at this moment: either row will do.
     Session.objects.bulk_create(new, ignore_conflicts=True)
+    count_rows(branch.project_id, new)
     return {key: known.get(key) or repository for key in named}
 
 
@@ -55,10 +57,10 @@ def require_session(actor: Actor) -> None:
     """
     if not actor.session_id:
         return
-    actor.require_scope("propose")
+    actor.require_scope("propose", grows=False)
     rows = Session.objects.filter(project=actor.project_id, key=actor.session_id)
     for branch_name, agent_id in rows.values_list("branch__name", "agent_id"):
-        actor.require_scope("propose", branch_name)
+        actor.require_scope("propose", branch_name, grows=False)
         if actor.bound_agent and agent_id not in ("", actor.bound_agent):
             raise AgentForbidden()
 

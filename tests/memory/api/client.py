@@ -17,7 +17,7 @@ from memory.models import Branch, Project
 
 ROOT = "/api/v1"
 # Tables written a second later, or by the process itself, independent of the request.
-BESIDE = {"Node", "RecallLog", "FactUse"}
+BESIDE = {"Node", "RecallLog", "FactUse", "ProjectUsage"}
 APPS = ("memory", "conversations", "curation", "analytics")
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 

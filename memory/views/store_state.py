@@ -1,0 +1,51 @@
+"""What is wrong with the store, and what a project stores of its quota, in the reader's words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from memory.quota import format_size
+from memory.usage import Usage
+
+FULL = gettext_lazy(
+    "The project is at its quota: nothing more is stored until something is erased or the quota is raised."
+    " Reads go on."
+)
+
+
+def describe_troubles(health: Mapping[str, Any]) -> list[str]:
+    """Return what the health of the store means for who reads."""
+    found = []
+    if health.get("worker") == "stopped":
+        found.append(
+            _(
+                "No worker runs: new texts are not indexed and schedules do not run. Keyword search works."
+                " Start the server without --no-worker, or a worker beside it."
+            )
+        )
+    if health.get("quota", {}).get("full"):
+        found.append(str(FULL))
+    if error := health.get("embedding", {}).get("error"):
+        text = _(
+            "The embedding model does not answer: %(error)s Keyword search works; what is pending is indexed"
+            " when the model is back."
+        )
+        found.append(text % {"error": error})
+    return found
+
+
+def describe_stored(usage: Usage) -> str:
+    """Return what a project stores of its quota, and what follows where it is full."""
+    parts = {
+        "rows": describe_part(intcomma(max(0, usage.rows)), intcomma(usage.quota.rows)),
+        "size": describe_part(format_size(max(0, usage.bytes)), format_size(usage.quota.bytes)),
+    }
+    text = _("The project stores %(rows)s rows, %(size)s.") % parts
+    return f"{text} {FULL}" if usage.find_full() else text
+
+
+def describe_part(used: str, limit: str) -> str:
+    return _("%(used)s of %(limit)s") % {"used": used, "limit": limit} if limit not in ("0", "0 B") else used
