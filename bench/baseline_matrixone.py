@@ -15,7 +15,7 @@ from bench.report import timed
 
 TOP = 60
 TIMES, WARM = 30, 3
-NODE = "memory_node"  # leased now and then, independent of single writes
+NODE = "memory_nodelease"  # leased now and then, independent of single writes
 NAMED = "FROM memory_branch WHERE project_id = %s AND name = 'main'"
 
 

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 
 
 class MemoryConfig(AppConfig):
@@ -7,3 +8,6 @@ class MemoryConfig(AppConfig):
 
     def ready(self) -> None:
         from memory import checks  # noqa: F401  registers the system checks
+        from memory.engines.store.release import check_release
+
+        connection_created.connect(check_release)

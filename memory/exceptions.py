@@ -165,6 +165,16 @@ WRITES_STOPPED = _(
 )
 
 
+class StoreNewer(Day1Error):
+    """A store that a newer release has migrated; ``copy`` says what this code can go back to."""
+
+    code, status = "store_newer", 503
+    message = _(
+        "The store was upgraded by a newer Day1, which this code is too old for: it does not know the"
+        " migration {migration}. Bring the code up to date, or go back to {copy}."
+    )
+
+
 class ProviderUnavailable(Day1Error):
     """An embedding or language model that did not answer; a later try may succeed.
 

@@ -21,7 +21,6 @@ APPS = (
     "django.contrib.auth",
     "django.contrib.contenttypes",
 )
-MIGRATED = ("memory", "conversations", "curation")
 DEFAULT_PROJECT = "default"
 DEFAULT_URL = "http://127.0.0.1:8765"
 
@@ -116,13 +115,9 @@ def _has_tables() -> bool:
 def _outdated() -> bool:
     from django.db import connection
 
-    if "django_migrations" not in connection.introspection.table_names():
-        return True
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT app, name FROM django_migrations")
-        done = set(cursor.fetchall())
-    files = [(app, path.stem) for app in MIGRATED for path in (ROOT / app / "migrations").glob("0*.py")]
-    return any(one not in done for one in files)
+    from memory.engines.store.release import list_applied, list_known
+
+    return not list_known() <= set(list_applied(connection))
 
 
 def _make(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,20 @@ from django.db.migrations.executor import MigrationExecutor
 
 from day1site.server.process import CannotStart
 from day1site.settings.paths import write_private
-from memory.db.backend import get_backend, get_features
+from memory.db.backend import bar_older_code, get_backend, get_features
 from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
 from memory.engines.store.maintenance import MaintenanceEngine
+from memory.engines.store.release import name_copy
 from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
 
 FILE = "first-key.json"
+BARS_OLDER_CODE = "0048_node_leases"  # the migration that makes it fail at its start
+OLDER = (
+    "this store was upgraded by a newer Day1, which this code is too old for: bring the code up to date, or"
+    " go back to the copy {copy}"
+)
 NOT_MIGRATED = "The store is damaged, so it is not migrated: `day1 check` says how it is repaired."
 
 
@@ -50,17 +57,24 @@ def migrate_store() -> None:
         if damage:
             raise StoreDamaged(NOT_MIGRATED)
         if executor.loader.applied_migrations:
-            copy_before_migration(pending[0][0].name)
+            upgrade_store([migration.name for migration, _ in pending])
+            return
     call_command("migrate", verbosity=0, interactive=False)
 
 
-def copy_before_migration(name: str) -> None:
-    """Copy the store to a file beside it, where a migration that was interrupted has left no copy."""
-    database = Path(str(connection.settings_dict["NAME"]))
-    path = database.with_name(f"{database.name}.before-{name}")
-    if not path.exists():
-        MaintenanceEngine().copy_store(path)
-        logger.warning("The store comes from an earlier release and is migrated; a copy of it is %s.", path)
+def upgrade_store(pending: Sequence[str]) -> None:
+    """Migrate a store of an earlier release, with a copy of it beside it, which that release can go back to.
+
+    A migration that was interrupted has left the copy. Later code knows it by the name of the migration, see
+    ``check_release``; code from before that check is told of it where it fails.
+    """
+    copy = name_copy(str(connection.settings_dict["NAME"]), pending[0])
+    if not copy.exists():
+        MaintenanceEngine().copy_store(copy)
+        logger.warning("The store comes from an earlier release and is migrated; a copy of it is %s.", copy)
+    call_command("migrate", verbosity=0, interactive=False)
+    if BARS_OLDER_CODE in pending:
+        bar_older_code(OLDER.format(copy=copy))
 
 
 def keep(folder: Path, url: str, made: FirstStart) -> None:

@@ -138,6 +138,8 @@ class FileBackend(Backend, Protocol):
     @property
     def empty_store(self) -> EmptyStore: ...
 
+    def bar_older_code(self, sentence: str) -> None: ...
+
 
 def get_backend(using: str = DEFAULT_DB_ALIAS) -> Backend:
     """Return this thread's connection as one of our backends, the only ones that the settings name."""
@@ -159,6 +161,11 @@ def get_features(using: str = DEFAULT_DB_ALIAS) -> Features:
 def get_online_copy(using: str = DEFAULT_DB_ALIAS) -> OnlineCopy:
     """Return the copier of the database file; for databases that have online backups."""
     return cast(FileBackend, connections[using]).online_copy
+
+
+def bar_older_code(sentence: str, using: str = DEFAULT_DB_ALIAS) -> None:
+    """Have code that checks no release fail at its start; for databases that have online backups."""
+    cast(FileBackend, connections[using]).bar_older_code(sentence)
 
 
 def get_empty_store(using: str = DEFAULT_DB_ALIAS) -> EmptyStore:

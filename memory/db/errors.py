@@ -2,7 +2,7 @@
 
 from django.db import OperationalError
 
-from memory.exceptions import StoreDamaged
+from memory.exceptions import StoreDamaged, StoreNewer
 
 
 class DatabaseAway(OperationalError):
@@ -30,6 +30,10 @@ class StorageRefused(OperationalError):
 
 class DamageFound(StoreDamaged, OperationalError):
     """A damaged part of the database file, or a write to a store that is marked as damaged."""
+
+
+class NewerStore(StoreNewer, OperationalError):
+    """A connection to a store that a newer release has migrated."""
 
 
 def is_busy(error: BaseException | None) -> bool:

@@ -24,7 +24,7 @@ def rows() -> dict[str, int]:
         counts = {}
         for table in connection.introspection.table_names():
             # Without the index's pages, whose number varies, and this process's leases.
-            if not table.endswith(("_data", "_idx", "memory_node")):
+            if not table.endswith(("_data", "_idx", "memory_nodelease")):
                 cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")
                 counts[table] = cursor.fetchone()[0]
     return counts

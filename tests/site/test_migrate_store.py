@@ -17,7 +17,7 @@ import pytest
 from tests.up_process import migrated_store
 
 ROOT = Path(__file__).parent.parent.parent
-PASSING = {"memory_node", "memory_queuemessage", "django_migrations", "sqlite_sequence"}
+PASSING = {"memory_nodelease", "memory_queuemessage", "django_migrations", "sqlite_sequence"}
 
 FILL = """
 import django

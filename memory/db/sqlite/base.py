@@ -19,6 +19,7 @@ from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
 from memory.db.sqlite.empty_store import EmptyStore
+from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
@@ -151,6 +152,13 @@ class DatabaseWrapper(SQLiteWrapper):
     def store(self) -> str:
         """Return the path of the database file, as the settings name it."""
         return str(self.settings_dict["NAME"])
+
+    def bar_older_code(self, sentence: str) -> None:
+        """Have code of before ``memory.engines.store.release`` fail with this sentence at its start."""
+        bar_older_code(self, sentence)
+
+    def readmit_older_code(self) -> None:
+        readmit_older_code(self)
 
     def find_damage(self) -> Damage | None:
         """Return what is known of the store's damage; None where it is not marked."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-BESIDE = {"memory_node", "sqlite_stat1"}  # leases of processes, statistics
+BESIDE = {"memory_nodelease", "sqlite_stat1"}  # leases of processes, statistics
 STEP = 4  # statements between two deaths
 KILLED = 9
 LAST = 10**9
