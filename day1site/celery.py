@@ -51,6 +51,7 @@ SCHEDULE: list[tuple[str, float | tuple[int, int], dict[str, Any]]] = [
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
     ("memory.tidy", 3600, {}),
+    ("memory.backup", (1, 40), {}),
     ("conversations.sweep_replays", 60, {}),
     ("conversations.sweep_runs", 60, {}),
     ("conversations.consolidate_agents", (2, 10), {}),

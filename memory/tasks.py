@@ -159,6 +159,14 @@ def sweep_copies() -> None:
     delete_orphans()
 
 
+@shared_task(name="memory.backup")
+def backup() -> None:
+    """Make the nightly backup, where the settings ask for it."""
+    from memory.engines.store.backups import BackupEngine
+
+    BackupEngine().rotate_nightly()
+
+
 @shared_task(name="memory.sweep_erasures")
 def sweep_erasures() -> None:
     """Finish erasures that were interrupted or had to wait."""

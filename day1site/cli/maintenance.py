@@ -12,7 +12,7 @@ from day1site.cli.errors import local_only
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import open_store
 from day1site.cli.output import progress
-from day1site.cli.parameters import argument, switch
+from day1site.cli.parameters import switch
 
 MANAGE = Path(__file__).resolve().parent.parent.parent / "manage.py"
 # The second from an installed wheel; -P leaves the current folder off Python's path.
@@ -74,19 +74,6 @@ def describe_embedding(answer: dict[str, Any]) -> str:
     text = f"{answer['embedded']} texts embedded with {answer['model']}"
     text += f", {answer['forgotten']} vectors of other models deleted" if answer["forgotten"] else ""
     return text + (f"; {answer['pending']} wait for another try." if answer["pending"] else ".")
-
-
-@command("backup", "Copy the whole store to a file while it is in use.", "day1 backup day1-monday.sqlite3")
-@argument("file", "FILE")
-@switch("--force", help="replace the file if it is there")
-def backup(run: Invocation, file: str, force: bool) -> None:
-    open_local_store("backup")
-    from memory.engines.store.maintenance import MaintenanceEngine
-
-    with progress("Copying") as update:
-        copy = MaintenanceEngine().copy_store(Path(file), force=force, progress=update)
-    answer = {"file": str(copy.path), "bytes": copy.size, "sha256": copy.sha256}
-    run.show_line(answer, f"{copy.sha256}  {file}")
 
 
 def open_local_store(name: str) -> None:

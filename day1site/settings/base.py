@@ -191,6 +191,8 @@ DAY1 = {
     "replay_input_price": env.price("DAY1_REPLAY_INPUT_PRICE"),
     "replay_output_price": env.price("DAY1_REPLAY_OUTPUT_PRICE"),
     "consolidation_budget": env.whole("DAY1_CONSOLIDATION_BUDGET", 10, low=0, high=1000),
+    "backup_keep": env.whole("DAY1_BACKUP_KEEP", 0, low=0, high=1000),
+    "backup_dir": env.str("DAY1_BACKUP_DIR", ""),
     "judge_days": env.whole("DAY1_JUDGE_DAYS", 90, low=0, high=36500),
     # Classes of apps above memory, by name, so that memory imports nothing upward.
     "session_parts": ("conversations.engines.sessions.SessionConversations",),

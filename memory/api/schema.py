@@ -170,6 +170,9 @@ class HealthShape(s.Serializer):
         required=False,
         help_text="rows and bytes: what is used, and the limit, null for none; full: writes stop.",
     )
+    backup = s.DictField(
+        required=False, help_text="Where the settings ask for nightly backups: at, age_seconds, overdue."
+    )
 
 
 GONE = OpenApiResponse(description="Done; there is nothing to show.")

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, connections
+from django.db.migrations.recorder import MigrationRecorder
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
@@ -45,6 +46,25 @@ def server_on(workspace: Workspace) -> Iterator[None]:
             yield
         finally:
             connections["default"] = store
+
+
+def test_a_workspace_of_another_release_is_refused_with_the_reason(actor: Actor) -> None:
+    """One from before an upgrade says how it is migrated; after its server has, it is as any other."""
+    made = workspace_engine.create_workspace(name="before", actor=actor)
+    with get_store_copies().open_workspace(made.copy) as alias:
+        recorder = MigrationRecorder(connections[alias])
+        newest = recorder.migration_qs.filter(app="memory").latest("id").name
+        recorder.record_unapplied("memory", newest)
+        for work in (workspace_engine.diff_workspace, workspace_engine.promote_workspace):
+            with pytest.raises(Conflict, match=f"before an upgrade.* Start a server on {made.place} once"):
+                work(workspace_id=made.pk, actor=actor)
+        recorder.record_applied("memory", newest)
+        recorder.record_applied("memory", "0999_later")
+        with pytest.raises(Conflict, match="A newer Day1 has migrated this workspace"):
+            workspace_engine.diff_workspace(workspace_id=made.pk, actor=actor)
+        recorder.record_unapplied("memory", "0999_later")
+    assert workspace_engine.diff_workspace(workspace_id=made.pk, actor=actor).moved == ()
+    workspace_engine.drop_workspace(workspace_id=made.pk, actor=actor)
 
 
 def write(actor: Actor, text: str, branch: str = "main", **more: str) -> Fact:

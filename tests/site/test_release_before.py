@@ -77,6 +77,35 @@ def test_a_store_of_the_release_before_is_copied_and_migrated(old_store: Path) -
         check_copy(old_store, server.output())
         assert server.stop() == 0
     check_kept(old_store)
+    check_older_code_fails(old_store)
+    check_newer_store_is_refused(old_store)
+
+
+def check_older_code_fails(old_store: Path) -> None:
+    """Check what code of before this check asks at its start: it names the copy to go back to."""
+    (copy,) = old_store.glob("day1.sqlite3.before-*")
+    lease = "UPDATE memory_node SET leased_until = 9, holder = 'x' WHERE leased_until <= 5 AND number = 700"
+    with closing(sqlite3.connect(old_store / "day1.sqlite3")) as store:
+        with pytest.raises(sqlite3.IntegrityError) as caught:
+            store.execute(lease)
+        assert str(caught.value).endswith(f"or go back to the copy {copy}")
+
+
+def check_newer_store_is_refused(old_store: Path) -> None:
+    """Check that this code fails the same way where a later one has migrated the store."""
+    copy = old_store / "day1.sqlite3.before-0998_later"
+    with closing(sqlite3.connect(old_store / "day1.sqlite3")) as store, store:
+        add = "INSERT INTO django_migrations (app, name, applied) VALUES ('memory', ?, '2030-01-01')"
+        store.executemany(add, [("0998_later",), ("0999_latest",)])
+    for words, has_copy in ((["day1", "facts"], False), (["up", "--port", "0"], True), (["migrate"], True)):
+        if has_copy:
+            copy.touch()
+        refused = run(old_store, *words)
+        assert (refused.returncode, refused.stdout) == (1, ""), words
+        assert "it does not know the migration memory.0998_later." in refused.stderr
+        goes_back = f"go back to the copy {copy}." if copy.exists() else "go back to a backup of before"
+        assert goes_back in refused.stderr
+        assert "Traceback" not in refused.stderr
 
 
 def check_copy(old_store: Path, output: str) -> None:

@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from memory.db.sqlite.storage import describe_error, is_damage
+from memory.db.store_copies import CopyFailed
 from memory.db.work_slots import work_slots
 
 PAGES = 2048  # of the file, copied between two reports of progress
@@ -30,7 +32,22 @@ class OnlineCopy:
         return {path for path in files if path.resolve() not in self.list_files() and is_database(path)}
 
     def copy_to(self, target: Path, tell: Callable[[int, int], None]) -> str:
-        """Copy the state of one moment to ``target``; return "" or the damage found in the copy."""
+        """Copy the state of one moment to ``target``; return "" or the damage found in the copy.
+
+        Raises CopyFailed for any other failure of SQLite, such as a full disk.
+        """
+        try:
+            answer = self._copy_checked(target, tell)
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise CopyFailed(f"The copy could not be written: {error}.") from None
+            return describe_error(error)
+        with target.open("rb") as file:
+            os.fsync(file.fileno())
+        return "" if answer == HEALTHY else answer
+
+    def _copy_checked(self, target: Path, tell: Callable[[int, int], None]) -> str:
+        """Copy the store; return SQLite's answer for the copy."""
         with (
             work_slots.leave_slot(),
             closing(sqlite3.connect(self.path)) as store,
@@ -40,10 +57,7 @@ class OnlineCopy:
             store.execute("SELECT count(*) FROM sqlite_master").fetchone()
             store.backup(copy, pages=PAGES, progress=lambda _, left, total: tell(total - left, total))
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a separate log
-            answer = copy.execute("PRAGMA integrity_check").fetchone()[0]
-        with target.open("rb") as file:
-            os.fsync(file.fileno())
-        return "" if answer == HEALTHY else str(answer)
+            return str(copy.execute("PRAGMA integrity_check").fetchone()[0])
 
 
 def is_database(path: Path) -> bool:

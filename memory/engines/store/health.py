@@ -16,6 +16,7 @@ from memory.db.backend import get_backend
 from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.usage import UsageEngine, report_usage
+from memory.engines.store.backups import describe_backups
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
 from memory.queue.publisher import publisher
@@ -41,6 +42,8 @@ def check_health(actor: Actor | None) -> HealthReport:
         "worker": check_worker(queue, answering),
         "queue": queue,
     }
+    if (backups := describe_backups()) is not None:
+        parts["backup"] = backups
     if actor is None:
         return {"status": get_overall_status(parts)}
     actor.require_scope("read")
@@ -53,6 +56,7 @@ def get_overall_status(parts: HealthReport) -> str:
     stopped = parts["worker"] == "stopped" or parts["broker"] != "ok" or parts["queue"]["set_aside"]
     trouble = stopped or parts["storage"] != "ok" or parts.get("embedding", {}).get("error")
     trouble = trouble or parts.get("quota", {}).get("full")
+    trouble = trouble or parts.get("backup", {}).get("overdue")
     return "degraded" if trouble else "ok"
 
 

@@ -1,5 +1,6 @@
 """Maintenance of a whole store: rebuilding the full-text index, and online backup."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,15 +9,29 @@ from typing import Any
 from django.db import transaction
 
 from memory.db import atomic_files
-from memory.db.backend import get_features, get_index, get_online_copy
+from memory.db.backend import get_backend, get_features, get_index, get_online_copy
 from memory.db.damage import permit_writes
 from memory.db.indexes import full_text_index
+from memory.db.store_copies import CopyFailed
 from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.versions.pinned_versions import Points, fork_points, is_pinned, text_models
-from memory.exceptions import Conflict, Exists
+from memory.exceptions import Conflict, Exists, StoreDamaged
 from memory.models import OPEN, BranchedModel
 
 BATCH_SIZE = 1000
+NEEDED_SHARE = 1.1  # free space for a copy, as a multiple of the store's size
+CARRIED = (
+    "This database is copied to a file by `day1 migrate-store --to sqlite:///{path}`, with its servers"
+    " stopped; `up` starts from that file, and migrate-store carries it back. Its own tools make backups too."
+)
+NOT_COPIED = (
+    "The store is damaged, so no backup is made of it: go back to an older one. `day1 check` says what is"
+    " damaged and what to do."
+)
+DAMAGED_COPY = (
+    "The copy is damaged, so nothing was kept, and no older backup was removed: {answer}. The store may be"
+    " damaged too: `day1 check` tells."
+)
 
 
 @dataclass(frozen=True)
@@ -46,11 +61,13 @@ class MaintenanceEngine:
         """Copy the store to a file, as of one moment, while others read and write.
 
         The file appears complete and verified, or not at all. Raises Exists without ``force``, Conflict for
-        an unusable path.
+        an unusable path or too full a disk, StoreDamaged.
         """
-        if not get_features().has_online_backup:
-            raise Conflict("This database is backed up with its own tools.")
         path = path.absolute()
+        if not get_features().has_online_backup:
+            raise Conflict(CARRIED, path=path)
+        if get_backend().find_damage():
+            raise StoreDamaged(NOT_COPIED)
         _check_place(path, force)
         draft = create_draft(path)
         try:
@@ -108,6 +125,13 @@ def _check_place(path: Path, force: bool) -> None:
         raise Conflict("{path} is a folder: name a file in it.", path=path)
     if path.exists() and not force:
         raise Exists("{path} exists already; --force replaces it.", path=path)
+    size = sum(file.stat().st_size for file in get_online_copy().list_files() if file.exists())
+    if path.parent.is_dir() and (free := shutil.disk_usage(path.parent).free) < size * NEEDED_SHARE:
+        raise Conflict(
+            "The copy needs {needed:.0f} MB, and {free:.0f} MB of the disk are free.",
+            needed=size * NEEDED_SHARE / 1e6,
+            free=free / 1e6,
+        )
 
 
 def create_draft(path: Path) -> Path:
@@ -118,8 +142,12 @@ def create_draft(path: Path) -> Path:
 
 
 def write_copy(draft: Path, tell: Progress) -> None:
-    if trouble := get_online_copy().copy_to(draft, tell):
-        raise Conflict("The copy is damaged, so nothing was kept: {answer}.", answer=trouble)
+    try:
+        trouble = get_online_copy().copy_to(draft, tell)
+    except CopyFailed as error:
+        raise Conflict(str(error)) from None
+    if trouble:
+        raise StoreDamaged(DAMAGED_COPY, answer=trouble)
 
 
 def publish_draft(draft: Path, path: Path, force: bool) -> None:

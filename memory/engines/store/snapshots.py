@@ -25,7 +25,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
 from memory.engines.versions.policies import Write
-from memory.exceptions import Conflict, Exists, Invalid, NotFound
+from memory.exceptions import Conflict, Exists, Invalid, NotFound, StoreDamaged
 from memory.models import Branch, Commit, Snapshot
 from memory.models.nodes import next_rid, uuid7
 
@@ -289,6 +289,10 @@ def with_copies(work: Callable[[StoreCopies], Result]) -> Result:
         return work(get_store_copies())
     except CopyFailed as error:
         raise Conflict(str(error)) from None
+    except StoreDamaged as error:
+        if get_backend().find_damage():
+            raise
+        raise Conflict("The copy is damaged: {why}.", why=error.__cause__) from None
 
 
 def build_copy_info(snapshot: Snapshot) -> CopyInfo:

@@ -1,9 +1,11 @@
 """Workspaces: separate working copies of the store, promoted as a whole or dropped."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
@@ -12,6 +14,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.promotion import Promotion, TableChange
+from memory.engines.store.release import list_applied, list_known
 from memory.engines.store.snapshots import NAME, forbid_patterns, with_copies
 from memory.engines.store.usage import request_count
 from memory.engines.support import validation as c
@@ -22,6 +25,13 @@ from memory.models.nodes import next_rid, uuid7
 
 MAX_WORKSPACES = 5  # open at a time in a project: each may be as large as the store
 State = Workspace.State
+OLDER_WORKSPACE = (
+    "This workspace is from before an upgrade of the store. Start a server on {place} once, which migrates"
+    " it, and try again; or drop it."
+)
+NEWER_WORKSPACE = (
+    "A newer Day1 has migrated this workspace, {place}: upgrade the store too, and try again; or drop it."
+)
 
 
 @dataclass(frozen=True)
@@ -88,8 +98,8 @@ class WorkspaceEngine:
         )
 
     def diff_workspace(self, *, workspace_id: UUID, actor: Actor) -> WorkspaceDiff:
-        """Return the changes of a workspace. Raises NotFound, Conflict for one that has ended or is
-        missing.
+        """Return the changes of a workspace. Raises NotFound, Conflict for one that has ended, is missing,
+        or is from before an upgrade of the store.
         """
         workspace = self._get_open(workspace_id, actor)
         return with_copies(lambda copies: load_diff(workspace, copies))
@@ -123,7 +133,7 @@ class WorkspaceEngine:
         return workspace
 
     def _promote_workspace(self, workspace: Workspace, actor: Actor, copies: StoreCopies) -> WorkspaceDiff:
-        with copies.open_workspace(workspace.copy) as alias, transaction.atomic(using=alias, savepoint=False):
+        with open_workspace(workspace, copies) as alias, transaction.atomic(using=alias, savepoint=False):
             # Writers there lock a branch's row first: from here on they wait.
             branches = Branch.objects.using(alias).order_by("pk")
             list(branches.select_for_update())
@@ -165,8 +175,24 @@ def _refuse_moved(moved: tuple[str, ...]) -> None:
         )
 
 
-def load_diff(workspace: Workspace, copies: StoreCopies) -> WorkspaceDiff:
+@contextmanager
+def open_workspace(workspace: Workspace, copies: StoreCopies) -> Iterator[str]:
+    """Open a workspace under a database alias. Raises Conflict for one of another release than the store.
+
+    Its rows are read by the models of this code, and a migration belongs to a server's start: it may ask what
+    only the store itself has, and leaves a copy.
+    """
     with copies.open_workspace(workspace.copy) as alias:
+        applied = set(list_applied(connections[alias]))
+        if list_known() - applied:
+            raise Conflict(OLDER_WORKSPACE, place=workspace.place)
+        if applied - list_known():
+            raise Conflict(NEWER_WORKSPACE, place=workspace.place)
+        yield alias
+
+
+def load_diff(workspace: Workspace, copies: StoreCopies) -> WorkspaceDiff:
+    with open_workspace(workspace, copies) as alias:
         return build_diff(workspace, Promotion(workspace, alias, copies))
 
 

@@ -1,0 +1,154 @@
+"""``backup``: copies of the whole store that rotate, and the proof that one can be gone back to."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from day1site.cli.errors import CliError, UsageError
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.maintenance import START, open_local_store
+from day1site.cli.output import Output, note, progress
+from day1site.cli.parameters import argument, option, switch
+
+STORE = "day1.sqlite3"  # in a data directory
+SETTINGS = "day1site.settings.dev"
+ELSEWHERE = ("DATABASE_URL", "DAY1_URL", "DAY1_KEY", "DAY1_BROKER_URL")  # settings of the store at hand
+
+Report = dict[str, Any]
+
+
+@command(
+    "backup",
+    "Copy the whole store to a file while it is in use, or check that a copy can be gone back to.",
+    "day1 backup day1-monday.sqlite3",
+    "day1 backup --keep 7",
+    "day1 backup day1-monday.sqlite3 --verify",
+)
+@argument("file", "FILE", required=False)
+@option("--keep", type=int, metavar="N", help="make a dated copy in the folder FILE; keep the newest N")
+@switch(
+    "--verify",
+    help="restore the copy into a temporary store and check that; a FILE that is there is only checked",
+)
+@switch("--force", help="replace the file if it is there")
+def backup(run: Invocation, file: str | None, keep: int | None, verify: bool, force: bool) -> int:
+    """End with status 1 where the check of the copy finds something; no older copy is removed then."""
+    if file is None and keep is None and not verify:
+        raise UsageError("Name a FILE for the copy, or say with --keep how many are kept.")
+    if keep is not None and force:
+        raise UsageError("--keep makes a new file each time: leave --force out.")
+    open_local_store("backup")
+    if keep is not None:
+        answer = rotate(file, keep, verify)
+    elif verify and not force and (file is None or Path(file).exists()):
+        answer = {"file": str(find_copy(file))}
+    else:
+        answer = make_copy(str(file), force)
+    if verify and "check" not in answer:
+        answer["check"] = check_copy(Path(answer["file"]))
+    shown = file if file is not None and keep is None else answer["file"]
+    run.show(answer, lambda out: print_copy(out, answer, shown))
+    return 0 if answer.get("check", {"ok": True})["ok"] else 1
+
+
+# ---- making ------------------------------------------------------------------------------------------
+
+
+def make_copy(file: str, force: bool) -> Report:
+    from memory.engines.store.maintenance import MaintenanceEngine
+
+    with progress("Copying") as update:
+        copy = MaintenanceEngine().copy_store(Path(file), force=force, progress=update)
+    return {"file": str(copy.path), "bytes": copy.size, "sha256": copy.sha256}
+
+
+def rotate(folder: str | None, keep: int, verify: bool) -> Report:
+    from memory.engines.store.backups import BackupEngine
+
+    checks: list[Report] = []
+
+    def approve(path: Path) -> bool:
+        checks.extend([check_copy(path)] if verify else [])
+        return all(check["ok"] for check in checks)
+
+    with progress("Copying") as update:
+        made = BackupEngine().rotate(
+            Path(folder) if folder else None, keep=keep, progress=update, approve=approve
+        )
+    answer = {"file": str(made.backup.path), "bytes": made.backup.size, "sha256": made.backup.sha256}
+    answer["removed"] = [str(path) for path in made.removed]
+    return answer | ({"check": checks[0]} if checks else {})
+
+
+# ---- checking ----------------------------------------------------------------------------------------
+
+
+def find_copy(file: str | None) -> Path:
+    """Return the copy to check: the file, or the newest that rotates. Raises CliError."""
+    from memory.engines.store.backups import get_folder, list_backups
+
+    if file is not None:
+        return Path(file)
+    newest = next(iter(list_backups(get_folder())), None)
+    if newest is None:
+        raise CliError("not_found", f"There is no backup in {get_folder()}: day1 backup --keep 7 makes one.")
+    return newest
+
+
+def check_copy(path: Path) -> Report:
+    """Restore a copy into a temporary store, bring that up to date, and check it as `day1 check` does.
+
+    Raises CliError where there is no room for it.
+    """
+    size = path.stat().st_size
+    if (free := shutil.disk_usage(path.absolute().parent).free) < 2 * size:
+        raise CliError(
+            "conflict", f"The check needs {2 * size / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free."
+        )
+    with TemporaryDirectory(dir=path.absolute().parent, prefix=".day1-verify-") as folder:
+        shutil.copyfile(path, Path(folder) / STORE)
+        return restore_store(folder)
+
+
+def restore_store(folder: str) -> Report:
+    for words in (["migrate", "--verbosity", "0"], ["day1", "--format", "json", "check"]):
+        done = run_manage(folder, words)
+        if done.returncode and not done.stdout.startswith("{"):
+            lines = done.stderr.strip().splitlines() or [f"{words[0]} ended with {done.returncode}"]
+            return {"ok": False, "error": lines[-1]}
+    found: Report = json.loads(done.stdout)
+    return found
+
+
+def run_manage(folder: str, words: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Run a command on another data directory, in a process of its own."""
+    env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    env |= {"DAY1_DATA_DIR": folder, "DAY1_NO_BOOTSTRAP": "1", "DJANGO_SETTINGS_MODULE": SETTINGS}
+    return subprocess.run([sys.executable, *START, *words], env=env, capture_output=True, text=True)
+
+
+# ---- output ------------------------------------------------------------------------------------------
+
+
+def print_copy(out: Output, answer: Report, shown: str) -> None:
+    if "sha256" in answer:
+        out.line(f"{answer['sha256']}  {shown}")
+    for path in answer.get("removed", []):
+        note(f"Removed {path}.")
+    if "check" in answer:
+        print_check(out, shown, answer["check"])
+
+
+def print_check(out: Output, shown: str, check: Report) -> None:
+    if check["ok"]:
+        out.line(f"{shown} can be gone back to: nothing was found by {len(check['checks'])} checks.")
+        return
+    out.line(f"{shown} is no good: {check.get('error', 'the check found something')}.")
+    for problem in check.get("problems", []):
+        note(f"{problem['name']}: {problem['count']}, such as {(problem['examples'] or ['?'])[0]}")
