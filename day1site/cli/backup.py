@@ -10,9 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from day1site.cli.errors import CliError, UsageError
+from day1site.cli.client import server_url
+from day1site.cli.errors import CliError, UsageError, local_only
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.maintenance import START, open_local_store
+from day1site.cli.local_store import open_store
+from day1site.cli.maintenance import START
 from day1site.cli.output import Output, note, progress
 from day1site.cli.parameters import argument, option, switch
 
@@ -43,11 +45,12 @@ def backup(run: Invocation, file: str | None, keep: int | None, verify: bool, fo
         raise UsageError("Name a FILE for the copy, or say with --keep how many are kept.")
     if keep is not None and force:
         raise UsageError("--keep makes a new file each time: leave --force out.")
-    open_local_store("backup")
+    if server_url():
+        raise local_only("backup")
     if keep is not None:
         answer = rotate(file, keep, verify)
     elif verify and not force and (file is None or Path(file).exists()):
-        answer = {"file": str(find_copy(file))}
+        answer = {"file": file or str(find_newest())}
     else:
         answer = make_copy(str(file), force)
     if verify and "check" not in answer:
@@ -61,6 +64,7 @@ def backup(run: Invocation, file: str | None, keep: int | None, verify: bool, fo
 
 
 def make_copy(file: str, force: bool) -> Report:
+    open_store()
     from memory.engines.store.maintenance import MaintenanceEngine
 
     with progress("Copying") as update:
@@ -69,6 +73,7 @@ def make_copy(file: str, force: bool) -> Report:
 
 
 def rotate(folder: str | None, keep: int, verify: bool) -> Report:
+    open_store()
     from memory.engines.store.backups import BackupEngine
 
     checks: list[Report] = []
@@ -89,12 +94,11 @@ def rotate(folder: str | None, keep: int, verify: bool) -> Report:
 # ---- checking ----------------------------------------------------------------------------------------
 
 
-def find_copy(file: str | None) -> Path:
-    """Return the copy to check: the file, or the newest that rotates. Raises CliError."""
+def find_newest() -> Path:
+    """Return the newest of the copies that rotate. Raises CliError."""
+    open_store()
     from memory.engines.store.backups import get_folder, list_backups
 
-    if file is not None:
-        return Path(file)
     newest = next(iter(list_backups(get_folder())), None)
     if newest is None:
         raise CliError("not_found", f"There is no backup in {get_folder()}: day1 backup --keep 7 makes one.")

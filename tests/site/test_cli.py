@@ -15,7 +15,6 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import ApiKey, Commit, Fact, Project
 from tests.command_line import Day1, build_day1
-from tests.databases import only_on_sqlite
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -307,15 +306,6 @@ def test_files_that_cannot_be_used(day1: Day1, tmp_path: Path, fact: Fact) -> No
 def test_upkeep(day1: Day1, fact: Fact) -> None:
     assert day1("reindex") == (0, "1 versions indexed.\n", "")
     assert day1("reembed") == (0, "Embedding is off: nothing to do.\n", "")
-
-
-@only_on_sqlite
-def test_a_backup(day1: Day1, tmp_path: Path, fact: Fact) -> None:
-    copy = tmp_path / "copy.sqlite3"
-    status, out, _ = day1("backup", str(copy))
-    assert (status, out.split("  ")[1], len(out.split()[0])) == (0, f"{copy}\n", 64)
-    assert day1("backup", str(copy)) == (1, "", f"exists: {copy} exists already; --force replaces it.\n")
-    assert day1("backup", str(copy), "--force")[0] == 0
 
 
 # ---- refusals --------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
-from memory.engines.store.usage import UsageEngine, report_usage
 from memory.engines.store.backups import describe_backups
+from memory.engines.store.usage import UsageEngine, report_usage
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
 from memory.queue.publisher import publisher

@@ -1,0 +1,72 @@
+"""``backup``: a copy in a file, dated copies that rotate, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.actors import Actor
+from memory.db.backend import get_backend
+from memory.engines.facts.engine import FactEngine
+from memory.engines.store.backups import BackupEngine, describe_backups, read_time
+from memory.models import Fact
+from tests import databases
+from tests.command_line import Day1
+from tests.databases import only_on_sqlite
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def fact(actor: Actor) -> Fact:
+    return FactEngine().write_fact(fact_text="Tokens expire after 15 minutes.", actor=actor).fact
+
+
+@only_on_sqlite
+def test_a_backup(day1: Day1, tmp_path: Path, fact: Fact) -> None:
+    copy = tmp_path / "copy.sqlite3"
+    status, out, _ = day1("backup", str(copy))
+    assert (status, out.split("  ")[1], len(out.split()[0])) == (0, f"{copy}\n", 64)
+    assert day1("backup", str(copy)) == (1, "", f"exists: {copy} exists already; --force replaces it.\n")
+    assert day1("backup", str(copy), "--force")[0] == 0
+
+
+@only_on_sqlite
+def test_backups_rotate(day1: Day1, tmp_path: Path, fact: Fact, settings: Any) -> None:
+    """Remove the oldest beyond the number, and nothing that is not this store's dated copy."""
+    settings.DAY1 = {**settings.DAY1, "backup_keep": 2, "backup_dir": str(tmp_path)}
+    others = {"day1-monday.sqlite3", "notes.txt", "test-00000000-20200101T000000Z.sqlite3"}
+    for name in others:
+        (tmp_path / name).touch()
+    made = [json.loads(day1("backup", "--keep", "2", "--format", "json")[1]) for _ in range(2)]
+    third = BackupEngine().rotate_nightly()
+    assert third is not None
+    assert [made[0]["removed"], made[1]["removed"], list(third.removed)] == [[], [], [Path(made[0]["file"])]]
+    kept = {Path(made[1]["file"]).name, third.backup.path.name}
+    assert {path.name for path in tmp_path.iterdir()} == others | kept
+    assert sorted(kept)[-1] == third.backup.path.name
+    found = describe_backups()
+    assert found is not None
+    assert (found["at"], found["overdue"]) == (read_time(third.backup.path).isoformat(), False)
+    get_backend().mark_damaged("tried by hand")
+    try:
+        status, out, error = day1("backup", "--keep", "1")
+        assert (status, out, error.split(":")[0]) == (1, "", "store_damaged")
+        assert f"The newest one is {third.backup.path}." in error
+        assert day1("backup", str(tmp_path / "copy"))[2].startswith(
+            "store_damaged: The store is damaged, so no"
+        )
+    finally:
+        get_backend().clear_damage()
+    assert {path.name for path in tmp_path.iterdir()} == others | kept
+
+
+def test_what_backup_refuses(day1: Day1, tmp_path: Path, fact: Fact) -> None:
+    assert day1("backup")[0] == 2
+    assert day1("backup", "--keep", "2", "--force")[0] == 2
+    assert day1("backup", str(tmp_path), "--keep", "0")[2] == "invalid: keep is 1 to 1000.\n"
+    if not databases.ON_SQLITE:
+        status, _, error = day1("backup", str(tmp_path / "copy"))
+        assert (status, f"`day1 migrate-store --to sqlite:///{tmp_path / 'copy'}`" in error) == (1, True)
+    assert list(tmp_path.iterdir()) == []
