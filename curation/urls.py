@@ -3,7 +3,14 @@
 from django.utils.translation import gettext_lazy as _
 
 from conversations.views.conversations import add_conversation_panel
-from curation.views.bundles import BundleDownload, BundleKeys, BundlePage, Bundles, BundleUpload
+from curation.views.bundles import (
+    BundleDownload,
+    BundleKeys,
+    BundlePage,
+    Bundles,
+    BundleUpload,
+    DeleteBundle,
+)
 from curation.views.calibration import CalibrationPage
 from curation.views.handoffs import HandoffPage, Handoffs
 from curation.views.quarantines import QuarantinePage, Quarantines
@@ -39,6 +46,7 @@ PAGES: list[Page] = [
     ("bundles/upload", BundleUpload, "bundle-upload"),
     ("bundles/keys", BundleKeys, "bundle-keys"),
     ("bundles/<uuid:bundle_id>", BundlePage, "bundle"),
+    ("bundles/<uuid:bundle_id>/delete", DeleteBundle, "delete-bundle"),
     ("bundles/<uuid:bundle_id>/document", BundleDownload, "bundle-document"),
     ("conversations/<uuid:conversation_id>/score", ScoreConversation, "score-conversation"),
     ("scorings", Scorings, "scorings"),

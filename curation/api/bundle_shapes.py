@@ -7,10 +7,11 @@ from rest_framework import serializers as s
 
 from curation.engines.bundles.arrivals import ItemOutcome
 from curation.engines.bundles.document import PARTS
+from curation.engines.bundles.engine import Upload
 from curation.engines.bundles.importing import ALL_KINDS, ImportReport
 from curation.engines.bundles.keys import TRUSTED, UNKNOWN, UNSIGNED
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
-from curation.models import Bundle, SigningKey, TrustedKey
+from curation.models import SigningKey, TrustedKey
 from memory.api import declared_serializers as d
 from memory.api import shapes
 from memory.api.requests import OnBranch, Stated
@@ -114,6 +115,9 @@ class BundleUploadShape(s.Serializer):
 
     bundle = BundleShape(allow_null=True, help_text="null for a dry run.")
     report = BundleReportShape(allow_null=True, help_text="null when it was only kept.")
+    dropped = s.ListField(
+        child=s.CharField(), help_text="Fields that are not known here and were dropped; the first 20."
+    )
 
 
 @d.declare_fields(TRUSTED_KEY.select_fields(Use.CREATE))
@@ -176,11 +180,12 @@ def render_item(one: ItemOutcome) -> dict[str, Any]:
     }
 
 
-def render_upload(bundle: Bundle | None, report: ImportReport | None) -> dict[str, Any]:
+def render_upload(found: Upload) -> dict[str, Any]:
     """Return what became of an uploaded document."""
     return {
-        "bundle": render_bundle(bundle) if bundle else None,
-        "report": render_report(report) if report else None,
+        "bundle": render_bundle(found.bundle) if found.bundle else None,
+        "report": render_report(found.report) if found.report else None,
+        "dropped": found.dropped,
     }
 
 

@@ -15,7 +15,16 @@ from curation.engines.orders import BUNDLES
 from memory.api.base import Resource, get_request_actor
 from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
-from memory.api.schema import TEXT, document_routes, list_filter_parameters, page, paging_by, query, route
+from memory.api.schema import (
+    GONE,
+    TEXT,
+    document_routes,
+    list_filter_parameters,
+    page,
+    paging_by,
+    query,
+    route,
+)
 from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 
@@ -39,6 +48,7 @@ ROUTES = {
             [*FILTERS, *paging_by(BUNDLES)],
         ),
         "retrieve": route("Read what a bundle holds", {200: shapes.BundleShape}),
+        "destroy": route("Delete a bundle", {204: GONE}),
         "export": route("Export the document", {200: shapes.BundleDocumentShape}),
         "import_stored": route(
             "Import a bundle on a branch", {200: shapes.BundleReportShape}, shapes.BundleImportInput
@@ -80,6 +90,11 @@ class BundleViewSet(Resource):
         row = bundle_engine.get_bundle(bundle_id=parse_id(pk), actor=get_request_actor(request))
         return Response(shapes.render_bundle(row))
 
+    def destroy(self, request: Request, pk: str) -> Response:
+        Input(request).refuse_unknown()
+        bundle_engine.delete_bundle(bundle_id=parse_id(pk), actor=get_request_actor(request))
+        return Response(status=204)
+
     @action(detail=True, methods=["get"])
     def export(self, request: Request, pk: str) -> Response:
         Input(request).refuse_unknown()
@@ -105,10 +120,8 @@ class BundleViewSet(Resource):
         imports = payload.take_value("import", c.check_flag, False) or bool(options["branch_name"])
         actor = payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
-        bundle, report = bundle_engine.upload_bundle(
-            document=document, imports=imports, actor=actor, **options
-        )
-        return Response(shapes.render_upload(bundle, report), status=201 if bundle else 200)
+        found = bundle_engine.upload_bundle(document=document, imports=imports, actor=actor, **options)
+        return Response(shapes.render_upload(found), status=201 if found.bundle else 200)
 
 
 def take_options(payload: Input) -> dict[str, Any]:

@@ -7,6 +7,15 @@ from memory.models.branches import Branch
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
+DELETED = "deleted"  # the origin of a bundle that is no more than a number that is taken
+
+
+class BundleManager(models.Manager["Bundle"]):
+    """The bundles that are there."""
+
+    def get_queryset(self) -> models.QuerySet["Bundle"]:
+        return super().get_queryset().exclude(origin=DELETED)
+
 
 class Bundle(models.Model):
     """A document with facts, links, conversations and relations. It never changes but for erasures.
@@ -41,6 +50,9 @@ class Bundle(models.Model):
     created_by = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
     hidden = models.BooleanField(default=False, help_text="Whether a quarantine hides it.")
+
+    objects = BundleManager()
+    every = models.Manager["Bundle"]()
 
     class Meta:
         ordering = ["-id"]

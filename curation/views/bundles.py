@@ -123,13 +123,11 @@ class BundleUpload(ProjectPage):
             document = read_upload(request, read_bytes, MAX_BYTES)
             if request.POST.get("action") == "import":
                 return redirect(self._import(request, document))
-            _bundle, report = bundle_engine.upload_bundle(
-                document=document, dry_run=True, **self.read_options()
-            )
+            found = bundle_engine.upload_bundle(document=document, dry_run=True, **self.read_options())
         except Day1Error as error:
             context = self.get_context_data(refusal=error_sentence(error))
             return self.render_to_response(context, status=error.status)
-        return self.render_to_response(self.get_context_data(report=report))
+        return self.render_to_response(self.get_context_data(report=found.report))
 
     def read_options(self) -> dict[str, Any]:
         post = self.request.POST
@@ -142,8 +140,8 @@ class BundleUpload(ProjectPage):
     def _import(self, request: HttpRequest, document: Any) -> str:
         if (checked := request.POST.get("sha256")) and document.get("sha256") != checked:
             raise Invalid("This is another file than the one that was checked: check it first.", field="file")
-        bundle, report = bundle_engine.upload_bundle(document=document, imports=True, **self.read_options())
-        assert bundle is not None
+        options = self.read_options()
+        report = bundle_engine.upload_bundle(document=document, imports=True, **options).report
         assert report is not None
         flash_success(request, describe_import(report.new_count))
         return self.reader.url("branch", report.branch_name, branch="", at="")
@@ -174,6 +172,7 @@ class BundlePage(ProjectPage):
             talks=list_talks(content["conversations"]),
             trust=bundle_engine.judge_bundle(bundle=bundle, actor=actor),
             may_import=self.reader.is_now and self.reader.can["write"],
+            may_delete=bundle_engine.may_delete(bundle=bundle, actor=actor),
             branch_name=self.request.POST.get("target_branch", ""),
             **kwargs,
         )
@@ -208,6 +207,28 @@ class BundleDownload(ProjectPage):
         bundle = bundle_engine.get_bundle(bundle_id=self.kwargs["bundle_id"], actor=actor)
         text = bundle_engine.export_bundle(bundle_id=bundle.pk, actor=actor)
         return build_file(text, f"{bundle.name}-v{bundle.version}.json")
+
+
+class DeleteBundle(ProjectPage):
+    """A confirmation with its consequences, which deletes the bundle."""
+
+    template_name = "confirm.html"
+    section = "bundles"
+    extra_context = {
+        "verb": gettext_lazy("Delete"),
+        "lead": gettext_lazy(
+            "Its document is deleted for good. What was imported of it stays; its number is not given again."
+        ),
+    }
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        found = bundle_engine.get_bundle(bundle_id=self.kwargs["bundle_id"], actor=self.reader.actor)
+        return super().get_context_data(title=_("Delete %(name)s?") % {"name": found}, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        bundle_engine.delete_bundle(bundle_id=self.kwargs["bundle_id"], actor=self.reader.actor)
+        flash_success(request, _("The bundle is deleted."))
+        return redirect(self.reader.url("bundles"))
 
 
 # ---- keys ------------------------------------------------------------------------------------------

@@ -136,6 +136,8 @@ def parse_document(file: str, content: str | bytes) -> dict[str, Any]:
 
 
 def print_upload(out: Output, found: Answer) -> None:
+    if found["dropped"] and not found["report"]:
+        note(f"Not known here and dropped: {', '.join(found['dropped'])}")
     if row := found["bundle"]:
         out.line(f"{row['id']}\t{row['name']} v{row['version']}, kept")
     if found["report"]:
@@ -163,6 +165,13 @@ def import_stored(run: Invocation, bundle_id: str, **options: Any) -> None:
     body = drop_empty(options)
     found = run.open_client().api.post(f"{bundle_path(bundle_id)}/import", **body)
     run.show(found, lambda out: print_report(out, found))
+
+
+@command("delete", "Delete a bundle; what was imported of it stays.", "day1 bundle delete 0197…")
+@bundle_argument
+def delete(run: Invocation, bundle_id: str) -> None:
+    run.open_client().api.delete(bundle_path(bundle_id))
+    run.show_line({"id": bundle_id, "deleted": True}, f"{bundle_id}\tdeleted")
 
 
 # ---- keys ------------------------------------------------------------------------------------------

@@ -193,6 +193,7 @@ TABLE: dict[str, Entry] = {
         export=lazy_command("bundles:export", "Write the document of a bundle to a file"),
         upload=lazy_command("bundles:upload", "Import the document of a bundle from a file"),
         **{"import": lazy_command("bundles:import_stored", "Import a stored bundle on a branch")},
+        delete=lazy_command("bundles:delete", "Delete a bundle"),
         key=lazy_command("bundles:show_key", "Show the public key with which the project signs"),
         trust=lazy_command("bundles:trust", "Trust the key of somebody else"),
         trusted=lazy_command("bundles:list_trusted", "List the keys that the project trusts"),

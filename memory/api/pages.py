@@ -1,10 +1,12 @@
 """Pages of the API: an index, the OpenAPI document, and Swagger UI."""
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from threading import Lock
 from typing import Any
 
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import override
 from drf_spectacular.generators import SchemaGenerator
@@ -12,10 +14,12 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import AllowAny
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from memory.api.base import known_to
 from memory.api.reading import Input
 
 ONE_AT_A_TIME = Lock()  # drf-spectacular cannot generate two documents at once
@@ -44,9 +48,14 @@ class SchemaView(SpectacularAPIView):
 
     content_negotiation_class = DefaultContentNegotiation
 
-    def _get_schema_response(self, request: Request) -> Response:
+    def _get_schema_response(self, request: Request) -> HttpResponse:
+        renderer = request.accepted_renderer
         with ONE_AT_A_TIME:
-            return Response(get_schema())
+            body, etag = render_schema(type(renderer))
+        if known_to(request, etag):
+            return HttpResponse(status=304, headers={"ETag": etag})
+        kind = renderer.media_type + ("; charset=utf-8" if renderer.charset else "")
+        return HttpResponse(body, content_type=kind, headers={"ETag": etag, "Cache-Control": "no-cache"})
 
 
 class DocsView(SpectacularSwaggerSplitView):
@@ -56,6 +65,13 @@ class DocsView(SpectacularSwaggerSplitView):
     template_name = "api/docs.html"
     url_name = "schema"
     title = "Day1 API"
+
+
+@cache
+def render_schema(renderer: type[BaseRenderer]) -> tuple[bytes, str]:
+    """Return the OpenAPI document in one form with its ETag, made once: anybody may ask for it."""
+    body: bytes = renderer().render(get_schema(), renderer_context={})
+    return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
 @cache

@@ -285,6 +285,7 @@ ACTION_LABELS: dict[str, Any] = {
     "bundle.import": _("imported a bundle"),
     "bundle.key": _("made a signing key"),
     "bundle.trust": _("trusted a key"),
+    "bundle.delete": _("deleted a bundle"),
     "bundle.distrust": _("trusted a key no more"),
     "task.create": _("made a task"),
     "task.join": _("joined a task"),

@@ -115,6 +115,9 @@ def test_a_request_that_is_sent_twice_is_done_once(api: Api, other: Api, documen
     done = [other.post("/bundles/upload?branch=main", document, Idempotency_Key="u") for _ in range(2)]
     assert done[0].json() == done[1].json()
     assert Bundle.objects.count() == 3
+    path = f"/bundles/{made[0]['id']}"
+    refused(other.delete(path), 404, "not_found")
+    assert (api.delete(path).status_code, api.get(path).status_code, Bundle.objects.count()) == (204, 404, 2)
 
 
 def deep(levels: int) -> Any:

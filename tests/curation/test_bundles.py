@@ -1,6 +1,7 @@
 """Bundles: what one takes of a branch, its seals, its import into another project, and its erasure."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +12,12 @@ from conversations.models import Conversation, Message
 from curation.engines.bundles.document import compute_sha256, dump_canonical
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.importing import ImportReport
-from curation.engines.bundles.keys import BundleKeyEngine, check_signature
+from curation.engines.bundles.keys import BundleKeyEngine, check_signature, sign_document
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.models import Bundle, SigningKey
 from memory.actors import Actor, local_actor
 from memory.engines.access.policies import PolicyEngine
-from memory.engines.branches.manager import BranchManager
+from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
@@ -33,7 +34,7 @@ from memory.exceptions import (
     ScopeMissing,
     TooLarge,
 )
-from memory.models import Branch, Commit, Fact, FactAssessment, FactLink, Project, Relation
+from memory.models import AuditEntry, Branch, Commit, Fact, FactAssessment, FactLink, Project, Relation
 from tests.curation.test_handoffs import key_actor, write_fact
 
 engine, keys = KnowledgeBundleEngine(), BundleKeyEngine()
@@ -558,7 +559,7 @@ def test_a_name_and_version_are_of_one_document(actor: Actor, bundle: Bundle) ->
     data = reseal(document(bundle) | {"description": "Another."})
     with pytest.raises(Exists):
         engine.upload_bundle(document=data, actor=actor)
-    kept, _ = engine.upload_bundle(document=data, name="others", actor=actor)
+    kept = engine.upload_bundle(document=data, name="others", actor=actor).bundle
     assert kept is not None
     assert (kept.name, kept.version, kept.origin, kept.description) == ("others", 1, "uploaded", "Another.")
     assert json.loads(engine.export_bundle(bundle_id=kept.pk, actor=actor)) == data
@@ -588,3 +589,94 @@ def test_who_may(actor: Actor, project: Project, bundle: Bundle, other: Actor) -
     with pytest.raises(Invalid):
         keys.trust_key(name="a", public_key="AAAA", actor=actor)
     assert engine.export_bundle(bundle_id=bundle.pk, actor=reader) == bundle.bundle_data
+
+
+# ---- unknown fields, deletion ----------------------------------------------------------------------
+
+
+def add_unknown(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with a field that nobody knows in each of its parts."""
+    data = json.loads(json.dumps(data))
+    content = data["content"]
+    content["conversations"][0]["messages"][0]["mood"] = "grim"
+    for kind in ("facts", "conversations", "links", "relations"):
+        content[kind][0]["odd"] = {"deep": ["value"]}
+    return data | {"extra": "x" * 50, "counts": data["counts"] | {"ghosts": 1}}
+
+
+UNKNOWN = ["conversations.odd", "counts.ghosts", "extra", "facts.odd", "links.odd", "messages.mood"]
+UNKNOWN += ["relations.odd"]
+
+
+def test_unknown_fields_are_dropped_and_named(bundle: Bundle, other: Actor) -> None:
+    plain = document(bundle)
+    data = reseal(add_unknown(plain))
+    dry = engine.upload_bundle(document=data, dry_run=True, actor=other)
+    kept, report, _ = engine.upload_bundle(document=data, imports=True, actor=other)
+    assert kept is not None
+    assert report is not None
+    assert dry.dropped == list(report.dropped) == UNKNOWN
+    assert report.warnings[-1] == f"These fields are not known here and were dropped: {', '.join(UNKNOWN)}."
+    assert json.loads(engine.export_bundle(bundle_id=kept.pk, actor=other)) == reseal(plain)
+    assert (kept.sha256, texts(other)) == (bundle.sha256, {CLOCK, CAUSE})
+    again = engine.upload_bundle(document=data, actor=other)
+    assert again.bundle == kept  # the same document is kept once
+
+
+def test_the_names_of_dropped_fields_have_a_bound(bundle: Bundle, other: Actor) -> None:
+    data = reseal(document(bundle) | {f"x{number:03}" + "y" * 200: 1 for number in range(300)})
+    found = engine.upload_bundle(document=data, dry_run=True, actor=other)
+    assert (len(found.dropped), max(map(len, found.dropped))) == (20, 80)
+    assert found.report is not None
+    assert found.report.warnings[-1].endswith(" and 280 more.")
+
+
+def test_whose_signature_it_was_counts_for_a_document_that_lost_fields(actor: Actor, knowledge: Any) -> None:
+    other = local_actor(Project.objects.create(name="Next", slug="next").pk)
+    create_main(Project.objects.get(slug="next"))
+    BundleKeyEngine().make_signing_key(actor=actor)
+    data = add_unknown(document(engine.create_bundle(name="clocks", actor=actor)))
+    data = {name: value for name, value in data.items() if name not in ("sha256", "signature")}
+    signed = data | {"sha256": compute_sha256(data), "signature": sign_document(actor.project_id, data)}
+    BundleKeyEngine().trust_key(name="them", public_key=signed["signature"]["public_key"], actor=other)
+    kept = engine.upload_bundle(document=signed, actor=other).bundle
+    assert kept is not None
+    report = engine.import_bundle(bundle_id=kept.pk, require_trusted=True, actor=other)
+    assert (report.trust.name, report.verified, kept.signature) == ("them", 2, "")
+    assert "signature" not in document(kept)
+    broken = signed | {"extra": "y"}
+    with pytest.raises(Invalid, match="SHA-256"):
+        engine.upload_bundle(document=broken, actor=other)
+
+
+def test_a_deleted_bundle_is_gone_and_its_number_stays_taken(
+    bundle: Bundle, actor: Actor, other: Actor
+) -> None:
+    data = document(bundle)
+    bring(other, data)
+    kept = Bundle.objects.get(project=other.project_id)
+    engine.delete_bundle(bundle_id=kept.pk, actor=other)
+    assert engine.list_bundles(actor=other).results == []
+    for read in (engine.get_bundle, engine.export_bundle, engine.import_bundle, engine.delete_bundle):
+        with pytest.raises(NotFound):
+            read(bundle_id=kept.pk, actor=other)
+    entry = AuditEntry.objects.get(project=other.project_id, action="bundle.delete")
+    assert entry.detail == {"name": "clocks", "version": 1, "sha256": bundle.sha256}
+    assert Bundle.every.get(pk=kept.pk).bundle_data == ""
+    assert {fact.source for fact in rows(Fact, other)} == {"bundle clocks v1"}
+    assert engine.create_bundle(name="clocks", branch_name=TARGET, actor=other).version == 2
+    with pytest.raises(Exists):
+        engine.upload_bundle(document=reseal(data | {"description": "Another."}), actor=other)
+    assert engine.upload_bundle(document=data, actor=other).bundle is not None
+
+
+def test_deleting_needs_the_maker_or_a_curator(bundle: Bundle, actor: Actor) -> None:
+    writer = replace(actor, kind="key", id="k", scopes=frozenset({"write"}))
+    with pytest.raises(ScopeMissing):
+        engine.delete_bundle(bundle_id=bundle.pk, actor=writer)
+    with pytest.raises(ScopeMissing):
+        engine.delete_bundle(bundle_id=bundle.pk, actor=replace(actor, scopes=frozenset({"read"})))
+    assert engine.get_bundle(bundle_id=bundle.pk, actor=actor).bundle_data
+    engine.delete_bundle(bundle_id=bundle.pk, actor=replace(writer, scopes=frozenset({"curate"})))
+    with pytest.raises(NotFound):
+        engine.get_bundle(bundle_id=bundle.pk, actor=actor)

@@ -123,7 +123,7 @@ def test_what_an_import_brought_comes_no_second_time(
     made = BUNDLES.create_bundle(name="bad", only_verified=False, actor=actor)
     document = BUNDLES.read_file(body=made.bundle_data.encode())
     other = local_actor(other_project.pk)
-    bundle, report = BUNDLES.upload_bundle(document=document, imports=True, actor=other)
+    bundle, report, _ = BUNDLES.upload_bundle(document=document, imports=True, actor=other)
     assert bundle
     assert report
     assert report.commit

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from curation.engines.bundles.document import compute_sha256
 from curation.models import Bundle
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
@@ -40,6 +41,14 @@ def test_a_bundle_goes_out_and_comes_in(day1: Day1, actor: Actor, tmp_path: Path
     assert (status, "other v1, kept" in out) == (0, True)
     assert day1("bundle", "import", str(row.pk), "--branch", "main", "--require-trusted")[0] == 1
     assert day1("bundle", "upload", str(tmp_path / "none.json"))[0] == 2
+    odd = {name: value for name, value in json.loads(row.bundle_data).items() if name != "sha256"} | {
+        "odd": 1
+    }
+    file.write_text(json.dumps(odd | {"sha256": compute_sha256(odd)}))
+    status, _, err = day1("bundle", "upload", str(file), "--keep-only", "--name", "odd")
+    assert (status, err) == (0, "Not known here and dropped: odd\n")
+    assert day1("bundle", "delete", str(row.pk)) == (0, f"{row.pk}\tdeleted\n", "")
+    assert day1("bundle", "delete", str(row.pk))[0] == 1
     (tmp_path / "list.json").write_text("[1]")
     assert day1("bundle", "upload", str(tmp_path / "list.json"))[0] == 2
 

@@ -16,7 +16,7 @@ FORMAT, SCHEMA_VERSION = "day1-bundle", 1
 # A request has at most 8 MiB, and a document is sent within one.
 MAX_BYTES = 8 * 1024 * 1024 - 16 * 1024
 MAX_NESTING = 64
-BRANCH_LENGTH = 200
+BRANCH_LENGTH, TIME_LENGTH = 200, 100
 PARTS = ("facts", "conversations", "links", "relations")
 SEALS = ("sha256", "signature")  # are of all the rest
 ALGORITHM = "ed25519"
@@ -44,6 +44,8 @@ class Document:
     sha256: str
     signature: Signature | None
     data: Mapping[str, Any]  # all of it, as it was received
+    signer: str = ""  # the public key by which it was signed, also where the signature is gone
+    dropped: tuple[str, ...] = ()  # names of fields that nobody knows
 
 
 # ---- canonical form --------------------------------------------------------------------------------
@@ -162,6 +164,8 @@ def read_document(data: Mapping[str, Any]) -> Document:
     content = data.get("content")
     if not isinstance(content, dict) or set(content) - set(PARTS):
         raise Invalid("{field} must be an object of {parts}.", field="content", parts=", ".join(PARTS))
+    signature = read_signature(data.get("signature"))
+    c.text_check(TIME_LENGTH)("created_at", data.get("created_at", ""))
     return Document(
         name=check_bundle_name("name", data.get("name")),
         version=c.integer_check(1, 2**31 - 1)("version", data.get("version")),
@@ -170,8 +174,9 @@ def read_document(data: Mapping[str, Any]) -> Document:
         only_verified=c.check_boolean("only_verified", data.get("only_verified", False)),
         content={name: check_items(name, content.get(name, [])) for name in PARTS},
         sha256=c.text_check(64, min_length=64)("sha256", data.get("sha256")),
-        signature=read_signature(data.get("signature")),
+        signature=signature,
         data=data,
+        signer=signature.public_key if signature else "",
     )
 
 

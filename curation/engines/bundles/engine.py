@@ -1,14 +1,14 @@
 """Bundles: made of a branch, exported, uploaded, imported; none is ever changed."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from curation.engines.bundles.document import (
-    FIELD,
     FORMAT,
     SCHEMA_VERSION,
     Document,
@@ -16,17 +16,19 @@ from curation.engines.bundles.document import (
     check_document,
     compute_sha256,
     dump_document,
-    list_sealed,
     read_bytes,
 )
 from curation.engines.bundles.importing import ImportReport, import_document
-from curation.engines.bundles.keys import Trust, check_signature, judge_signature, sign_document
-from curation.engines.bundles.kinds import check_content, count_content, read_content
-from curation.engines.bundles.reading import Selection, count_secrets, plain_value, redact_content
+from curation.engines.bundles.keys import Trust, judge_signature, sign_document
+from curation.engines.bundles.kinds import count_content, read_content
+from curation.engines.bundles.known_fields import name_dropped
+from curation.engines.bundles.reading import Selection, plain_value, redact_content
+from curation.engines.bundles.uploads import check_upload, find_same, keep_upload, store_bundle
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
 from curation.engines.orders import BUNDLES
-from curation.engines.quarantine.hidden_bundles import IN_QUARANTINE, refuse_hidden
-from curation.models import Bundle, TrustedKey
+from curation.engines.quarantine.hidden_bundles import refuse_hidden
+from curation.models import Bundle
+from curation.models.bundles import DELETED
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.access.work_handles import get_owner_name
@@ -34,19 +36,32 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
+from memory.engines.support.growth import count_growth, measure_row
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import BranchForbidden, Conflict, Exists, Invalid, NotFound
+from memory.exceptions import BranchForbidden, Conflict, NotFound
 from memory.models import Branch
 from memory.models.nodes import next_rid
 from memory.redaction import redact_text
 
 CHECKS = BUNDLE.field_checks(Use.CREATE) | {"name": check_bundle_name}
 FILTERS = make_filter_checks(BUNDLE_FILTERS)
-MAX_LEAP = 10_000  # versions that an upload may be ahead of ours: the next ones must fit too
 ROW_BYTES = 1000  # of a bundle in a list, without its document
 Origin = Bundle.Origin
+
+
+class Upload(NamedTuple):
+    """The result of an upload: the bundle that was kept, the report of its import, what was read."""
+
+    bundle: Bundle | None
+    report: ImportReport | None
+    document: Document
+
+    @property
+    def dropped(self) -> list[str]:
+        """Return the names of the first fields that were dropped."""
+        return name_dropped(self.document)
 
 
 @retry_methods
@@ -81,8 +96,10 @@ class KnowledgeBundleEngine:
         imports: bool = False,
         dry_run: bool = False,
         require_trusted: bool = False,
-    ) -> tuple[Bundle | None, ImportReport | None]:
+    ) -> Upload:
         """Check a document, keep it, and with ``imports`` import it; a dry run writes nothing at all.
+
+        Fields that nobody knows are neither kept nor imported.
 
         A document that is here already is not kept twice. Raises Invalid for one of a wrong form, checksum or
         signature, or with secrets inside, TooLarge, Exists for another one of its name and version, Conflict
@@ -96,12 +113,29 @@ class KnowledgeBundleEngine:
         options["name"] = name
         if dry_run:
             find_same(actor, name, checked)
-            return None, import_document(checked, actor, dry_run=True, **options)
+            return Upload(None, import_document(checked, actor, dry_run=True, **options), checked)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             bundle = find_same(actor, name, checked) or keep_upload(actor, name, checked)
             report = import_document(checked, actor, dry_run=False, **options) if imports else None
-        return bundle, report
+        return Upload(bundle, report, checked)
+
+    def delete_bundle(self, *, bundle_id: UUID, actor: Actor) -> None:
+        """Delete the document of a bundle for good. What was imported of it stays, and its number is not
+        given again.
+
+        Needs the scope write for a bundle of the actor's own, curate for another. Raises NotFound, scope and
+        branch refusals.
+        """
+        actor.require_scope("write", grows=False)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            bundle = find_bundle(actor, bundle_id, lock=True)
+            if not self.may_delete(bundle=bundle, actor=actor):
+                actor.require_scope("curate")
+            empty_bundle(bundle)
+            detail = {"name": bundle.name, "version": bundle.version, "sha256": bundle.sha256}
+            record_entry(actor, "bundle.delete", str(bundle.pk), detail)
 
     def read_file(self, *, body: bytes) -> Any:
         """Return the JSON value of an uploaded file. Raises TooLarge, Invalid."""
@@ -132,6 +166,10 @@ class KnowledgeBundleEngine:
             dry_run=dry_run,
             require_trusted=require_trusted,
         )
+
+    def may_delete(self, *, bundle: Bundle, actor: Actor) -> bool:
+        """Return whether an actor that may see a bundle may delete it."""
+        return actor.has_scope("write" if bundle.owner == get_owner_name(actor) else "curate")
 
     # ---- reading -------------------------------------------------------------------------------
 
@@ -236,87 +274,8 @@ def seal_bundle(bundle: Bundle, data: dict[str, Any], signature: dict[str, str] 
 
 
 def find_next_version(actor: Actor, name: str) -> int:
-    newest = Bundle.objects.filter(project=actor.project_id, name=name).aggregate(n=Max("version"))["n"]
+    newest = Bundle.every.filter(project=actor.project_id, name=name).aggregate(n=Max("version"))["n"]
     return (newest or 0) + 1
-
-
-def find_vouched_version(actor: Actor, name: str) -> int:
-    """Return the newest version that was made here or that somebody trusted has signed, 0 without one.
-
-    Strangers' uploads would otherwise climb from one to the next, and take the numbers of ours along.
-    """
-    known = Bundle.objects.filter(project=actor.project_id, name=name)
-    keys = TrustedKey.objects.filter(project=actor.project_id).values("public_key")
-    vouched = known.filter(Q(origin=Origin.CREATED) | Q(public_key__in=keys))
-    return vouched.aggregate(n=Max("version"))["n"] or 0
-
-
-def store_bundle(actor: Actor, bundle: Bundle, action: str) -> None:
-    try:
-        bundle.save(force_insert=True)
-    except IntegrityError:
-        raise Exists("Version {n} of {name} exists already.", n=bundle.version, name=bundle.name) from None
-    detail = {"name": bundle.name, "version": bundle.version, "sha256": bundle.sha256}
-    record_entry(actor, action, str(bundle.pk), detail)
-
-
-# ---- uploads ---------------------------------------------------------------------------------------
-
-
-def check_upload(data: Any) -> Document:
-    """Check form, checksum and signature of a document, and that it has no secrets. Raises Invalid."""
-    document = check_document(data)
-    check_content(document.content)
-    check_signature(document)
-    if count := count_secrets(list_sealed(document.data)):
-        raise Invalid(
-            "The bundle holds {count} secrets, such as keys or passwords: take them out where it was made.",
-            count=count,
-            field=FIELD,
-        )
-    return document
-
-
-def find_same(actor: Actor, name: str, document: Document) -> Bundle | None:
-    """Return the bundle that was made of the same document. Raises Exists for another in its place."""
-    rows = Bundle.objects.filter(project=actor.project_id, name=name, version=document.version)
-    found = rows.first()
-    if found is not None and found.hidden:
-        raise Conflict(IN_QUARANTINE)
-    if found is not None and found.sha256 != document.sha256:
-        raise Exists(
-            "Another bundle is called {name}, version {n}: give this one another name.",
-            name=name,
-            n=document.version,
-            field="name",
-        )
-    if found is None and document.version - find_vouched_version(actor, name) > MAX_LEAP:
-        raise Invalid("{field} is far ahead of the versions that are here.", field="version")
-    return found
-
-
-def keep_upload(actor: Actor, name: str, document: Document) -> Bundle:
-    signature = document.signature
-    bundle = Bundle(
-        project_id=actor.project_id,
-        name=name,
-        version=document.version,
-        description=document.description,
-        origin=Origin.UPLOADED,
-        source_branch=document.source_branch,
-        only_verified=document.only_verified,
-        counts=count_content(dict(document.content)),
-        sha256=document.sha256,
-        signature=signature.value if signature else "",
-        public_key=signature.public_key if signature else "",
-        bundle_data=dump_document(document.data),
-        owner=get_owner_name(actor),
-        created_by=actor.label,
-        created_at=actor.write_time(),
-    )
-    bundle.size = len(bundle.bundle_data.encode("utf-8", "surrogatepass"))
-    store_bundle(actor, bundle, "bundle.upload")
-    return bundle
 
 
 # ---- rows ------------------------------------------------------------------------------------------
@@ -332,12 +291,11 @@ def list_visible_bundles(actor: Actor) -> QuerySet[Bundle]:
     return rows.filter(Q(source__in=allowed) | Q(owner=get_owner_name(actor)))
 
 
-def find_bundle(actor: Actor, bundle_id: UUID) -> Bundle:
-    """Return a bundle with its document. Raises NotFound, BranchForbidden."""
+def find_bundle(actor: Actor, bundle_id: UUID, lock: bool = False) -> Bundle:
+    """Return a bundle with its document, locked where that is wanted. Raises NotFound, BranchForbidden."""
     pk = c.parse_uuid("id", bundle_id)
-    found = (
-        Bundle.objects.filter(project=actor.project_id, pk=pk, hidden=False).select_related("source").first()
-    )
+    rows = Bundle.objects.filter(project=actor.project_id, pk=pk, hidden=False)
+    found = (rows.select_for_update() if lock else rows.select_related("source")).first()
     if found is None:
         raise NotFound("There is no bundle with this id.")
     if not list_visible_bundles(actor).filter(pk=pk).exists():
@@ -347,4 +305,15 @@ def find_bundle(actor: Actor, bundle_id: UUID) -> Bundle:
 
 def load_document(bundle: Bundle) -> Document:
     """Return the checked document of a stored bundle. Raises Invalid for one that was damaged."""
-    return check_document(read_bytes(bundle.bundle_data.encode("utf-8", "surrogatepass")))
+    document = check_document(read_bytes(bundle.bundle_data.encode("utf-8", "surrogatepass")))
+    return replace(document, signer=bundle.public_key)
+
+
+def empty_bundle(bundle: Bundle) -> None:
+    """Delete all of a bundle but its name, version and checksum, under which it may have left."""
+    size = measure_row(bundle)
+    bundle.origin, bundle.bundle_data, bundle.description = DELETED, "", ""
+    bundle.signature = bundle.public_key = ""
+    bundle.size, bundle.counts, bundle.left_out, bundle.redacted = 0, {}, {}, 0
+    bundle.save(force_update=True)
+    count_growth(bundle.project_id, 0, measure_row(bundle) - size)

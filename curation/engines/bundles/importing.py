@@ -19,6 +19,7 @@ from curation.engines.bundles.arrivals import (
 from curation.engines.bundles.document import Document
 from curation.engines.bundles.keys import Trust, judge_signature
 from curation.engines.bundles.kinds import KINDS, check_content
+from curation.engines.bundles.known_fields import MAX_NAMED, name_dropped
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager, check_name
 from memory.engines.facts.import_export import DryRunView
@@ -33,6 +34,7 @@ KIND = "bundle.import"
 PREFIX = "bundle/"
 MAX_LISTED = 100  # items that a report names, of those that are not new
 UNTRUSTED = "Nobody whom this project trusts has signed the bundle: its facts are unverified here."
+DROPPED = "These fields are not known here and were dropped: {names}."
 ALL_KINDS = ("facts", "conversations", "messages", "links", "relations")
 
 
@@ -55,6 +57,7 @@ class ImportReport:
     reset: int = 0
     listed: Sequence[ItemOutcome] = ()
     warnings: Sequence[str] = ()
+    dropped: Sequence[str] = ()  # the first fields that nobody knows
     commit: Commit | None = None
     lines: Sequence[str] = field(default_factory=list)  # of the first new facts
 
@@ -138,6 +141,16 @@ def write_all(commit: CommitWriter, arrivals: dict[str, Arrival]) -> None:
         arrival.write(commit)
 
 
+def list_warnings(document: Document, arriving: Arriving) -> list[str]:
+    """Return what the importer is to know: that nobody trusted signed it, and what was dropped."""
+    warnings = [] if arriving.trust.is_trusted else [UNTRUSTED]
+    if document.dropped:
+        more = len(document.dropped) - MAX_NAMED
+        names = ", ".join(name_dropped(document)) + (f" and {more} more" if more > 0 else "")
+        warnings.append(DROPPED.format(names=names))
+    return warnings
+
+
 def build_report(
     document: Document,
     arriving: Arriving,
@@ -162,6 +175,7 @@ def build_report(
         verified=verified,
         reset=reset,
         listed=[one for one in outcomes if one.state in (DUPLICATE, REFUSED)],
-        warnings=[] if arriving.trust.is_trusted else [UNTRUSTED],
+        warnings=list_warnings(document, arriving),
+        dropped=name_dropped(document),
         lines=[line.row.essence for line in facts.fresh],
     )

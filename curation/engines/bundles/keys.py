@@ -152,9 +152,9 @@ def check_signature(document: Document) -> None:
 
 def judge_signature(project_id: UUID, document: Document) -> Trust:
     """Return whether the project trusts who signed: its own key, or one that it named."""
-    if document.signature is None:
+    if not document.signer:
         return Trust(UNSIGNED)
-    key = encode(decode(document.signature.public_key))
+    key = encode(decode(document.signer))
     if SigningKey.objects.filter(project=project_id, public_key=key).exists():
         return Trust(TRUSTED, "this project")
     found = TrustedKey.objects.filter(project=project_id, public_key=key).first()

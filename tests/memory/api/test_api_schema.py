@@ -28,6 +28,7 @@ from curation.engines.review.review_queue import ReviewEngine
 from curation.engines.verification import VerificationEngine
 from memory.api import requests as r
 from memory.api import shapes
+from memory.api import pages
 from memory.api.pages import get_schema
 from memory.engines.facts import filters, links, rules
 from memory.engines.facts.bulk_actions import ActionEngine
@@ -94,6 +95,14 @@ def test_the_document_and_its_page_need_no_key(client) -> None:
     document = client.get("/api/v1/schema", headers={"Accept": "application/json"}).json()
     assert document["openapi"].startswith("3.1")
     assert document["paths"].keys() == get_schema()["paths"].keys()
+    for kind in ("application/json", "application/yaml", "application/vnd.oai.openapi"):
+        found = client.get("/api/v1/schema", headers={"Accept": kind})
+        assert (found.status_code, found["Content-Type"].partition(";")[0]) == (200, kind)
+        known = client.get("/api/v1/schema", headers={"Accept": kind, "If-None-Match": found["ETag"]})
+        assert (known.status_code, known.content, known["ETag"]) == (304, b"", found["ETag"])
+    made = pages.render_schema.cache_info().misses
+    client.get("/api/v1/schema")
+    assert pages.render_schema.cache_info().misses == made
     page = client.get("/api/v1/docs")
     assert page.status_code == 200
     assert b"<style" not in page.content
