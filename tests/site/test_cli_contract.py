@@ -44,7 +44,7 @@ CONSOLIDATE = {"consolidate"} | {
 }
 BUNDLE = {"bundle"} | {
     f"bundle {action}"
-    for action in "create list show export upload import key trust trusted distrust".split()
+    for action in "create list show export upload import delete key trust trusted distrust".split()
 }
 CONVERSATIONS = {"cherry-pick"} | {
     f"conversations {name}" for name in "fork compact diff semantic-diff export import".split()

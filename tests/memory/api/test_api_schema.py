@@ -26,9 +26,8 @@ from curation.api import review_shapes as review
 from curation.api.shapes import FactVerificationShape
 from curation.engines.review.review_queue import ReviewEngine
 from curation.engines.verification import VerificationEngine
+from memory.api import pages, shapes
 from memory.api import requests as r
-from memory.api import shapes
-from memory.api import pages
 from memory.api.pages import get_schema
 from memory.engines.facts import filters, links, rules
 from memory.engines.facts.bulk_actions import ActionEngine
