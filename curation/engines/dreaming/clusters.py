@@ -12,6 +12,7 @@ from memory.models import Fact
 BLOCK_SIZE = 1024  # rows of a matrix of cosines
 MAX_NEIGHBOURS = 64  # of a text that are remembered
 MAX_MEMBERS = 30
+HALF_TAKEN_OFF = 50  # observations of which half of what they have in common is taken off
 CONFIDENCE_WEIGHT, CONFIRMATION_WEIGHT = 0.1, 0.1
 MAX_CONFIRMATIONS = 5  # more weigh no more
 
@@ -33,16 +34,33 @@ def find_clusters(
         return
     order = sorted(range(len(facts)), key=lambda at: facts[at].uid)
     facts, matrix = [facts[at] for at in order], matrix[order]
-    near = find_neighbours(matrix, rules.cohesion)
+    own = take_common_off(matrix)
+    near = find_neighbours(own, find_least_cosine(rules))
     free = np.ones(len(facts), dtype=bool)
     for seed in sorted(range(len(facts)), key=lambda at: (-len(near[at]), at)):
         if not free[seed]:
             continue
-        members = gather_members(matrix, near[seed][free[near[seed]]], rules)
+        members = gather_members(own, near[seed][free[near[seed]]], rules)
         members = drop_disputed(facts, matrix, members, model)
         if len(members) >= rules.min_size:
             free[members] = False
             yield build_cluster(facts, matrix, members)
+
+
+def take_common_off(matrix: np.ndarray) -> np.ndarray:
+    """Return unit vectors without what all texts have in common, the more of it the more texts there are.
+
+    Observations of one speaker or in one form are all alike: that makes no group of them.
+    """
+    share = len(matrix) / (len(matrix) + HALF_TAKEN_OFF)
+    rest = matrix - share * matrix.mean(axis=0)
+    own: np.ndarray = rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-9)
+    return own
+
+
+def find_least_cosine(rules: DreamRules) -> float:
+    """Return the cosine of two members of the smallest group, each as far from its centroid as may be."""
+    return (rules.min_size * rules.cohesion**2 - 1) / (rules.min_size - 1)
 
 
 def find_neighbours(matrix: np.ndarray, least: float) -> list[np.ndarray]:
@@ -57,13 +75,15 @@ def find_neighbours(matrix: np.ndarray, least: float) -> list[np.ndarray]:
 
 
 def gather_members(matrix: np.ndarray, near: np.ndarray, rules: DreamRules) -> np.ndarray:
-    """Return the rows that are at the cohesion or nearer to the centroid of those that stay."""
+    """Return the rows that are at the cohesion or nearer to the centroid of those that stay.
+
+    They go one at a time, the farthest first: each changes where the centroid is.
+    """
     while len(near) >= rules.min_size:
         cosines = matrix[near] @ compute_centroid(matrix[near])
-        kept = near[cosines >= rules.cohesion]
-        if len(kept) == len(near):
+        if cosines.min() >= rules.cohesion:
             return near[np.argsort(-cosines, kind="stable")][:MAX_MEMBERS]
-        near = kept
+        near = np.delete(near, cosines.argmin())
     return near[:0]
 
 
