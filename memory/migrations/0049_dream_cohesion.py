@@ -12,7 +12,7 @@ def follow_default(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("memory", "0047_project_usage"),
+        ("memory", "0048_node_leases"),
     ]
 
     operations = [
