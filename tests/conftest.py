@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.models.signals import post_migrate
 
 from memory.actors import Actor, local_actor
+from memory.clock import clock
 from memory.db.backend import get_features, get_store_copies
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import create_main
@@ -142,6 +143,7 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left_over() -> Iterator[None]:
     """Reset ids of a rolled back database or an advanced clock, and drop unwritten values."""
+    clock.restart()
     next_rid.drop_leases()
     forget_known()
     new_uuid.restart_ids()

@@ -1,6 +1,7 @@
 """Row ids that several processes generate without coordination.
 
-rid = milliseconds since 2024 (41 bits) | node (10 bits) | counter (12 bits). A node number is leased in the
+rid = milliseconds since 2024 (41 bits) | node (10 bits) | counter (12 bits). They go by a clock that never
+goes back, and that begins where the store ends. A node number is leased in the
 database; no two processes have one at the same time, so their ids never collide. The counter borrows from the
 next millisecond and never goes back.
 """
@@ -8,17 +9,18 @@ next millisecond and never goes back.
 import os
 import secrets
 import threading
-import time
 import uuid
 
 from django.db import connection, models, transaction
 
+from memory.clock import clock
 from memory.conf import conf
 
 EPOCH_MS = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 NODES = 1024
 RANDOM_MASK = (1 << 62) - 1  # of a UUID version 7
 PER_MS = 4096
+RID_MS_SHIFT = 22  # bits of node and counter
 
 
 class Node(models.Model):
@@ -43,14 +45,14 @@ class Lease:
 
     def next_id(self) -> int | None:
         """Return the next id; None when the lease has expired."""
-        ms = max(_now_ms(), self._ms)
+        ms = max(read_ms(), self._ms)
         if ms > self._ms:
             self._ms, self._counter = ms, 0
         elif self._counter == PER_MS - 1:
             self._ms, self._counter = ms + 1, 0
         else:
             self._counter += 1
-        return self._ms << 22 | self.node << 12 | self._counter if self._ms < self.until else None
+        return self._ms << RID_MS_SHIFT | self.node << 12 | self._counter if self._ms < self.until else None
 
     def extend_lease(self) -> bool:
         """Extend the lease; return False when another process has the number."""
@@ -63,7 +65,7 @@ class Lease:
         start = secrets.randbelow(NODES)
         for step in range(NODES):
             number = (start + step) % NODES
-            free = Node.objects.filter(number=number, leased_until__lte=_now_ms())
+            free = Node.objects.filter(number=number, leased_until__lte=read_ms())
             if free.update(leased_until=until, holder=self.holder) or self._add_number(number, until):
                 return number
         raise RuntimeError(f"All {NODES} node numbers are in use; wait a minute.")
@@ -114,7 +116,7 @@ class RowIds:
     def _lasts_long(self) -> bool:
         with self._lock:
             until = self._shared.until if self._shared else 0
-        return until - _now_ms() > conf().commit_node_seconds * 500
+        return until - read_ms() > conf().commit_node_seconds * 500
 
     def _get_transaction_id(self) -> int:
         """Return an id under a lease that exists only in the running transaction.
@@ -138,12 +140,18 @@ class _Mark:
         """Do nothing."""
 
 
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000 - EPOCH_MS
+def read_ms() -> int:
+    """Return the milliseconds since 2024, by a clock that never goes back."""
+    return clock.read_ms() - EPOCH_MS
+
+
+def continue_ids(newest: int) -> None:
+    """Make all ids of this process greater than a stored row id, also where the clock was set back."""
+    clock.raise_to(((newest >> RID_MS_SHIFT) + EPOCH_MS + 1) * 1000)
 
 
 def lease_end() -> int:
-    return _now_ms() + conf().commit_node_seconds * 1000
+    return read_ms() + conf().commit_node_seconds * 1000
 
 
 next_rid = RowIds()
@@ -172,7 +180,7 @@ class PublicIds:
     def __call__(self) -> uuid.UUID:
         with self._lock:
             # A millisecond starts in its lower half, so that two processes rarely collide.
-            start = (time.time_ns() // 1_000_000 << 12) | secrets.randbits(11)
+            start = (clock.read_ms() << 12) | secrets.randbits(11)
             self._last = max(self._last + 1, start)
             ms, count = self._last >> 12, self._last & 0xFFF
         return uuid.UUID(int=ms << 80 | 7 << 76 | count << 64 | 1 << 63 | secrets.randbits(62))

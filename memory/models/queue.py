@@ -4,15 +4,15 @@ from typing import Self
 from uuid import UUID
 
 from django.db import models
-from django.utils import timezone
 
+from memory.clock import read_time
 from memory.models.nodes import uuid7
 
 
 class QueueQuerySet(models.QuerySet["QueueMessage"]):
     def due(self, queue: str) -> Self:
         """Return messages that may be claimed now, in order of delivery."""
-        due = self.filter(queue=queue, visible_at__lte=timezone.now(), set_aside_at=None)
+        due = self.filter(queue=queue, visible_at__lte=read_time(), set_aside_at=None)
         return due.order_by("priority", "visible_at")
 
     def held_by(self, holder: UUID) -> Self:
@@ -24,7 +24,7 @@ class QueueQuerySet(models.QuerySet["QueueMessage"]):
 
     def free(self) -> int:
         """Release every claim of these messages; return their number."""
-        return self.exclude(claim=None).update(claim=None, visible_at=timezone.now())
+        return self.exclude(claim=None).update(claim=None, visible_at=read_time())
 
 
 class QueueMessage(models.Model):

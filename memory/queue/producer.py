@@ -8,9 +8,9 @@ from typing import Any
 from celery import Celery
 from celery.app import app_or_default
 from django.db import transaction
-from django.utils import timezone
 from kombu.utils.json import dumps
 
+from memory.clock import read_time
 from memory.db.raw_select import select_equal
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
@@ -63,7 +63,7 @@ def retry_set_aside() -> int:
     """Queue the tasks again that were set aside; return their number."""
     with transaction.atomic():
         waiting = QueueMessage.objects.set_aside().order_by()
-        return waiting.update(set_aside_at=None, tries=0, claim=None, visible_at=timezone.now())
+        return waiting.update(set_aside_at=None, tries=0, claim=None, visible_at=read_time())
 
 
 def build_key(name: str, args: tuple[Any, ...]) -> str:

@@ -245,9 +245,9 @@ def test_a_killed_writer_leaves_whole_commits_and_all_that_it_acknowledged(actor
 
 def test_ids_are_made_while_another_thread_waits_to_lease(monkeypatch: pytest.MonkeyPatch) -> None:
     """Avoid a deadlock of writer and lease, which would last until the busy timeout."""
-    ids, now = RowIds(), nodes._now_ms
+    ids, now = RowIds(), nodes.read_ms
     ids.ensure_lease()
-    monkeypatch.setattr(nodes, "_now_ms", lambda: now() + 90_000)
+    monkeypatch.setattr(nodes, "read_ms", lambda: now() + 90_000)
     with ThreadPoolExecutor(2) as pool, transaction.atomic():
         pool.submit(alone(ids.ensure_lease))
         time.sleep(0.3)

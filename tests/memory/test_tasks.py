@@ -1,13 +1,13 @@
 """The tasks: registered under the names that engines and beat send, harmless when run twice."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 import time_machine
 from django.contrib.sessions.models import Session
 from django.utils import timezone
-from django_celery_beat.models import IntervalSchedule, PeriodicTask
+from django_celery_beat.models import IntervalSchedule, PeriodicTask, PeriodicTasks
 
 from curation import tasks as curation_tasks
 from curation.models import ReviewItem
@@ -31,7 +31,7 @@ from memory.models import (
     Vector,
 )
 from memory.queue.broker.scheduler import Scheduler
-from memory.queue.producer import NAMES
+from memory.queue.producer import NAMES, enqueue
 from tests.memory.test_queue import until
 
 
@@ -209,6 +209,41 @@ def test_beat_sends_what_is_due():
     assert until(lambda: QueueMessage.objects.count() >= len(SCHEDULE))
     assert beat.stop(2)
     assert not beat.alive()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_clock_that_is_set_back_stops_no_sweep():
+    """Send what is due by the clock as it is now, in a running scheduler and in a new one, and run it."""
+    intervals = {name for name, when, _ in SCHEDULE if not isinstance(when, tuple)}
+
+    def list_sent() -> set[str]:
+        return {name for name in intervals if QueueMessage.objects.filter(payload__contains=name).exists()}
+
+    with time_machine.travel("2026-11-26 22:00Z", tick=False) as machine:
+        scheduler = Scheduler(app=app)
+        machine.move_to("2026-11-27 09:00Z")
+        send_all(scheduler)
+        assert list_sent() == intervals
+        QueueMessage.objects.all().delete()
+        enqueue("memory.embed", "one")
+        machine.move_to("2026-11-20 09:00Z")
+        with app.connection_for_read() as link, link.SimpleQueue("day1") as queue:
+            assert queue.get(timeout=1).headers["task"] == "memory.embed"
+        for running in (scheduler, Scheduler(app=app)):
+            QueueMessage.objects.all().delete()
+            PeriodicTask.objects.update(last_run_at=datetime(2026, 11, 27, 9, tzinfo=UTC))
+            PeriodicTasks.update_changed()
+            send_all(running)
+            assert list_sent() == intervals
+        stored = PeriodicTask.objects.get(name="memory.tidy")
+        assert stored.last_run_at == datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+def send_all(scheduler: Scheduler) -> None:
+    """Tick until nothing is due."""
+    while scheduler.tick() == 0:
+        pass
+    scheduler.sync()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from django.db import DatabaseError, connection
-from django.utils import timezone
 
 from conversations.models import ConsolidationRun
+from memory.clock import read_time
 from memory.models import Session
 from memory.queue.producer import enqueue
 
@@ -37,7 +37,7 @@ def renew_lease(run: ConsolidationRun, stopping: threading.Event) -> None:
     rows = ConsolidationRun.objects.filter(pk=run.pk, state=State.RUNNING)
     while not stopping.wait(BEAT_SECONDS):
         try:
-            rows.update(lease_until=timezone.now() + LEASE)
+            rows.update(lease_until=read_time() + LEASE)
         except DatabaseError:  # the next beat may come through
             continue
         finally:
@@ -48,7 +48,7 @@ def end_dead_runs() -> None:
     """Mark runs as failed whose process died, and begin those of sessions anew; queue those again whose
     message was lost.
     """
-    now = timezone.now()
+    now = read_time()
     dead = ConsolidationRun.objects.filter(lease_until__lt=now)
     for run in dead.filter(state=State.RUNNING):
         ended = {"slot": None, "state": State.FAILED, "note": DIED, "finished_at": now}

@@ -13,6 +13,7 @@ from conversations.engines.consolidation.heartbeat import DIED, LEASE, QUEUE_LEA
 from conversations.models import ConsolidationRun
 from conversations.models.runs import COUNTS
 from memory.actors import Actor
+from memory.clock import read_time
 from memory.db.bulk_sql import insert_all
 from memory.db.retry import retry_transaction
 from memory.engines.audit.trail import record_entry
@@ -78,7 +79,7 @@ def claim_run(
     branch: Branch, level: str, target: str, actor: Actor, state: str = State.RUNNING
 ) -> ConsolidationRun:
     """Store a run that has its target alone. Raises Conflict."""
-    now, slot = timezone.now(), f"{branch.pk}:{level}:{target}"
+    now, slot = read_time(), f"{branch.pk}:{level}:{target}"
     run = ConsolidationRun(
         project_id=branch.project_id,
         branch=branch,
@@ -108,14 +109,14 @@ def end_run(run: ConsolidationRun, state: str, note: str) -> None:
 def take_queued(run_id: UUID) -> ConsolidationRun | None:
     """Begin a queued run; return None for one that another worker has, or that was given up."""
     queued = ConsolidationRun.objects.filter(pk=run_id, state=State.QUEUED)
-    if not queued.update(state=State.RUNNING, lease_until=timezone.now() + LEASE):
+    if not queued.update(state=State.RUNNING, lease_until=read_time() + LEASE):
         return None
     return ConsolidationRun.objects.select_related("branch").get(pk=run_id)
 
 
 def show_progress(run: ConsolidationRun) -> None:
     """Store what a language model was asked so far, as a sign of life."""
-    run.lease_until = timezone.now() + LEASE
+    run.lease_until = read_time() + LEASE
     ConsolidationRun.objects.filter(pk=run.pk).update(**{name: getattr(run, name) for name in PROGRESS})
 
 
@@ -137,7 +138,7 @@ def store_commit(run: ConsolidationRun, commit: Commit | None, counts: Mapping[s
     """
     values: dict[str, Any] = {name: getattr(run, name) + number for name, number in counts.items()}
     values["commits"] = [*run.commits, *([str(commit.pk)] if commit else [])]
-    values["lease_until"] = timezone.now() + LEASE
+    values["lease_until"] = read_time() + LEASE
     ConsolidationRun.objects.filter(pk=run.pk).update(**values)
     return values
 

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from memory.clock import read_time
 from memory.conf import conf
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
@@ -154,11 +155,11 @@ class EmbeddingEngine:
         """Embed due texts of all projects, round-robin, until done or out of time; return how many."""
         if (model := model_in_force()) is None:
             return 0
-        now = timezone.now()
-        given_up = Vector.objects.filter(state=State.FAILED, model=model, next_try__lte=now)
+        due = {"model": model, "next_try__lte": read_time()}
+        given_up = Vector.objects.filter(state=State.FAILED, **due)
         if given_up.exists():  # retry once a day
             given_up.update(state=State.PENDING, attempts=MAX_INVALID_RESPONSES - 1)
-        late = Vector.objects.filter(state=State.PENDING, next_try__lte=now, model=model)
+        late = Vector.objects.filter(state=State.PENDING, **due)
         return round_robin(late.values_list("project_id", flat=True).distinct(), self.embed_pending, seconds)
 
     def count_backlog(self, project_id: UUID) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 from django.db.models import Case, F, QuerySet, Value, When
-from django.utils import timezone
 
+from memory.clock import read_time
 from memory.conf import conf
 from memory.db.backend import get_index
 from memory.engines.support.batches import batched
@@ -53,7 +53,7 @@ def pending_vectors(project_id: UUID, model: str) -> QuerySet[Vector]:
 
 def due_vectors(project_id: UUID, model: str) -> QuerySet[Vector]:
     """Return the pending texts that may be tried now."""
-    return pending_vectors(project_id, model).filter(next_try__lte=timezone.now())
+    return pending_vectors(project_id, model).filter(next_try__lte=read_time())
 
 
 class ProjectLocks:
@@ -196,9 +196,9 @@ class EmbeddingRun:
         times = []
         for attempts, slots in groups.items():
             give_up = fatal and attempts >= MAX_INVALID_RESPONSES
-            state, until = State.PENDING, timezone.now() + wait_after(attempts, error)
+            state, until = State.PENDING, read_time() + wait_after(attempts, error)
             if give_up:
-                state, until = State.FAILED, timezone.now() + DAILY
+                state, until = State.FAILED, read_time() + DAILY
                 log.warning("Project %s: %d texts given up: %s", self.project_id, len(slots), text)
             times.append(until)
             for batch in batched(slots, BATCH_SIZE):
@@ -208,7 +208,7 @@ class EmbeddingRun:
 
     def _resume_waiting(self) -> None:
         """Make texts due that were delayed only by an outage of the provider."""
-        now = timezone.now()
+        now = read_time()
         resting = pending_vectors(self.project_id, self.model).filter(next_try__gt=now)
         resting = resting.exclude(error__startswith=INVALID_RESPONSE)
         if resting.exists():

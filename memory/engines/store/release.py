@@ -1,10 +1,16 @@
-"""Whether this code knows all that was done to a store: one that a newer release has migrated is refused."""
+"""The first look at a store: one that a newer release has migrated is refused, and ids go on from its own."""
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
+from django.db import DatabaseError
+from django.db.models import Max
+
 from memory.db.errors import NewerStore
+from memory.models.nodes import continue_ids, new_rid
 
 ROOT = Path(__file__).resolve().parents[3]
 APPS = ("memory", "conversations", "curation", "analytics")
@@ -26,6 +32,18 @@ def check_release(connection: Any, **_: Any) -> None:
         raise NewerStore(migration=".".join(unknown[0]), copy=describe_copy(name, unknown))
     if migrations:
         _checked.add(name)
+        continue_ids(find_newest_rid(connection))
+
+
+def find_newest_rid(connection: Any) -> int:
+    """Return the greatest row id of the store, by the keys of its tables; one that is damaged is left out."""
+    newest = 0
+    for model in apps.get_models():
+        if model._meta.pk.default is new_rid:
+            with suppress(DatabaseError):
+                found = model._base_manager.using(connection.alias).aggregate(newest=Max("pk"))
+                newest = max(newest, found["newest"] or 0)
+    return newest
 
 
 def list_applied(connection: Any) -> list[tuple[str, str]]:

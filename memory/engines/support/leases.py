@@ -10,7 +10,8 @@ from typing import Any, Self
 from uuid import UUID, uuid4
 
 from django.db.models import Model, Q, QuerySet
-from django.utils import timezone
+
+from memory.clock import read_time
 
 QUEUED, RUNNING, WAITING = "queued", "running", "waiting"
 LEASE_SECONDS = 60  # that a run has beside the time for an answer
@@ -51,17 +52,17 @@ class Lease:
 
     def renew(self, seconds: float) -> None:
         """Say that the worker is alive. Raises LeaseLost."""
-        self.update(resume_at=timezone.now() + timedelta(seconds=seconds))
+        self.update(resume_at=read_time() + timedelta(seconds=seconds))
 
     def postpone(self, seconds: float, **values: Any) -> None:
         """Give the row back, to be taken again after so many seconds. Raises LeaseLost."""
-        resume_at = timezone.now() + timedelta(seconds=min(seconds, MAX_WAIT))
+        resume_at = read_time() + timedelta(seconds=min(seconds, MAX_WAIT))
         self.update(state=WAITING, resume_at=resume_at, **values)
 
 
 def claim_row(model: type[Model], pk: UUID, seconds: float) -> bool:
     """Take a row that no worker has, until its next sign of life is due; return whether it was free."""
-    now = timezone.now()
+    now = read_time()
     free = Q(state=QUEUED) | Q(state__in=[RUNNING, WAITING], resume_at__lte=now)
     taken = {"state": RUNNING, "resume_at": now + timedelta(seconds=seconds), "lease": uuid4()}
     return bool(model._default_manager.filter(free, pk=pk).update(**taken))
@@ -69,14 +70,14 @@ def claim_row(model: type[Model], pk: UUID, seconds: float) -> bool:
 
 def hold_row(row: Any, seconds: float) -> None:
     """Make a row that is not stored yet the caller's own: no sweep takes it while its lease lasts."""
-    row.state, row.resume_at = RUNNING, timezone.now() + timedelta(seconds=seconds)
+    row.state, row.resume_at = RUNNING, read_time() + timedelta(seconds=seconds)
     row.lease = uuid4()
 
 
 def list_due(model: type[Model]) -> list[UUID]:
     """Return the rows that waited long enough, or whose message or worker was lost."""
     due = model._default_manager.filter(state__in=[QUEUED, RUNNING, WAITING])
-    due = due.exclude(resume_at__gt=timezone.now())
+    due = due.exclude(resume_at__gt=read_time())
     return list(due.order_by("pk").values_list("pk", flat=True))
 
 

@@ -1,10 +1,16 @@
 """The scheduler of periodic tasks: defaults in code, changes of the admin in the database."""
 
+from datetime import datetime, timedelta
+from time import time
 from typing import Any, Self
 
+from celery.schedules import schedstate
 from django.db.models import QuerySet
 from django_celery_beat.models import PeriodicTask
 from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
+
+MAX_AHEAD = timedelta(minutes=1)  # of a last run, beyond which the clock was set back since
+LONG_AGO = timedelta(days=366)
 
 
 class Entry(ModelEntry):
@@ -15,9 +21,29 @@ class Entry(ModelEntry):
             return cls(stored, app=app)
         return super().from_entry(name, app=app, **entry)
 
+    def is_due(self) -> schedstate:
+        """Return whether it is due: at once where its last run is still to come, by a clock that was wrong.
+
+        Otherwise it would wait until the clock is there again.
+        """
+        if self.last_run_at - self._default_now() > MAX_AHEAD:
+            self.last_run_at = self._default_now() - LONG_AGO
+        return super().is_due()
+
 
 class Scheduler(DatabaseScheduler):
     Entry = Entry
+    _ticked_at = 0.0
+
+    def tick(self, *args: Any, **kwargs: Any) -> float:
+        """Send what is due. When the clock was set back, what was to come is reckoned anew."""
+        now = time()
+        if now < self._ticked_at - MAX_AHEAD.total_seconds():
+            self._heap = None
+            self._last_full_sync = datetime.now()
+        self._ticked_at = now
+        wait: float = super().tick(*args, **kwargs)
+        return wait
 
     def enabled_models_qs(self) -> QuerySet[PeriodicTask]:
         """Return all enabled tasks.

@@ -16,10 +16,10 @@ from uuid import UUID, uuid4
 from django.db import DatabaseError, InterfaceError, transaction
 from django.db import connection as db  # kombu uses the name connection itself
 from django.db.models import F
-from django.utils import timezone
 from kombu.transport import virtual
 from kombu.utils.json import dumps, loads
 
+from memory.clock import read_time
 from memory.db.backend import get_backend
 from memory.db.errors import DamageFound
 from memory.models import QueueMessage
@@ -112,14 +112,14 @@ class Channel(virtual.Channel):
 
     def _claim_row(self, row: QueueMessage) -> bool:
         # Several workers may have seen this row; the first update claims it.
-        now = timezone.now()
+        now = read_time()
         seen = QueueMessage.objects.filter(pk=row.pk, claim=row.claim, visible_at__lte=now)
         with short_write():
             return bool(seen.update(claim=self.holder, visible_at=now + timedelta(seconds=self.lease)))
 
     def _set_aside(self, row: QueueMessage) -> None:
         """Set a message aside that stopped its workers; it waits until a person runs it again."""
-        now = timezone.now()
+        now = read_time()
         seen = QueueMessage.objects.filter(pk=row.pk, claim=row.claim, set_aside_at=None)
         with short_write():
             if seen.update(claim=None, set_aside_at=now):
@@ -166,7 +166,7 @@ class Channel(virtual.Channel):
         qos: Any = self.qos
         if tags := qos.list_unacknowledged():
             with short_write():
-                self._held_rows(*tags).update(visible_at=timezone.now() + timedelta(seconds=self.lease))
+                self._held_rows(*tags).update(visible_at=read_time() + timedelta(seconds=self.lease))
 
     # ---- whole queues --------------------------------------------------------------------------
 
@@ -269,6 +269,6 @@ def take_back_tries(tags: Iterable[str]) -> None:
 
 def parse_eta(eta: str | None) -> datetime:
     if not eta:
-        return timezone.now()
+        return read_time()
     when = datetime.fromisoformat(eta)
     return when if when.tzinfo else when.replace(tzinfo=UTC)
