@@ -7,6 +7,7 @@ starts then begins where the store ends: see ``memory.engines.store.release``.
 import os
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 MICROSECONDS = 1_000_000
@@ -16,24 +17,24 @@ class ForwardClock:
     """Microseconds since 1970. Thread-safe; a forked child goes on from its parent's."""
 
     def __init__(self) -> None:
-        self._reading, self._steady = 0, 0
         self.restart_lock()
+        self.restart()
 
     def restart_lock(self) -> None:
         self._lock = threading.Lock()
 
-    def restart(self) -> None:
-        """Go by the machine's clock again (for tests)."""
+    def restart(self, count: Callable[[], int] = time.monotonic_ns) -> None:
+        """Go by the machine's clock again, and count on by another; for tests, whose clocks stand still."""
         with self._lock:
-            self._reading, self._steady = 0, 0
+            self._count, self._reading, self._counted = count, 0, 0
 
     def read(self) -> int:
         with self._lock:
-            now, steady = time.time_ns() // 1000, time.monotonic_ns() // 1000
-            counted = self._reading + max(steady - self._steady, 0)
-            if now < counted:
-                return counted
-            self._reading, self._steady = now, steady
+            now, counted = time.time_ns() // 1000, self._count() // 1000
+            expected = self._reading + max(counted - self._counted, 0)
+            if now < expected:
+                return expected
+            self._reading, self._counted = now, counted
             return now
 
     def read_ms(self) -> int:
@@ -43,7 +44,7 @@ class ForwardClock:
         """Go on from a time that is still to come on the machine's clock."""
         if floor > self.read():
             with self._lock:
-                self._reading, self._steady = floor, time.monotonic_ns() // 1000
+                self._reading, self._counted = floor, self._count() // 1000
 
 
 clock = ForwardClock()

@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -143,7 +144,7 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left_over() -> Iterator[None]:
     """Reset ids of a rolled back database or an advanced clock, and drop unwritten values."""
-    clock.restart()
+    clock.restart(time.time_ns)  # time_machine, which may stop it, does not stop the other one
     next_rid.drop_leases()
     forget_known()
     new_uuid.restart_ids()

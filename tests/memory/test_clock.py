@@ -48,8 +48,8 @@ def test_a_new_process_goes_on_where_the_store_ends(actor: Actor) -> None:
 
 
 def test_a_running_process_counts_on(actor: Actor) -> None:
+    clock.restart()
     with time_machine.travel("2026-11-27 09:00Z", tick=False) as machine:
-        clock.restart()
         at, rid, uid = read_time(), new_rid(), new_uuid()
         machine.move_to("2026-11-20 09:00Z")
         assert read_time() >= at
