@@ -3,7 +3,7 @@
 Engines and querysets read it here: ``connection.index`` is unknown to the types of Django.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -13,6 +13,7 @@ import numpy as np
 from django.db import DEFAULT_DB_ALIAS, connections, models
 
 from memory.db.damage import Damage
+from memory.db.indexes import FullTextIndex
 from memory.db.store_copies import Changes, CopyInfo
 
 Ranked = list[tuple[int, float]]  # (rid, score), best first
@@ -99,6 +100,27 @@ class OnlineCopy(Protocol):
     def copy_to(self, target: Path, tell: Callable[[int, int], None]) -> str: ...
 
 
+class FileCheck(Protocol):
+    """A check of a database file's pages, tables and indexes."""
+
+    path: Path
+
+    def open_alias(self) -> AbstractContextManager[str]: ...
+    def read_state(self) -> dict[str, str]: ...
+    def has_lost_log(self, before: dict[str, str]) -> bool: ...
+    def find_damage(self, tell: Callable[[int, int], None]) -> Iterator[tuple[str, str]]: ...
+
+
+class IndexCheck(Protocol):
+    """A check of the full text in a database file against the rows."""
+
+    def read_entries(self, table: str, rids: Sequence[int]) -> dict[int, tuple[str, str]]: ...
+    def count_strays(self, table: str, model: Any, limit: int) -> tuple[int, list[int]]: ...
+    def expected_entry(self, index: FullTextIndex, row: Any, pinned: bool = False) -> tuple[str, str]: ...
+    def expected_closed(self, index: FullTextIndex, row: Any) -> tuple[str, str]: ...
+    def has_other_words(self, table: str) -> bool: ...
+
+
 class EmptyStore(Protocol):
     """The tables of a database before anything is in them."""
 
@@ -137,6 +159,10 @@ class FileBackend(Backend, Protocol):
     def online_copy(self) -> OnlineCopy: ...
     @property
     def empty_store(self) -> EmptyStore: ...
+    @property
+    def file_check(self) -> FileCheck: ...
+    @property
+    def index_check(self) -> IndexCheck: ...
 
     def bar_older_code(self, sentence: str) -> None: ...
 
@@ -171,3 +197,13 @@ def bar_older_code(sentence: str, using: str = DEFAULT_DB_ALIAS) -> None:
 def get_empty_store(using: str = DEFAULT_DB_ALIAS) -> EmptyStore:
     """Return the maker of a store's tables; for databases that have online backups."""
     return cast(FileBackend, connections[using]).empty_store
+
+
+def get_file_check(using: str = DEFAULT_DB_ALIAS) -> FileCheck:
+    """Return the check of the database file; for databases that are one."""
+    return cast(FileBackend, connections[using]).file_check
+
+
+def get_index_check(using: str = DEFAULT_DB_ALIAS) -> IndexCheck:
+    """Return the check of the full text; for databases that are a file."""
+    return cast(FileBackend, connections[using]).index_check

@@ -1,0 +1,186 @@
+"""Damage of a database file: what SQLite itself finds in pages, tables and indexes, read-only."""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
+from memory.db.sqlite.online_backup import HEALTHY, MAGIC
+from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, read_state
+from memory.db.temporary_database import temporary_alias
+from memory.db.work_slots import work_slots
+
+MAX_MESSAGES = 20  # of one table
+INDEX = re.compile(r"(?:missing from|in|entries in) index (\S+)")
+TREE = re.compile(r"(?:Tree|On tree page) (\d+)")
+SHADOW = re.compile(rf"(\w+)_(?:{'|'.join(SHADOW_SUFFIXES)})$")
+
+Damage = tuple[str, str]  # the name of a kind, and where it is
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first bytes of a database file: size of a page, pages by its own count, and whether that counts."""
+
+    page_bytes: int
+    pages: int
+    counts: bool
+
+    @property
+    def file_bytes(self) -> int:
+        return self.page_bytes * self.pages
+
+
+def read_header(path: Path) -> Header | None:
+    """Return the header of a file; None where it is no database."""
+    with path.open("rb") as file:
+        head = file.read(HEADER_BYTES)
+    if len(head) < HEADER_BYTES or not head.startswith(MAGIC):
+        return None
+    size = int.from_bytes(head[16:18], "big")
+    # The count of pages is right where the counter of changes was written with it.
+    return Header(65_536 if size == 1 else size, int.from_bytes(head[28:32], "big"), head[24:28] == head[92:96])
+
+
+def get_path(connection: Any) -> Path:
+    """Return the file of a connection, whose name may be an address with options."""
+    name = str(connection.settings_dict["NAME"])
+    return Path(unquote(urlsplit(name).path) if name.startswith("file:") else name)
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """Open a database that nothing of this connection can change, its log included."""
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+
+
+def is_truncated(path: Path) -> bool:
+    """Return whether pages are missing at the end of a file; its log has none of them."""
+    header, log = read_header(path), Path(f"{path}-wal")
+    if header is None or not header.counts or (log.exists() and log.stat().st_size):
+        return False
+    return path.stat().st_size < header.file_bytes
+
+
+class FileCheck:
+    """The check of a connection's database file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def open_alias(self) -> Iterator[str]:
+        """Open the database under an alias that only reads, while others may be writing it."""
+        options = {"init_command": "PRAGMA query_only = ON"}
+        with temporary_alias({"NAME": f"file:{quote(str(self.path))}?mode=ro", "OPTIONS": options}) as alias:
+            yield alias
+
+    def read_state(self) -> dict[str, str]:
+        """Return what tells this file from an older copy of it."""
+        return read_state(self.path)
+
+    def has_lost_log(self, before: dict[str, str]) -> bool:
+        """Return whether the file is as it was in a former state, but for a log that it had then."""
+        return has_lost_log(self.path, before)
+
+    def find_damage(self, tell: Callable[[int, int], None]) -> Iterator[Damage]:
+        """Yield what is damaged, table by table in short reads; (done, total) tables are told."""
+        if read_header(self.path) is None:
+            yield "not_a_database", self.path.name
+            return
+        if is_truncated(self.path):
+            yield "truncated_file", describe_truncation(self.path)
+        with work_slots.leave_slot(), closing(open_read_only(self.path)) as database:
+            try:
+                tables, roots = list_tables(database), list_roots(database)
+            except sqlite3.Error as error:
+                yield "unreadable_schema", str(error)
+                return
+            for done, table in enumerate(tables):
+                tell(done, len(tables))
+                yield from find_table_damage(database, table, roots)
+
+
+def describe_truncation(path: Path) -> str:
+    header = read_header(path)
+    assert header is not None
+    return f"{path.name}: {path.stat().st_size} of {header.file_bytes} bytes"
+
+
+def list_tables(database: sqlite3.Connection) -> list[str]:
+    sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name"
+    return ["sqlite_master", *(name for (name,) in database.execute(sql))]
+
+
+def list_roots(database: sqlite3.Connection) -> dict[int, tuple[str, str]]:
+    """Return kind and name of what begins at each page."""
+    sql = "SELECT rootpage, type, name FROM sqlite_master WHERE rootpage > 0"
+    return {page: (kind, name) for page, kind, name in database.execute(sql)}
+
+
+def find_table_damage(
+    database: sqlite3.Connection, table: str, roots: dict[int, tuple[str, str]]
+) -> Iterator[Damage]:
+    """Yield what of a table and its indexes is damaged, once each."""
+    try:
+        rows = database.execute(f'PRAGMA integrity_check("{table}")').fetchmany(MAX_MESSAGES)
+    except sqlite3.Error:
+        rows = [("",)]
+    lines = {line for (text,) in rows if text != HEALTHY for line in text.split("\n")}
+    found = {name_place(line, roots) for line in lines if line}
+    if lines and (None in found or not found):  # SQLite says that something is wrong, and not where
+        found |= set(find_broken_trees(database, table)) or {("table", table)}
+    yield from sorted(name_damage(*place) for place in found if place)
+
+
+def name_place(line: str, roots: dict[int, tuple[str, str]]) -> tuple[str, str] | None:
+    """Return kind and name of what a message of SQLite's is about; None where it does not say so."""
+    if found := INDEX.search(line):
+        return "index", found[1]
+    return roots.get(int(found[1])) if (found := TREE.search(line)) else None
+
+
+def name_damage(kind: str, name: str) -> Damage:
+    if shadow := SHADOW.match(name):
+        return "damaged_full_text", shadow[1]
+    return ("damaged_index" if kind == "index" else "damaged_table"), name
+
+
+def find_broken_trees(database: sqlite3.Connection, table: str) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of a table and its indexes that cannot be read to their end."""
+    if not can_read(database, f'SELECT * FROM "{table}" NOT INDEXED'):
+        yield "table", table
+    for name, sql in list_index_scans(database, table):
+        if not can_read(database, sql):
+            yield "index", name
+
+
+def can_read(database: sqlite3.Connection, sql: str) -> bool:
+    database.text_factory = bytes  # a text that is no UTF-8 is not what is asked here
+    try:
+        for _ in database.execute(sql):
+            pass
+    except sqlite3.Error:
+        return False
+    finally:
+        database.text_factory = str
+    return True
+
+
+def list_index_scans(database: sqlite3.Connection, table: str) -> list[tuple[str, str]]:
+    """Return the indexes of a table, each with a statement that reads all of it and nothing else."""
+    indexes = database.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? ORDER BY name", [table]
+    )
+    return [(name, scan_index(database, table, name, sql or "")) for name, sql in indexes.fetchall()]
+
+
+def scan_index(database: sqlite3.Connection, table: str, name: str, sql: str) -> str:
+    columns = [row[2] for row in database.execute(f'PRAGMA index_info("{name}")')]
+    listed = ", ".join(f'"{column}"' for column in columns)
+    _, where, condition = sql.partition(" WHERE ")  # of an index of some rows
+    return f'SELECT rowid, {listed} FROM "{table}" INDEXED BY "{name}"{where}{condition} ORDER BY {listed}'

@@ -1,0 +1,117 @@
+"""The check of a store as a whole: it reads, tells what it found, and keeps the result for the health."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS
+from django.utils import timezone
+
+from memory.db.backend import get_features, get_file_check
+from memory.engines.store.check import commits, files, high_water, index, vectors, versions, work  # noqa: F401
+from memory.engines.store.check.files import LOST_FILE
+from memory.engines.store.check.problems import (
+    CHECKS,
+    Check,
+    CheckedStore,
+    Findings,
+    Problem,
+    ProblemKind,
+    list_checks,
+)
+from memory.engines.store.check.rows import UNREADABLE
+from memory.exceptions import Invalid
+
+# As they run: what others rest on comes first.
+ORDER = ("file", "foreign_keys", "content", "versions", "commits", "audit", "mark", "index", "vectors", "queue", "clock")
+Tell = Callable[[str, int, int], None]  # title of a check, done, total
+
+UNREADABLE_STORE = ProblemKind(
+    "check_stopped",
+    "checks that could not be carried out",
+    advice="Mend what the other checks found, and check again.",
+)
+WITHOUT_FILE = "this database checks its files itself"
+LOST = "the file cannot be read"
+
+
+@dataclass
+class CheckReport:
+    """What a check of the whole store found; ``skipped`` says why, by the name of a check."""
+
+    at: datetime
+    checks: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.problems
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "at": self.at.isoformat(),
+            "ok": self.is_clean,
+            "checks": self.checks,
+            "problems": [problem.describe() for problem in self.problems],
+            "notes": self.notes,
+            "skipped": self.skipped,
+        }
+
+
+def ignore_progress(title: str, done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+class CheckEngine:
+    def check_store(self, names: Sequence[str] = (), tell: Tell = ignore_progress) -> CheckReport:
+        """Check the store, or only what these names stand for. It reads, while others may write.
+
+        Raises Invalid for a check that does not exist.
+        """
+        if unknown := [name for name in names if name not in CHECKS]:
+            raise Invalid(
+                "There is no check {name}; there are {known}.",
+                name=unknown[0],
+                known=", ".join(sorted_names()),
+                field="only",
+            )
+        report = CheckReport(timezone.now())
+        with open_store() as (alias, path):
+            for check in sorted(list_checks(tuple(names)), key=lambda check: sorted_names().index(check.name)):
+                self._run_check(check, alias, path, report, tell)
+        return report
+
+    def _run_check(
+        self, check: Check, alias: str, path: Path | None, report: CheckReport, tell: Tell
+    ) -> None:
+        lost = any(problem.kind.name in LOST_FILE for problem in report.problems)
+        if lost or (check.needs_file and path is None):
+            report.skipped[check.name] = LOST if lost else WITHOUT_FILE
+            return
+        findings = Findings(check.name)
+        store = CheckedStore(alias, path, lambda done, total: tell(check.title, done, total))
+        try:
+            check.find(store, findings)
+        except UNREADABLE as error:
+            findings.add(UNREADABLE_STORE, f"{check.name}: {error}")
+        report.checks.append(check.name)
+        report.problems += findings.problems.values()
+        report.notes |= findings.notes
+
+
+def sorted_names() -> list[str]:
+    """Return the names of all checks in their order, those of other apps last."""
+    return [*ORDER, *(name for name in CHECKS if name not in ORDER)]
+
+
+@contextmanager
+def open_store() -> Iterator[tuple[str, Path | None]]:
+    """Yield an alias that reads the store, and its file where it is one."""
+    is_file = get_features().has_online_backup
+    with get_file_check().open_alias() if is_file else nullcontext(DEFAULT_DB_ALIAS) as alias:
+        yield alias, get_file_check().path if is_file else None

@@ -1,0 +1,85 @@
+"""The database's own check of its file, and keys between its tables."""
+
+from typing import Any
+
+from django.apps import apps
+from django.db import models
+from django.db.models import Exists, OuterRef
+
+from memory.db.backend import get_file_check
+from memory.db.model_graph import in_order
+from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
+from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS
+from memory.engines.store.check.versions import RESTORE
+
+SALVAGE = "Restore a backup, or write what can be read to a new store: day1 salvage."
+KINDS = {
+    kind.name: kind
+    for kind in (
+        ProblemKind("not_a_database", "files that are no database", advice="Restore a backup."),
+        ProblemKind("truncated_file", "files of which the end is missing", advice=SALVAGE),
+        ProblemKind("unreadable_schema", "files whose list of tables cannot be read", advice=SALVAGE),
+        ProblemKind("damaged_table", "tables with damaged pages", advice=SALVAGE),
+        ProblemKind("damaged_index", "indexes that are damaged", repair="makes the index anew from its table"),
+        ProblemKind(
+            "damaged_full_text",
+            "full-text tables with damaged pages",
+            repair="rebuilds the full-text index from the rows",
+        ),
+    )
+}
+LOST_FILE = frozenset({"not_a_database", "unreadable_schema"})  # nothing else can be checked
+BROKEN_KEY = ProblemKind(
+    "broken_foreign_key",
+    "rows that refer to a row that is gone",
+    repair="empties the reference where the row may do without",
+    advice=RESTORE,
+)
+MISSING_TABLE = ProblemKind(
+    "missing_table", "tables that are gone, or older than this Day1", advice="Start `up` once, or restore a backup."
+)
+
+
+@add_check("file", "The file, its pages, tables and indexes, as the database itself checks them", needs_file=True)
+def check_file(store: CheckedStore, findings: Findings) -> None:
+    for name, place in get_file_check(store.alias).find_damage(store.tell):
+        findings.add(KINDS[name], place)
+
+
+@add_check("foreign_keys", "References between rows, each to a row that is there")
+def check_foreign_keys(store: CheckedStore, findings: Findings) -> None:
+    kinds = list_tables()
+    for done, kind in enumerate(kinds):
+        store.tell(done, len(kinds))
+        for field in list_references(kind):
+            try:
+                check_reference(store, kind, field, findings)
+            except UNREADABLE as error:
+                missing = "no such" in str(error)
+                findings.add(MISSING_TABLE if missing else UNREADABLE_ROWS, f"{kind._meta.db_table}: {error}")
+
+
+def list_tables() -> list[type[models.Model]]:
+    """Return every table of a store, parents first."""
+    every = apps.get_models(include_auto_created=True)
+    return in_order(kind for kind in every if kind._meta.managed and not kind._meta.proxy)
+
+
+def list_references(kind: type[models.Model]) -> list[Any]:
+    return [field for field in kind._meta.local_concrete_fields if field.is_relation]
+
+
+def find_broken(store: CheckedStore, kind: Any, field: Any) -> Any:
+    """Return the rows of a table whose reference leads nowhere."""
+    target = field.target_field
+    known = store.rows(field.related_model).filter(**{target.attname: OuterRef(field.attname)})
+    return store.rows(kind).exclude(**{field.attname: None}).filter(~Exists(known))
+
+
+def check_reference(store: CheckedStore, kind: Any, field: Any, findings: Findings) -> None:
+    broken = find_broken(store, kind, field)
+    if count := broken.count():
+        found = broken.values_list("pk", field.attname)[:MAX_EXAMPLES]
+        target = field.related_model._meta.db_table
+        examples = [f"{kind._meta.db_table} {pk}: {target} {value}" for pk, value in found]
+        findings.add(BROKEN_KEY, *examples, count=count)

@@ -1,0 +1,109 @@
+"""The high-water mark: how far the audit trail was sealed, kept in a file beside the store.
+
+It is written after the seal is in the store for good, so that it never promises more than the store has. It
+only moves on along one trail: a store that lacks what the mark names leaves it as it is, until a person takes
+the store as it is.
+"""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS
+
+from memory.db import atomic_files
+from memory.db.backend import get_features, get_file_check
+from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
+from memory.models import AuditEntry, Project
+
+SUFFIX = "-mark"
+FORMAT = 1
+
+TAKE = "takes the store as it is: its mark is written anew, and what is missing stays so"
+ADVICE = (
+    "Put the newer store, with its log, or a newer backup in its place; what was erased since an older copy was"
+    " made must be erased again."
+)
+OLDER_COPY = ProblemKind(
+    "older_copy", "projects of which the store has less than it had: an older copy of it", TAKE, ADVICE
+)
+MISSING_LOG = ProblemKind(
+    "missing_log",
+    "projects of which the store has less than it had: its write-ahead log (-wal) is gone",
+    TAKE,
+    ADVICE,
+)
+
+
+def name_mark(path: Path) -> Path:
+    return path.with_name(f"{path.name}{SUFFIX}")
+
+
+def read_mark(path: Path) -> dict[str, Any] | None:
+    """Return what the mark says; None without one that can be read."""
+    try:
+        mark = json.loads(name_mark(path).read_text(encoding="utf-8"))
+        return mark if mark["format"] == FORMAT else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def write_mark(path: Path, places: dict[str, tuple[int, str]]) -> None:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    mark = {"format": FORMAT, "at": now, **get_file_check().read_state(), "sealed": places}
+    draft = atomic_files.create_draft(name_mark(path))
+    try:
+        draft.write_text(json.dumps(mark, indent=1), encoding="utf-8")
+        atomic_files.publish_file(draft, name_mark(path), replace=True)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def keep_mark(*, anew: bool = False) -> None:
+    """Write down how far the trails are sealed; call it after a seal, outside of a transaction.
+
+    ``anew`` also replaces a mark that the store does not reach.
+    """
+    if not get_features().has_online_backup:
+        return
+    path = get_file_check().path
+    mark = None if anew else read_mark(path)
+    if mark is None or not find_behind(DEFAULT_DB_ALIAS, mark):
+        write_mark(path, read_places(DEFAULT_DB_ALIAS))
+
+
+def read_places(alias: str) -> dict[str, tuple[int, str]]:
+    """Return place and hash of the last sealed entry of each project."""
+    places = {}
+    for pk in Project.objects.using(alias).values_list("pk", flat=True):
+        sealed = AuditEntry.objects.using(alias).filter(project=pk).exclude(place=None).order_by("-place")
+        if last := sealed.values_list("place", "hash").first():
+            places[str(pk)] = last
+    return places
+
+
+def find_behind(alias: str, mark: dict[str, Any]) -> dict[str, int]:
+    """Return the projects whose trail does not reach, or not have, what the mark names, with its place."""
+    behind = {}
+    for pk, (place, digest) in mark["sealed"].items():
+        entries = AuditEntry.objects.using(alias).filter(project=pk)
+        found = entries.filter(place=place).values_list("hash", flat=True).first()
+        # A single entry that is gone was deleted by hand, which the check of the trail tells.
+        is_deleted = found is None and entries.filter(place__gt=place).exists()
+        if found != digest and not is_deleted:
+            behind[pk] = place
+    return behind
+
+
+@add_check("mark", "What the store has, against what it had when it was last sealed", needs_file=True)
+def check_mark(store: CheckedStore, findings: Findings) -> None:
+    assert store.path is not None
+    if (mark := read_mark(store.path)) is None:
+        findings.add_note("no_mark", 1)
+        return
+    lost_log = get_file_check(store.alias).has_lost_log(mark)
+    slugs = dict(store.rows(Project).values_list("pk", "slug"))
+    for pk, place in find_behind(store.alias, mark).items():
+        name = next((slug for key, slug in slugs.items() if str(key) == pk), pk)
+        findings.add(MISSING_LOG if lost_log else OLDER_COPY, f"{name}: sealed up to {place} on {mark['at']}")
