@@ -1,6 +1,8 @@
 """The local store: Django is started here, and only when a command needs it."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +66,20 @@ def open_store(make: bool = False) -> None:
     elif _outdated():
         text = f"The store in {folder} is not up to date with this Day1: run `up` once, which sees to it."
         raise CliError("store_outdated", text)
+
+
+@contextmanager
+def hold_data_dir(why: str) -> Iterator[None]:
+    """Keep every server from writing to the data directory meanwhile. Raises CliError with ``why``."""
+    from django.conf import settings
+
+    from day1site.server.process import CannotStart, data_dir_lock, database_file
+
+    try:
+        with data_dir_lock(Path(settings.DATA_DIR), database_file()):
+            yield
+    except CannotStart as error:
+        raise CliError("conflict", f"{error} {why}") from None
 
 
 def find_actor(project: str, surface: str = "cli") -> "Actor":

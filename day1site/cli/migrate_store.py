@@ -10,9 +10,11 @@ from urllib.parse import urlsplit, urlunsplit
 from day1site.cli.client import server_url
 from day1site.cli.errors import CliError, UsageError, local_only
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.local_store import start_django
+from day1site.cli.local_store import hold_data_dir, start_django
 from day1site.cli.output import Output, progress
 from day1site.cli.parameters import option
+
+LEFT_BEHIND = "Stop it first: what it writes meanwhile would be left behind."
 
 
 @command(
@@ -30,7 +32,7 @@ def migrate_store(run: Invocation, to: str, source: str | None) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     os.umask(0o077)  # what is carried is nobody else's to read
     start_django(whole=True)
-    with hold_data_dir(), open_database(source) as alias, progress("Carrying") as update:
+    with hold_data_dir(LEFT_BEHIND), open_database(source) as alias, progress("Carrying") as update:
         tables = carry_tables(alias, update)
     answer = {
         "to": without_password(to),
@@ -71,21 +73,6 @@ def make_tables() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", verbosity=0, interactive=False)
-
-
-@contextmanager
-def hold_data_dir() -> Iterator[None]:
-    """Keep every server from writing to the data directory meanwhile."""
-    from django.conf import settings
-
-    from day1site.server.process import CannotStart, data_dir_lock, database_file
-
-    try:
-        with data_dir_lock(Path(settings.DATA_DIR), database_file()):
-            yield
-    except CannotStart as error:
-        text = f"{error} Stop it first: what it writes meanwhile would be left behind."
-        raise CliError("conflict", text) from None
 
 
 @contextmanager

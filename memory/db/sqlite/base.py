@@ -197,7 +197,7 @@ class DatabaseWrapper(SQLiteWrapper):
 
     @cached_property
     def file_check(self) -> FileCheck:
-        return FileCheck(get_path(self))
+        return FileCheck(self)
 
     @cached_property
     def index_check(self) -> IndexCheck:

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
+from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
 from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, read_state
 from memory.db.temporary_database import temporary_alias
 from memory.db.work_slots import work_slots
@@ -69,8 +70,8 @@ def is_truncated(path: Path) -> bool:
 class FileCheck:
     """The check of a connection's database file."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, connection: Any) -> None:
+        self.connection, self.path = connection, get_path(connection)
 
     @contextmanager
     def open_alias(self) -> Iterator[str]:
@@ -86,6 +87,14 @@ class FileCheck:
     def has_lost_log(self, before: dict[str, str]) -> bool:
         """Return whether the file is as it was in a former state, but for a log that it had then."""
         return has_lost_log(self.path, before)
+
+    def rebuild_index(self, name: str) -> None:
+        """Make an index anew from its table. Raises DatabaseError where the table is damaged too."""
+        rebuild_index(self.connection, name)
+
+    def make_full_text_anew(self) -> None:
+        """Make all full-text tables anew, empty, also where their pages cannot be read."""
+        make_full_text_anew(self.connection)
 
     def find_damage(self, tell: Callable[[int, int], None]) -> Iterator[Damage]:
         """Yield what is damaged, table by table in short reads; (done, total) tables are told."""

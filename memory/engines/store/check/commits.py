@@ -10,16 +10,13 @@ from django.db.models import Count, Max
 from memory.engines.audit.trail import chain_hash
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
 from memory.engines.store.check.rows import BATCH_SIZE, walk_rows
-from memory.engines.store.check.versions import RESTORE
+from memory.engines.store.check.versions import MISSING_VERSION, RESTORE
 from memory.engines.versions.kinds import versioned_models
 from memory.models import AuditEntry, Branch, Commit, Project
 
 ACTOR, COUNTS = ("actor_kind", "actor_id", "actor_label", "surface"), ("added", "changed", "removed")
 
 MISSING_COMMIT = ProblemKind("missing_commit", "commits that are gone from their branch", advice=RESTORE)
-LOST_VERSIONS = ProblemKind(
-    "commit_without_versions", "commits of which versions are gone that they added", advice=RESTORE
-)
 CHANGED_AUDIT = ProblemKind(
     "audit_changed",
     "places of the sealed audit trail from which on it is not what was sealed",
@@ -66,7 +63,8 @@ def check_span(store: CheckedStore, pk: int, name: str, span: tuple[int, int], f
         changes = commit.added + commit.changed + commit.removed
         # A version that its own commit changed again is a row, and counts twice.
         if written[seq] < max(commit.added, int(changes > 0)):
-            findings.add(LOST_VERSIONS, f"{name}@{seq}: {written[seq]} of {commit.added or changes}")
+            made = commit.added or changes
+            findings.add(MISSING_VERSION, f"{name}@{seq} has {written[seq]} of {made}", count=made - written[seq])
 
 
 def count_versions(store: CheckedStore, pk: int, span: tuple[int, int]) -> Counter[int]:

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
-from memory.db.backend import get_features, get_file_check
+from memory.db.backend import get_backend, get_features, get_file_check
 from memory.engines.store.check import commits, files, high_water, index, vectors, versions, work  # noqa: F401
 from memory.engines.store.check.files import LOST_FILE
 from memory.engines.store.check.problems import (
@@ -22,7 +22,8 @@ from memory.engines.store.check.problems import (
     ProblemKind,
     list_checks,
 )
-from memory.engines.store.check.rows import UNREADABLE
+from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS
+from memory.engines.store.check.results import keep_result
 from memory.exceptions import Invalid
 
 # As they run: what others rest on comes first.
@@ -36,6 +37,8 @@ UNREADABLE_STORE = ProblemKind(
 )
 WITHOUT_FILE = "this database checks its files itself"
 LOST = "the file cannot be read"
+# With these nothing is written before the store is repaired: see decision 0068.
+DAMAGE = frozenset({*files.KINDS, UNREADABLE_ROWS.name})
 
 
 @dataclass
@@ -84,6 +87,8 @@ class CheckEngine:
         with open_store() as (alias, path):
             for check in sorted(list_checks(tuple(names)), key=lambda check: sorted_names().index(check.name)):
                 self._run_check(check, alias, path, report, tell)
+        if not names:
+            conclude(report)
         return report
 
     def _run_check(
@@ -107,6 +112,16 @@ class CheckEngine:
 def sorted_names() -> list[str]:
     """Return the names of all checks in their order, those of other apps last."""
     return [*ORDER, *(name for name in CHECKS if name not in ORDER)]
+
+
+def conclude(report: CheckReport) -> None:
+    """Keep the result of a whole check; writes stop where the file is damaged, and go on where it is not."""
+    keep_result(report.at, {problem.kind.name: problem.count for problem in report.problems})
+    damage = [problem for problem in report.problems if problem.kind.name in DAMAGE]
+    if damage:
+        get_backend().mark_damaged(f"{damage[0].kind.name}: {', '.join(damage[0].examples)}")
+    else:
+        get_backend().clear_damage()
 
 
 @contextmanager

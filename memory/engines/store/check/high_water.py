@@ -19,6 +19,7 @@ from memory.models import AuditEntry, Project
 
 SUFFIX = "-mark"
 FORMAT = 1
+NO_MARK = "no_mark"
 
 TAKE = "takes the store as it is: its mark is written anew, and what is missing stays so"
 ADVICE = (
@@ -100,7 +101,7 @@ def find_behind(alias: str, mark: dict[str, Any]) -> dict[str, int]:
 def check_mark(store: CheckedStore, findings: Findings) -> None:
     assert store.path is not None
     if (mark := read_mark(store.path)) is None:
-        findings.add_note("no_mark", 1)
+        findings.add_note(NO_MARK, 1)
         return
     lost_log = get_file_check(store.alias).has_lost_log(mark)
     slugs = dict(store.rows(Project).values_list("pk", "slug"))

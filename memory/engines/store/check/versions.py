@@ -23,7 +23,7 @@ CHANGED_CONTENT = ProblemKind(
     advice="Restore a backup, or write the memory again: a new version has a checksum of its own.",
 )
 MISSING_VERSION = ProblemKind(
-    "missing_version", "versions that others come from, or that closed others, and are gone", advice=RESTORE
+    "missing_version", "versions that are gone: others name them, or the commit that made them", advice=RESTORE
 )
 TWO_OPEN_VERSIONS = ProblemKind(
     "two_open_versions", "memories with two open versions on one branch", advice=RESTORE

@@ -27,6 +27,7 @@ UNREADABLE_MESSAGE = ProblemKind(
 SET_ASIDE = ProblemKind(
     "task_set_aside",
     "tasks that stopped their worker and wait for a person",
+    repair="deletes those of which the work is done",
     advice="Look into the log, mend the reason, and run them again: manage.py retry_tasks.",
 )
 BEAT_IN_FUTURE = ProblemKind(

@@ -1,0 +1,125 @@
+"""``check``: what of the store is damaged or lost, and its repair."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from day1site.cli.client import server_url
+from day1site.cli.errors import UsageError, local_only
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.local_store import hold_data_dir, open_store, start_django
+from day1site.cli.output import Output, note, progress
+from day1site.cli.parameters import option, switch
+
+ALONE = "Stop it first: a repair must be alone with the store."
+NOTES = {
+    "versions_without_checksum": "versions are older than checksums: only the hash of their text is checked.",
+    "no_mark": "store without a mark yet: an older copy in its place cannot be told. A server makes one.",
+    "embedding_is_off": "embedder is off: whether each text has its vector was not checked.",
+}
+
+
+@command(
+    "check",
+    "Check the whole store, also while a server runs: its file, history, audit trail, index, vectors and queue.",
+    "day1 check",
+    "day1 check --format json",
+    "day1 check --repair",
+)
+@switch("--repair", help="make anew what can be derived, after saying what; the server must be stopped")
+@switch("--dry-run", help="with --repair: only say what it would do")
+@option("--only", metavar="NAME", multiple=True, help="carry out this check alone; may be repeated")
+def check(run: Invocation, repair: bool, dry_run: bool, only: tuple[str, ...]) -> int:
+    """End with status 1 when something was found that is still so."""
+    if dry_run and not repair:
+        raise UsageError("--dry-run belongs to --repair.")
+    open_damaged_store("check")
+    if repair and not dry_run:
+        with hold_data_dir(ALONE):
+            answer = repair_store(only)
+    else:
+        answer = check_store(only)
+        answer |= {"planned": plan_steps(answer.pop("report"))} if repair else {}
+    answer.pop("report", None)
+    run.show(answer, lambda out: print_report(out, answer))
+    return 0 if answer["ok"] else 1
+
+
+def open_damaged_store(name: str) -> None:
+    """Open the local store whatever of it can be read. Raises CliError."""
+    if server_url():
+        raise local_only(name)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
+    start_django(whole=True)
+    from memory.exceptions import StoreDamaged
+
+    try:
+        open_store()
+    except StoreDamaged:  # what is to be checked
+        return
+
+
+def check_store(only: tuple[str, ...]) -> dict[str, Any]:
+    from memory.engines.store.check.engine import CheckEngine
+
+    with show_steps() as tell:
+        report = CheckEngine().check_store(only, tell)
+    return {**report.describe(), "report": report}
+
+
+def repair_store(only: tuple[str, ...]) -> dict[str, Any]:
+    """Check, say what a repair does, do it, and check again."""
+    from memory.engines.store.check import repair
+
+    before = check_store(only)["report"]
+    steps = repair.plan_repair(before)
+    for step in steps:
+        note(f"{step.name}: {step.text}.")
+    with show_steps() as tell:
+        done = repair.repair_store(steps, tell)
+    answer = check_store(only) if steps else {**before.describe()}
+    return {
+        **answer,
+        "planned": plan_steps(before),
+        "repaired": [{"name": one.name, "count": one.count, "error": one.error} for one in done],
+    }
+
+
+def plan_steps(report: Any) -> list[dict[str, str]]:
+    from memory.engines.store.check import repair
+
+    return [{"name": step.name, "text": step.text} for step in repair.plan_repair(report)]
+
+
+@contextmanager
+def show_steps() -> Iterator[Callable[[str, int, int], None]]:
+    """Show how far each step is; one line at a terminal, which each step begins anew."""
+    with progress("Checking") as update:
+        yield lambda title, done, total: update(done, total)
+
+
+# ---- output ----------------------------------------------------------------------------------------
+
+
+def print_report(out: Output, answer: dict[str, Any]) -> None:
+    for step in answer.get("planned", []) if "repaired" not in answer else []:
+        note(f"{step['name']} would be repaired: {step['text']}.")
+    for done in answer.get("repaired", []):
+        note(f"{done['name']}: " + (f"not repaired: {done['error']}" if done["error"] else f"{done['count']} repaired."))
+    if answer["problems"]:
+        out.table(["problem", "count", "text", "example", "to do"], [cells(row) for row in answer["problems"]])
+    else:
+        count = len(answer["checks"])
+        out.line(f"Nothing was found by {count} checks." if count > 1 else "Nothing was found by 1 check.")
+    for name, count in answer["notes"].items():
+        note(f"{count} {NOTES.get(name, name)}")
+    for name, why in answer["skipped"].items():
+        note(f"The check {name} was skipped: {why}.")
+
+
+def cells(row: dict[str, Any]) -> list[Any]:
+    more = row["count"] - 1
+    example = (row["examples"] or [""])[0] + (f" and {more} more" if more > 0 else "")
+    does = f"day1 check --repair {row['repair']}." if row["repair"] else ""
+    return [row["name"], row["count"], row["text"], example, " ".join(filter(None, (does, row["advice"])))]
