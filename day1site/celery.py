@@ -35,9 +35,10 @@ REPAIR_POLL_SECONDS = 5.0  # while the store is damaged, so that nothing is sent
 
 DAY_SECONDS = 86_400
 
-# Defaults by task: seconds between two runs, or hour and minute of a run each night, in UTC. Changes are
-# stored in the database (admin). What a server or its machine slept through runs when it is awake again.
-SCHEDULE: list[tuple[str, float | tuple[int, int], dict[str, Any]]] = [
+# Defaults by task: seconds between two runs, or hour and minute of a run each night, or of one day of the
+# week, in UTC. Changes are stored in the database (admin). What a server or its machine slept through runs
+# when it is awake again.
+SCHEDULE: list[tuple[str, float | tuple[int, int] | tuple[int, int, str], dict[str, Any]]] = [
     ("memory.sweep_embeddings", 30, {}),
     ("memory.sweep_near", 60, {}),
     ("memory.sweep_branches", 60, {}),
@@ -50,6 +51,7 @@ SCHEDULE: list[tuple[str, float | tuple[int, int], dict[str, Any]]] = [
     ("memory.count_usage", 600, {}),
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),
+    ("memory.check_store", (4, 10, "sun"), {}),
     ("memory.tidy", 3600, {}),
     ("memory.backup", (1, 40), {}),
     ("conversations.sweep_replays", 60, {}),
@@ -63,10 +65,13 @@ SCHEDULE: list[tuple[str, float | tuple[int, int], dict[str, Any]]] = [
 ]
 
 
-def _entry(name: str, when: float | tuple[int, int], options: dict[str, Any]) -> dict[str, Any]:
+def _entry(name: str, when: Any, options: dict[str, Any]) -> dict[str, Any]:
     # A run that is still queued when the next is due is dropped, so that a stopped worker finds no backlog.
-    schedule = crontab(hour=when[0], minute=when[1]) if isinstance(when, tuple) else when
-    seconds = DAY_SECONDS if isinstance(when, tuple) else int(when)
+    if not isinstance(when, tuple):
+        return {"task": name, "schedule": when, "options": {"expire_seconds": int(when), **options}}
+    hour, minute, *days = when
+    schedule = crontab(hour=hour, minute=minute, day_of_week=days[0] if days else "*")
+    seconds = DAY_SECONDS * (7 if days else 1)
     return {"task": name, "schedule": schedule, "options": {"expire_seconds": seconds, **options}}
 
 

@@ -1,5 +1,6 @@
 """Background tasks: thin, called by id, safe to run twice. A periodic sweep finds lost work."""
 
+import logging
 from uuid import UUID
 
 from celery import shared_task
@@ -7,6 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
 from memory.db.backend import get_index
+
+logger = logging.getLogger(__name__)
 
 BATCH_SIZE = 500
 
@@ -115,11 +118,22 @@ def abandon_sessions() -> None:
 def seal_audit() -> None:
     """Seal new audit entries, project by project; a project without any costs no write."""
     from memory.engines.audit.trail import seal_entries
+    from memory.engines.store.check.high_water import keep_mark
     from memory.models import Project
 
     for project in Project.objects.all():
         while project.audit.filter(place=None).exists():
             seal_entries(project)
+    keep_mark()
+
+
+@shared_task(name="memory.check_store")
+def check_store() -> None:
+    """Check the whole store, and keep the result for the health; what was found is an error in the log."""
+    from memory.engines.store.check.engine import CheckEngine
+
+    for problem in CheckEngine().check_store().problems:
+        logger.error("The check of the store found %s: %s", problem.kind.name, "; ".join(problem.examples))
 
 
 @shared_task(name="memory.expire")

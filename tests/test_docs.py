@@ -225,9 +225,10 @@ def test_every_task_is_in_the_docs_with_its_time() -> None:
     assert spoken(page("docs/operations.md")) >= producer.NAMES
 
 
-def say_when(when: float | tuple[int, int]) -> str:
+def say_when(when: Any) -> str:
     if isinstance(when, tuple):
-        return "{:02}:{:02} UTC".format(*when)
+        day = {"sun": "Sunday "}[when[2]] if len(when) > 2 else ""
+        return "{}{:02}:{:02} UTC".format(day, *when)
     return f"{when:.0f} s" if when < 3600 else f"{when / 3600:.0f} h"
 
 

@@ -22,7 +22,7 @@ NOTES = {
 
 @command(
     "check",
-    "Check the whole store, also while a server runs: its file, history, audit trail, index, vectors and queue.",
+    "Check the whole store, also while a server runs: file, history, audit trail, index, vectors, queue.",
     "day1 check",
     "day1 check --format json",
     "day1 check --repair",
@@ -106,9 +106,14 @@ def print_report(out: Output, answer: dict[str, Any]) -> None:
     for step in answer.get("planned", []) if "repaired" not in answer else []:
         note(f"{step['name']} would be repaired: {step['text']}.")
     for done in answer.get("repaired", []):
-        note(f"{done['name']}: " + (f"not repaired: {done['error']}" if done["error"] else f"{done['count']} repaired."))
+        note(
+            f"{done['name']}: "
+            + (f"not repaired: {done['error']}" if done["error"] else f"{done['count']} repaired.")
+        )
     if answer["problems"]:
-        out.table(["problem", "count", "text", "example", "to do"], [cells(row) for row in answer["problems"]])
+        out.table(
+            ["problem", "count", "text", "example", "to do"], [cells(row) for row in answer["problems"]]
+        )
     else:
         count = len(answer["checks"])
         out.line(f"Nothing was found by {count} checks." if count > 1 else "Nothing was found by 1 check.")

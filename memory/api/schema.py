@@ -170,6 +170,11 @@ class HealthShape(s.Serializer):
         required=False,
         help_text="rows and bytes: what is used, and the limit, null for none; full: writes stop.",
     )
+    store_check = s.DictField(
+        required=False,
+        help_text="Of the last check of the store: state (ok, problems or never), at, age_seconds, and how"
+        " many problems by name.",
+    )
     backup = s.DictField(
         required=False, help_text="Where the settings ask for nightly backups: at, age_seconds, overdue."
     )

@@ -123,7 +123,8 @@ def prove(server: Server) -> Proof:
         api = Api(HttpTransport(server.url, server.key, PROOF_SECONDS))
         api.get("/facts", limit=1)
         tools, trouble = count_tools(server)
-        return Proof(tools, [*trouble, *check_tasks(api.get("/health"))])
+        health = api.get("/health")
+        return Proof(tools, [*trouble, *check_tasks(health), *check_last(health)])
     except CliError as error:
         return Proof(0, [f"{error.code}: {error.text}"])
 
@@ -143,3 +144,10 @@ def check_tasks(health: dict[str, Any]) -> list[str]:
     """Check whether a task has stopped the server's worker again and again."""
     count = health.get("queue", {}).get("set_aside")
     return [f"{count} tasks stopped the server's worker and are set aside: {RETRY}"] if count else []
+
+
+def check_last(health: dict[str, Any]) -> list[str]:
+    """Check what the last check of the server's store found."""
+    problems = health.get("store_check", {}).get("problems") or {}
+    found = ", ".join(f"{name} ({count})" for name, count in sorted(problems.items()))
+    return [f"the last check of the server's store found {found}: day1 check"] if found else []

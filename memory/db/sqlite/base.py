@@ -19,7 +19,7 @@ from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
 from memory.db.sqlite.empty_store import EmptyStore
-from memory.db.sqlite.file_check import FileCheck, get_path
+from memory.db.sqlite.file_check import FileCheck
 from memory.db.sqlite.index_check import IndexCheck
 from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
@@ -201,7 +201,7 @@ class DatabaseWrapper(SQLiteWrapper):
 
     @cached_property
     def index_check(self) -> IndexCheck:
-        return IndexCheck(self, get_path(self))
+        return IndexCheck(self)
 
     @cached_property
     def copies(self) -> Copies:

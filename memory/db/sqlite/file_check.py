@@ -45,7 +45,9 @@ def read_header(path: Path) -> Header | None:
         return None
     size = int.from_bytes(head[16:18], "big")
     # The count of pages is right where the counter of changes was written with it.
-    return Header(65_536 if size == 1 else size, int.from_bytes(head[28:32], "big"), head[24:28] == head[92:96])
+    return Header(
+        65_536 if size == 1 else size, int.from_bytes(head[28:32], "big"), head[24:28] == head[92:96]
+    )
 
 
 def get_path(connection: Any) -> Path:
@@ -71,7 +73,11 @@ class FileCheck:
     """The check of a connection's database file."""
 
     def __init__(self, connection: Any) -> None:
-        self.connection, self.path = connection, get_path(connection)
+        self.connection = connection
+
+    @property
+    def path(self) -> Path:
+        return get_path(self.connection)
 
     @contextmanager
     def open_alias(self) -> Iterator[str]:

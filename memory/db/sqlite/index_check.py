@@ -4,14 +4,13 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from memory.db.index_tokens import OPEN, PINNED, row_tokens
 from memory.db.indexes import FullTextIndex
 from memory.db.segmentation import space_characters
 from memory.db.sqlite.closed_versions import version_tokens
-from memory.db.sqlite.file_check import open_read_only
+from memory.db.sqlite.file_check import get_path, open_read_only
 from memory.db.sqlite.search_index import row_state
 from memory.db.sqlite.vocabulary import TOKENIZER
 from memory.db.work_slots import work_slots
@@ -25,8 +24,8 @@ Entry = tuple[str, str]  # text and tokens, as the index has them
 class IndexCheck:
     """The check of a connection's full-text tables."""
 
-    def __init__(self, connection: Any, path: Path) -> None:
-        self.connection, self.path = connection, path
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
 
     # ---- texts ---------------------------------------------------------------------------------
 
@@ -39,7 +38,8 @@ class IndexCheck:
 
     def count_strays(self, table: str, model: Any, limit: int) -> tuple[int, list[int]]:
         """Count the entries without a version that is shown, and return the first ones."""
-        strays = f'FROM "{table}_content" WHERE id NOT IN (SELECT rid FROM "{model._meta.db_table}" WHERE NOT deleted)'
+        shown = f'SELECT rid FROM "{model._meta.db_table}" WHERE NOT deleted'
+        strays = f'FROM "{table}_content" WHERE id NOT IN ({shown})'
         with self.connection.cursor() as cursor:
             cursor.execute(f"SELECT count(*) {strays}")
             (count,) = cursor.fetchone()
@@ -64,12 +64,10 @@ class IndexCheck:
 
         As of one moment, for as long as it takes to split all texts.
         """
-        with work_slots.leave_slot(), closing(open_read_only(self.path)) as database:
+        with work_slots.leave_slot(), closing(open_read_only(get_path(self.connection))) as database:
             database.execute("BEGIN")
             try:
-                database.execute(
-                    f"CREATE VIRTUAL TABLE temp.words USING fts5vocab('main', '{table}', 'col')"
-                )
+                database.execute(f"CREATE VIRTUAL TABLE temp.words USING fts5vocab('main', '{table}', 'col')")
                 found = sum_words(database.execute("SELECT term, col, doc, cnt FROM temp.words"))
                 return found != sum(map(sum_texts, read_texts(database, table))) & MASK
             except sqlite3.Error:
@@ -94,5 +92,3 @@ def sum_texts(rows: Sequence[tuple[str, str]]) -> int:
         database.execute("CREATE VIRTUAL TABLE words USING fts5vocab('t', 'col')")
         database.executemany("INSERT INTO t (text, tok) VALUES (?, ?)", rows)
         return sum_words(database.execute("SELECT term, col, doc, cnt FROM words"))
-
-

@@ -20,7 +20,9 @@ def rebuild_index(connection: Any, name: str) -> None:
 def make_full_text_anew(connection: Any) -> None:
     """Make all full-text tables anew, empty."""
     full_text = [name for _, name in index_tables(connection)]
-    make_again(connection, full_text, [f"{name}_{suffix}" for name in full_text for suffix in SHADOW_SUFFIXES])
+    make_again(
+        connection, full_text, [f"{name}_{suffix}" for name in full_text for suffix in SHADOW_SUFFIXES]
+    )
 
 
 def make_again(connection: Any, names: list[str], parts: list[str] | None = None) -> None:

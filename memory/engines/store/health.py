@@ -16,6 +16,7 @@ from memory.db.backend import get_backend
 from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.backups import describe_backups
+from memory.engines.store.check.results import describe_last
 from memory.engines.store.usage import UsageEngine, report_usage
 from memory.models import QueueMessage
 from memory.queue.broker import in_database
@@ -41,6 +42,7 @@ def check_health(actor: Actor | None) -> HealthReport:
         "broker": answering,
         "worker": check_worker(queue, answering),
         "queue": queue,
+        "store_check": describe_last(),
     }
     if (backups := describe_backups()) is not None:
         parts["backup"] = backups
@@ -56,7 +58,7 @@ def get_overall_status(parts: HealthReport) -> str:
     stopped = parts["worker"] == "stopped" or parts["broker"] != "ok" or parts["queue"]["set_aside"]
     trouble = stopped or parts["storage"] != "ok" or parts.get("embedding", {}).get("error")
     trouble = trouble or parts.get("quota", {}).get("full")
-    trouble = trouble or parts.get("backup", {}).get("overdue")
+    trouble = trouble or parts.get("backup", {}).get("overdue") or parts["store_check"]["problems"]
     return "degraded" if trouble else "ok"
 
 
@@ -78,7 +80,8 @@ def describe_trouble(state: str, actor: Actor | None) -> HealthReport:
     if actor is None:
         return {"status": "failing"}
     actor.require_scope("read")
-    return {"status": "failing", "database": state, "damage": asdict(damage)}
+    parts = {"damage": asdict(damage), "store_check": describe_last()}
+    return {"status": "failing", "database": state, **parts}
 
 
 def check_storage() -> str:

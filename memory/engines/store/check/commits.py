@@ -64,7 +64,9 @@ def check_span(store: CheckedStore, pk: int, name: str, span: tuple[int, int], f
         # A version that its own commit changed again is a row, and counts twice.
         if written[seq] < max(commit.added, int(changes > 0)):
             made = commit.added or changes
-            findings.add(MISSING_VERSION, f"{name}@{seq} has {written[seq]} of {made}", count=made - written[seq])
+            findings.add(
+                MISSING_VERSION, f"{name}@{seq} has {written[seq]} of {made}", count=made - written[seq]
+            )
 
 
 def count_versions(store: CheckedStore, pk: int, span: tuple[int, int]) -> Counter[int]:

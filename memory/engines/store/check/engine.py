@@ -1,5 +1,6 @@
 """The check of a store as a whole: it reads, tells what it found, and keeps the result for the health."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -22,12 +23,24 @@ from memory.engines.store.check.problems import (
     ProblemKind,
     list_checks,
 )
-from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS
 from memory.engines.store.check.results import keep_result
+from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, describe_error
 from memory.exceptions import Invalid
 
 # As they run: what others rest on comes first.
-ORDER = ("file", "foreign_keys", "content", "versions", "commits", "audit", "mark", "index", "vectors", "queue", "clock")
+ORDER = (
+    "file",
+    "foreign_keys",
+    "content",
+    "versions",
+    "commits",
+    "audit",
+    "mark",
+    "index",
+    "vectors",
+    "queue",
+    "clock",
+)
 Tell = Callable[[str, int, int], None]  # title of a check, done, total
 
 UNREADABLE_STORE = ProblemKind(
@@ -54,6 +67,13 @@ class CheckReport:
     @property
     def is_clean(self) -> bool:
         return not self.problems
+
+    def count_problems(self) -> Counter[str]:
+        """Return how often each problem was found, by its name."""
+        counts: Counter[str] = Counter()
+        for problem in self.problems:
+            counts[problem.kind.name] += problem.count
+        return counts
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -85,7 +105,9 @@ class CheckEngine:
             )
         report = CheckReport(timezone.now())
         with open_store() as (alias, path):
-            for check in sorted(list_checks(tuple(names)), key=lambda check: sorted_names().index(check.name)):
+            for check in sorted(
+                list_checks(tuple(names)), key=lambda check: sorted_names().index(check.name)
+            ):
                 self._run_check(check, alias, path, report, tell)
         if not names:
             conclude(report)
@@ -103,7 +125,7 @@ class CheckEngine:
         try:
             check.find(store, findings)
         except UNREADABLE as error:
-            findings.add(UNREADABLE_STORE, f"{check.name}: {error}")
+            findings.add(UNREADABLE_STORE, f"{check.name}: {describe_error(error)}")
         report.checks.append(check.name)
         report.problems += findings.problems.values()
         report.notes |= findings.notes
@@ -116,7 +138,7 @@ def sorted_names() -> list[str]:
 
 def conclude(report: CheckReport) -> None:
     """Keep the result of a whole check; writes stop where the file is damaged, and go on where it is not."""
-    keep_result(report.at, {problem.kind.name: problem.count for problem in report.problems})
+    keep_result(report.at, report.count_problems())
     damage = [problem for problem in report.problems if problem.kind.name in DAMAGE]
     if damage:
         get_backend().mark_damaged(f"{damage[0].kind.name}: {', '.join(damage[0].examples)}")

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef
 from memory.db.backend import get_file_check
 from memory.db.model_graph import in_order
 from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS
+from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, describe_error
 from memory.engines.store.check.versions import RESTORE
 
 SALVAGE = "Restore a backup, or write what can be read to a new store: day1 salvage."
@@ -20,7 +20,9 @@ KINDS = {
         ProblemKind("truncated_file", "files of which the end is missing", advice=SALVAGE),
         ProblemKind("unreadable_schema", "files whose list of tables cannot be read", advice=SALVAGE),
         ProblemKind("damaged_table", "tables with damaged pages", advice=SALVAGE),
-        ProblemKind("damaged_index", "indexes that are damaged", repair="makes the index anew from its table"),
+        ProblemKind(
+            "damaged_index", "indexes that are damaged", repair="makes the index anew from its table"
+        ),
         ProblemKind(
             "damaged_full_text",
             "full-text tables with damaged pages",
@@ -36,11 +38,15 @@ BROKEN_KEY = ProblemKind(
     advice=RESTORE,
 )
 MISSING_TABLE = ProblemKind(
-    "missing_table", "tables that are gone, or older than this Day1", advice="Start `up` once, or restore a backup."
+    "missing_table",
+    "tables that are gone, or older than this Day1",
+    advice="Start `up` once, or restore a backup.",
 )
 
 
-@add_check("file", "The file, its pages, tables and indexes, as the database itself checks them", needs_file=True)
+@add_check(
+    "file", "The file, its pages, tables and indexes, as the database itself checks them", needs_file=True
+)
 def check_file(store: CheckedStore, findings: Findings) -> None:
     for name, place in get_file_check(store.alias).find_damage(store.tell):
         findings.add(KINDS[name], place)
@@ -56,7 +62,10 @@ def check_foreign_keys(store: CheckedStore, findings: Findings) -> None:
                 check_reference(store, kind, field, findings)
             except UNREADABLE as error:
                 missing = "no such" in str(error)
-                findings.add(MISSING_TABLE if missing else UNREADABLE_ROWS, f"{kind._meta.db_table}: {error}")
+                findings.add(
+                    MISSING_TABLE if missing else UNREADABLE_ROWS,
+                    f"{kind._meta.db_table}: {describe_error(error)}",
+                )
 
 
 def list_tables() -> list[type[models.Model]]:

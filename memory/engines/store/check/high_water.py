@@ -23,8 +23,8 @@ NO_MARK = "no_mark"
 
 TAKE = "takes the store as it is: its mark is written anew, and what is missing stays so"
 ADVICE = (
-    "Put the newer store, with its log, or a newer backup in its place; what was erased since an older copy was"
-    " made must be erased again."
+    "Put the newer store, with its log, or a newer backup in its place; what was erased since an older copy"
+    " was made must be erased again."
 )
 OLDER_COPY = ProblemKind(
     "older_copy", "projects of which the store has less than it had: an older copy of it", TAKE, ADVICE
@@ -50,7 +50,7 @@ def read_mark(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def write_mark(path: Path, places: dict[str, tuple[int, str]]) -> None:
+def write_mark(path: Path, places: dict[str, list[Any]]) -> None:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     mark = {"format": FORMAT, "at": now, **get_file_check().read_state(), "sealed": places}
     draft = atomic_files.create_draft(name_mark(path))
@@ -70,17 +70,18 @@ def keep_mark(*, anew: bool = False) -> None:
         return
     path = get_file_check().path
     mark = None if anew else read_mark(path)
-    if mark is None or not find_behind(DEFAULT_DB_ALIAS, mark):
-        write_mark(path, read_places(DEFAULT_DB_ALIAS))
+    places = read_places(DEFAULT_DB_ALIAS)
+    if mark is None or (mark["sealed"] != places and not find_behind(DEFAULT_DB_ALIAS, mark)):
+        write_mark(path, places)
 
 
-def read_places(alias: str) -> dict[str, tuple[int, str]]:
+def read_places(alias: str) -> dict[str, list[Any]]:
     """Return place and hash of the last sealed entry of each project."""
     places = {}
     for pk in Project.objects.using(alias).values_list("pk", flat=True):
         sealed = AuditEntry.objects.using(alias).filter(project=pk).exclude(place=None).order_by("-place")
         if last := sealed.values_list("place", "hash").first():
-            places[str(pk)] = last
+            places[str(pk)] = list(last)
     return places
 
 

@@ -55,7 +55,11 @@ def check_words(store: CheckedStore, model: Any, index: FullTextIndex, findings:
 
 
 def check_entries(
-    store: CheckedStore, model: type[BranchedModel], index: FullTextIndex, keys: Sequence[int], findings: Findings
+    store: CheckedStore,
+    model: type[BranchedModel],
+    index: FullTextIndex,
+    keys: Sequence[int],
+    findings: Findings,
 ) -> None:
     """Compare some versions with what the two tables have of them."""
     check = get_index_check(store.alias)

@@ -13,7 +13,7 @@ MAX_EXAMPLES = 10
 
 @dataclass(frozen=True)
 class ProblemKind:
-    """A kind of problem. ``repair`` is what a repair does with it, ``advice`` what a person may do instead."""
+    """A kind of problem. ``repair`` is what a repair does with it, ``advice`` what a person may do."""
 
     name: str
     text: str

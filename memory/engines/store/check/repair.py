@@ -120,9 +120,7 @@ def delete_unusable(project: Project) -> None:
 
 def is_usable(row: Vector, sizes: dict[str, int]) -> bool:
     fits = row.slot == vector_slot(row.project_id, row.model, row.content_hash)
-    return fits and (
-        row.state != Vector.State.READY or vectors.is_vector(row.data, sizes.get(row.model, 0))
-    )
+    return fits and (row.state != Vector.State.READY or vectors.is_vector(row.data, sizes.get(row.model, 0)))
 
 
 # ---- keys, queue, schedule, mark -------------------------------------------------------------------

@@ -14,8 +14,13 @@ UNREADABLE = (DatabaseError, ValueError, TypeError, OverflowError)
 UNREADABLE_ROWS = ProblemKind(
     "unreadable_rows",
     "rows that cannot be read",
-    advice="Restore a backup or a snapshot of the store, or write what can be read to a new store: day1 salvage.",
+    advice="Restore a backup, or write what can be read to a new store: day1 salvage.",
 )
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the database's own words, which an error of ours has in it."""
+    return str(error.__cause__ or error)
 
 
 def walk_rows(
@@ -78,5 +83,7 @@ def walk_known_keys(rows: Any, last: Any, findings: Findings) -> Iterator[list[A
 
 def find_indexed_column(model: Any) -> str:
     """Return a column that an index has by itself, which a database reads without the table."""
-    single = [index.fields[0] for index in model._meta.indexes if len(index.fields) == 1 and not index.condition]
+    single = [
+        index.fields[0] for index in model._meta.indexes if len(index.fields) == 1 and not index.condition
+    ]
     return str(single[0] if single else model._meta.pk.name)

@@ -81,7 +81,9 @@ def check_texts(store: CheckedStore, kind: Any, model: str, findings: Findings) 
     for keys in walk_keys(store, rows, Findings("")):
         with store.open_moment():
             missing = find_missing(store, rows.filter(pk__in=keys), model)
-        findings.add(TEXT_WITHOUT_VECTOR, *(f"{kind.KIND.name} version {rid}" for rid in missing)) if missing else None
+        findings.add(
+            TEXT_WITHOUT_VECTOR, *(f"{kind.KIND.name} version {rid}" for rid in missing)
+        ) if missing else None
 
 
 def find_missing(store: CheckedStore, rows: Any, model: str) -> Sequence[int]:

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, walk_rows
+from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, describe_error, walk_rows
 from memory.engines.versions.kinds import versioned_models
 from memory.models import OPEN, BranchedModel
 from memory.models.base import ERASED_MARK
@@ -23,7 +23,9 @@ CHANGED_CONTENT = ProblemKind(
     advice="Restore a backup, or write the memory again: a new version has a checksum of its own.",
 )
 MISSING_VERSION = ProblemKind(
-    "missing_version", "versions that are gone: others name them, or the commit that made them", advice=RESTORE
+    "missing_version",
+    "versions that are gone: others name them, or the commit that made them",
+    advice=RESTORE,
 )
 TWO_OPEN_VERSIONS = ProblemKind(
     "two_open_versions", "memories with two open versions on one branch", advice=RESTORE
@@ -85,7 +87,7 @@ def check_versions(store: CheckedStore, findings: Findings) -> None:
         try:
             check_chain(store, model, findings)
         except UNREADABLE as error:
-            findings.add(UNREADABLE_ROWS, f"{model._meta.db_table}: {error}")
+            findings.add(UNREADABLE_ROWS, f"{model._meta.db_table}: {describe_error(error)}")
 
 
 def check_chain(store: CheckedStore, model: type[BranchedModel], findings: Findings) -> None:
@@ -97,16 +99,12 @@ def check_chain(store: CheckedStore, model: type[BranchedModel], findings: Findi
     open_rows = rows.filter(seq_to=OPEN).values("branch_id", "uid")
     doubles = open_rows.annotate(number=Count("rid")).filter(number__gt=1)
     for double in doubles:
-        findings.add(
-            TWO_OPEN_VERSIONS, f"{model.KIND.name} {double['uid']} (branch {double['branch_id']})"
-        )
+        findings.add(TWO_OPEN_VERSIONS, f"{model.KIND.name} {double['uid']} (branch {double['branch_id']})")
 
 
 def find_unclosed(rows: QuerySet) -> QuerySet:
     """Return closed versions that no later one follows: its place is where they end."""
-    following = rows.filter(
-        branch=OuterRef("branch"), uid=OuterRef("uid"), seq_from=OuterRef("seq_to")
-    )
+    following = rows.filter(branch=OuterRef("branch"), uid=OuterRef("uid"), seq_from=OuterRef("seq_to"))
     return rows.filter(~Exists(following), seq_to__lt=OPEN)
 
 
