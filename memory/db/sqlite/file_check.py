@@ -1,5 +1,6 @@
 """Damage of a database file: what SQLite itself finds in pages, tables and indexes, read-only."""
 
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
 from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
-from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, read_state
+from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, read_head, read_state
 from memory.db.temporary_database import temporary_alias
 from memory.db.work_slots import work_slots
 
@@ -39,8 +40,7 @@ class Header:
 
 def read_header(path: Path) -> Header | None:
     """Return the header of a file; None where it is no database."""
-    with path.open("rb") as file:
-        head = file.read(HEADER_BYTES)
+    head = read_head(path)
     if len(head) < HEADER_BYTES or not head.startswith(MAGIC):
         return None
     size = int.from_bytes(head[16:18], "big")
@@ -61,14 +61,6 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
 
 
-def is_truncated(path: Path) -> bool:
-    """Return whether pages are missing at the end of a file; its log has none of them."""
-    header, log = read_header(path), Path(f"{path}-wal")
-    if header is None or not header.counts or (log.exists() and log.stat().st_size):
-        return False
-    return path.stat().st_size < header.file_bytes
-
-
 class FileCheck:
     """The check of a connection's database file."""
 
@@ -86,11 +78,11 @@ class FileCheck:
         with temporary_alias({"NAME": f"file:{quote(str(self.path))}?mode=ro", "OPTIONS": options}) as alias:
             yield alias
 
-    def read_state(self) -> dict[str, str]:
+    def read_state(self) -> dict[str, int]:
         """Return what tells this file from an older copy of it."""
         return read_state(self.path)
 
-    def has_lost_log(self, before: dict[str, str]) -> bool:
+    def has_lost_log(self, before: dict[str, int]) -> bool:
         """Return whether the file is as it was in a former state, but for a log that it had then."""
         return has_lost_log(self.path, before)
 
@@ -104,26 +96,31 @@ class FileCheck:
 
     def find_damage(self, tell: Callable[[int, int], None]) -> Iterator[Damage]:
         """Yield what is damaged, table by table in short reads; (done, total) tables are told."""
-        if read_header(self.path) is None:
-            yield "not_a_database", self.path.name
-            return
-        if is_truncated(self.path):
-            yield "truncated_file", describe_truncation(self.path)
         with work_slots.leave_slot(), closing(open_read_only(self.path)) as database:
-            try:
-                tables, roots = list_tables(database), list_roots(database)
-            except sqlite3.Error as error:
-                yield "unreadable_schema", str(error)
-                return
-            for done, table in enumerate(tables):
-                tell(done, len(tables))
-                yield from find_table_damage(database, table, roots)
+            found = list(find_file_damage(database, tell))
+        if found and (text := describe_truncation(self.path)):
+            yield "truncated_file", text
+        yield from found
+
+
+def find_file_damage(database: sqlite3.Connection, tell: Callable[[int, int], None]) -> Iterator[Damage]:
+    try:
+        tables, roots = list_tables(database), list_roots(database)
+    except sqlite3.Error as error:
+        is_foreign = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB
+        yield "not_a_database" if is_foreign else "unreadable_schema", str(error)
+        return
+    for done, table in enumerate(tables):
+        tell(done, len(tables))
+        yield from find_table_damage(database, table, roots)
 
 
 def describe_truncation(path: Path) -> str:
-    header = read_header(path)
-    assert header is not None
-    return f"{path.name}: {path.stat().st_size} of {header.file_bytes} bytes"
+    """Return how much of a damaged file is there, where pages are missing at its end; "" where none are."""
+    header, size = read_header(path), os.stat(path).st_size
+    if header is None or not header.counts or size >= header.file_bytes:
+        return ""
+    return f"{path.name}: {size} of {header.file_bytes} bytes"
 
 
 def list_tables(database: sqlite3.Connection) -> list[str]:

@@ -1,25 +1,39 @@
-"""What tells a database file from an older copy of itself: its first bytes, and the salt of its log."""
+"""What tells a database file from a copy of it, without opening it.
 
+A process that closes a file ends the locks that SQLite holds on it: the file itself is read by others only.
+"""
+
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 HEADER_BYTES = 100  # of a database file
-SALT = slice(16, 24)  # of the header of a write-ahead log; another one each time the log begins anew
+READ = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read(100))"
 
 
-def read_state(path: Path) -> dict[str, str]:
-    """Return the state of the file on the disk: as of its last checkpoint, and which log came after that."""
-    return {"head": read_bytes(path)[:HEADER_BYTES].hex(), "log": read_bytes(Path(f"{path}-wal"))[SALT].hex()}
+def read_state(path: Path) -> dict[str, int]:
+    """Return size and time of the file, which a checkpoint changes, and the size of its log."""
+    known = os.stat(path)
+    return {"bytes": known.st_size, "changed_ns": known.st_mtime_ns, "log_bytes": measure_log(path)}
 
 
-def read_bytes(path: Path) -> bytes:
+def measure_log(path: Path) -> int:
     try:
-        with path.open("rb") as file:
-            return file.read(HEADER_BYTES)
+        return os.stat(f"{path}-wal").st_size
     except FileNotFoundError:
-        return b""
+        return 0
 
 
-def has_lost_log(path: Path, before: dict[str, str]) -> bool:
-    """Return whether the file is as it was, but for a log that it had then."""
+def has_lost_log(path: Path, before: dict[str, int]) -> bool:
+    """Return whether the file is as it was, but for the log that it had then."""
     now = read_state(path)
-    return bool(before["log"]) and now["head"] == before["head"] and now["log"] != before["log"]
+    return before["log_bytes"] > 0 == now["log_bytes"] and all(
+        now[name] == before[name] for name in ("bytes", "changed_ns")
+    )
+
+
+def read_head(path: Path) -> bytes:
+    """Return the first bytes of a database file that this process may have open, read by another one."""
+    command = [sys.executable, "-I", "-S", "-c", READ, str(path)]
+    return subprocess.run(command, capture_output=True, check=True).stdout

@@ -269,7 +269,6 @@ class CommitWriter:
         new.rid = new.vid = own.rid
         new.prev_vid = own.prev_vid if own.vid == own.rid else own.vid
         new.merged_vid, new.version = own.merged_vid, own.version
-        new.set_checksum()
         new.save(force_update=True)
         self._fresh[new.rid] = new
         return new
@@ -308,6 +307,7 @@ class CommitWriter:
             setattr(row, name, value)
         row.slot = None if deleted else f"{self.branch.pk}:{row.identity()}"
         row.created_at = row.created_at or self.at
+        row.set_checksum()
 
     @property
     def remaining_rows(self) -> int:
@@ -318,8 +318,6 @@ class CommitWriter:
         if len(rows) > self.remaining_rows:
             raise TooLarge(what="The commit", limit=f"{MAX_COMMIT_ROWS} rows")
         if rows:
-            for row in rows:
-                row.set_checksum()
             insert_all(rows)
             self._fresh.update((row.rid, row) for row in rows)
 
@@ -395,8 +393,7 @@ class CommitWriter:
         insert_all([commit])
         detail = {"branch": self.branch.name, "seq": self.seq, "added": self.added, "changed": self.changed}
         detail["removed"] = self.removed
-        detail |= {"agent_id": actor.agent_id} if actor.agent_id else {}
-        detail |= self.detail
+        detail |= ({"agent_id": actor.agent_id} if actor.agent_id else {}) | self.detail
         target = self.targets[0] if len(self.targets) == 1 else f"{self.branch.name}@{self.seq}"
         record_entry(actor, self.kind, target, detail, self.at, [commit, *self._fresh.values()])
         self.commit = commit

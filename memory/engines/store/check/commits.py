@@ -132,9 +132,9 @@ def compare_entries(
     findings: Findings,
 ) -> None:
     """Compare the commits that some entries tell of, and mark them as seen."""
-    told = {(pks.get(e.detail.get("branch")), e.detail["seq"]): e for e in entries if is_commit(e)}
-    commits = Commit.objects.using(store.alias).that_made(key for key in told if key[0])
-    for (pk, seq), entry in told.items():
+    known = {(pks.get(e.detail.get("branch")), e.detail["seq"]): e for e in entries if is_commit(e)}
+    commits = Commit.objects.using(store.alias).that_made(key for key in known if key[0])
+    for (pk, seq), entry in known.items():
         if pk is None:
             continue  # the branch itself is gone, or the entry is of another one by now
         if (commit := commits.get((pk, seq))) is None:

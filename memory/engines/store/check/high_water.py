@@ -52,7 +52,7 @@ def read_mark(path: Path) -> dict[str, Any] | None:
 
 def write_mark(path: Path, places: dict[str, list[Any]]) -> None:
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    mark = {"format": FORMAT, "at": now, **get_file_check().read_state(), "sealed": places}
+    mark = {"format": FORMAT, "at": now, "file": get_file_check().read_state(), "sealed": places}
     draft = atomic_files.create_draft(name_mark(path))
     try:
         draft.write_text(json.dumps(mark, indent=1), encoding="utf-8")
@@ -104,7 +104,7 @@ def check_mark(store: CheckedStore, findings: Findings) -> None:
     if (mark := read_mark(store.path)) is None:
         findings.add_note(NO_MARK, 1)
         return
-    lost_log = get_file_check(store.alias).has_lost_log(mark)
+    lost_log = get_file_check(store.alias).has_lost_log(mark["file"])
     slugs = dict(store.rows(Project).values_list("pk", "slug"))
     for pk, place in find_behind(store.alias, mark).items():
         name = next((slug for key, slug in slugs.items() if str(key) == pk), pk)

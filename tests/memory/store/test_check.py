@@ -1,0 +1,285 @@
+"""``day1 check``: each kind of damage is told by name, and what can be derived is made anew."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from day1site.server.process import data_dir_lock
+from memory import tasks
+from memory.db.backend import get_file_check
+from memory.engines.facts.engine import FactEngine
+from memory.engines.store.check.engine import ORDER, CheckEngine
+from memory.engines.store.check.high_water import NO_MARK, name_mark
+from memory.engines.store.check.repair import plan_repair, repair_store
+from memory.engines.store.check.results import describe_last, find_file
+from memory.models import AuditEntry, Fact, NearCheck, Project, QueueMessage, Vector
+from memory.models.nodes import uuid7
+from memory.queue.producer import build_key
+from memory.tasks import seal_audit
+from tests.command_line import Day1
+from tests.databases import only_on_sqlite
+from tests.memory.api.client import Api
+from tests.memory.api.conftest import api
+from tests.memory.store import damaging
+from tests.memory.store.damaging import overwrite_page, run_sql
+
+__all__ = ["api"]
+
+pytestmark = [pytest.mark.django_db(transaction=True), only_on_sqlite]
+FIRST = "(SELECT min(rid) FROM memory_fact)"
+MAIN = "(SELECT id FROM memory_branch WHERE name = 'main')"
+SLOT = "(SELECT min(slot) FROM memory_vector)"
+MESSAGE = (
+    "INSERT INTO memory_queuemessage (id, queue, priority, visible_at, key, payload, tries) VALUES"
+    f""" ('{"a" * 32}', 'day1', 0, '2026-01-01', '', '{{"headers": {{"task": "other.task"}}}}', 0)"""
+)
+CHANGE_TEXT = "UPDATE memory_fact SET fact_text = replace(fact_text, 'vault', 'fault') WHERE rid = "
+CHANGE_INDEX = "UPDATE memory_fact_fts_content SET c0 = 'x' WHERE id = "
+BEAT = (
+    "INSERT INTO django_celery_beat_periodictask (name, task, args, kwargs, enabled, last_run_at,"
+    " total_run_count, date_changed, description, one_off, headers) VALUES"
+    " ('x', 'memory.tidy', '[]', '{}', 1, '2099-01-01', 0, '2026-01-01', '', 0, '{}')"
+)
+
+# Damage, the checks that look at what it hits -> the problems that are told, and those that a repair leaves.
+KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
+    "page of a table": (
+        overwrite_page("memory_fact"),
+        "file content versions",
+        "damaged_table unreadable_rows",
+        "damaged_table unreadable_rows",
+    ),
+    "page of an index": (overwrite_page("fact_bnorm"), "file content", "damaged_index", ""),
+    "page of full text": (overwrite_page("memory_fact_fts_data"), "file content", "damaged_full_text", ""),
+    "truncated file": (
+        damaging.truncate,
+        "file content audit",
+        "truncated_file unreadable_schema",
+        "truncated_file unreadable_schema",
+    ),
+    "byte in a text": (
+        run_sql(
+            f"UPDATE memory_fact SET fact_text = replace(fact_text, 'vault', 'fault') WHERE rid = {FIRST}"
+        ),
+        "file content index",
+        "changed_content index_differs",
+        "",
+    ),
+    "byte that is no text": (
+        run_sql(f"UPDATE memory_fact SET essence = CAST(x'ff41' AS TEXT) WHERE rid = {FIRST}"),
+        "file content",
+        "unreadable_rows",
+        "unreadable_rows",
+    ),
+    "version deleted": (
+        run_sql(f"DELETE FROM memory_fact WHERE rid = {FIRST}"),
+        "versions commits index",
+        "missing_version index_without_row",
+        "missing_version",
+    ),
+    "only version deleted": (
+        run_sql("DELETE FROM memory_relation"),
+        "versions commits",
+        "missing_version",
+        "missing_version",
+    ),
+    "commit deleted": (
+        run_sql(f"DELETE FROM memory_commit WHERE seq = 3 AND branch_id = {MAIN}"),
+        "commits audit",
+        "missing_commit commit_lost",
+        "missing_commit commit_lost",
+    ),
+    "commit changed": (
+        run_sql(f"UPDATE memory_commit SET actor_label = 'x' WHERE seq = 2 AND branch_id = {MAIN}"),
+        "commits audit",
+        "commit_changed",
+        "commit_changed",
+    ),
+    "audit row changed": (
+        run_sql("UPDATE memory_auditentry SET target = 'x' WHERE place = 3"),
+        "commits audit mark",
+        "audit_changed",
+        "audit_changed",
+    ),
+    "audit row deleted": (
+        run_sql("DELETE FROM memory_auditentry WHERE place = 3"),
+        "commits audit mark",
+        "audit_changed audit_missing",
+        "audit_changed audit_missing",
+    ),
+    "vector of another model": (
+        run_sql(f"UPDATE memory_vector SET model = 'x' WHERE slot = {SLOT}"),
+        "vectors",
+        "vector_of_another_model",
+        "",
+    ),
+    "vector overwritten": (
+        run_sql(f"UPDATE memory_vector SET data = zeroblob(1536) WHERE slot = {SLOT}"),
+        "vectors",
+        "damaged_vector",
+        "",
+    ),
+    "vector deleted": (
+        run_sql(f"DELETE FROM memory_vector WHERE slot = {SLOT}"),
+        "vectors",
+        "text_without_vector",
+        "",
+    ),
+    "broken foreign key": (
+        run_sql("UPDATE memory_session SET branch_id = 999 WHERE id = (SELECT min(id) FROM memory_session)"),
+        "foreign_keys",
+        "broken_foreign_key",
+        "broken_foreign_key",
+    ),
+    "foreign key that may be empty": (
+        run_sql(f"UPDATE memory_commit SET source_branch_id = 999 WHERE seq = 1 AND branch_id = {MAIN}"),
+        "foreign_keys",
+        "broken_foreign_key",
+        "",
+    ),
+    "unknown task": (run_sql(MESSAGE), "queue clock", "unknown_task", ""),
+    "beat in the future": (run_sql(BEAT), "queue clock", "beat_in_future", ""),
+    "row that is not indexed": (
+        run_sql("DELETE FROM memory_fact_fts WHERE rowid = (SELECT min(rowid) FROM memory_fact_fts)"),
+        "index",
+        "row_not_indexed",
+        "",
+    ),
+    "words of the index": (
+        run_sql(f"{CHANGE_INDEX}(SELECT min(rowid) FROM memory_fact_fts)"),
+        "index",
+        "index_words_differ index_differs",
+        "",
+    ),
+    "head set back": (
+        run_sql("UPDATE memory_branch SET head = head - 1 WHERE name = 'main'"),
+        "versions commits",
+        "version_beyond_head",
+        "version_beyond_head",
+    ),
+}
+
+
+@pytest.fixture
+def original(actor: Any, main: Any, settings: Any, copies_open: None, tmp_path: Path) -> Iterator[Path]:
+    """Return a copy of a whole store, in which nothing is to be found."""
+    settings.DAY1 = {"embedder": "minilm"}
+    damaging.fill_store(actor)
+    yield damaging.copy_store(tmp_path / "original.sqlite3")
+    for file in (find_file(), name_mark(get_file_check().path)):
+        file.unlink(missing_ok=True)
+
+
+def find_names(*checks: str) -> set[str]:
+    return set(CheckEngine().check_store(checks).count_problems())
+
+
+def test_each_kind_of_damage_is_told_and_repaired(original: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store.sqlite3"
+    seen, left = {}, {}
+    for kind, (damage, checks, _, _) in KINDS.items():
+        damaging.use_copy(original, store)
+        damage(store)
+        with damaging.used_store(store):
+            report = CheckEngine().check_store(checks.split())
+            seen[kind] = " ".join(report.count_problems())
+            steps = [step for step in plan_repair(report) if step.name != NO_MARK]
+            results = repair_store(steps, lambda title, done, total: None)
+            assert [result.error for result in results] == [""] * len(steps), kind
+            left[kind] = " ".join(CheckEngine().check_store(checks.split()).count_problems())
+    assert seen == {kind: found for kind, (_, _, found, _) in KINDS.items()}
+    assert left == {kind: found for kind, (_, _, _, found) in KINDS.items()}
+
+
+def test_an_older_copy_and_a_missing_log(original: Path, actor: Any, tmp_path: Path) -> None:
+    store, log = tmp_path / "store.sqlite3", tmp_path / "store.sqlite3-wal"
+    with damaging.used_store(damaging.use_copy(original, store)):
+        seal_audit()
+        FactEngine().write_fact(fact_text="Written after the copy.", actor=actor)
+        seal_audit()
+        assert find_names("mark") == set()
+        crashed = tmp_path / "crashed.sqlite3"
+        for end in ("", "-mark"):  # all but the log, as after a copy by other means
+            shutil.copy2(f"{store}{end}", f"{crashed}{end}")
+        assert log.stat().st_size
+    with damaging.used_store(crashed):
+        assert find_names("mark", "audit", "commits") == {"missing_log"}
+    with damaging.used_store(damaging.use_copy(original, store, keep="-mark")):
+        seal_audit()  # it leaves a mark that the store does not reach
+        report = CheckEngine().check_store(("mark", "audit", "commits"))
+        assert report.count_problems() == {"older_copy": 1}
+        repair_store(plan_repair(report), lambda title, done, total: None)
+        assert find_names("mark") == set()
+
+
+def test_on_the_command_line(day1: Day1, api: Api, original: Path) -> None:
+    assert api.get("/health").json()["store_check"]["state"] == "never"
+    status, out, error = day1("check")
+    assert (status, out) == (0, "Nothing was found by 11 checks.\n")
+    status, out, _ = day1("check", "--format", "json")
+    answer = json.loads(out)
+    assert (status, answer["ok"], answer["problems"], answer["checks"]) == (0, True, [], list(ORDER))
+    health = api.get("/health").json()["store_check"]
+    assert (health["state"], health["at"], health["problems"]) == ("ok", answer["at"], {})
+    Fact.objects.all_versions().filter(essence__startswith="Fact 7 ").update(priority="P4")
+    status, out, _ = day1("check")
+    assert status == 1
+    assert out.splitlines()[1].startswith("changed_content\t1\tversions that say something else")
+    health = api.get("/health").json()
+    assert (health["status"], health["store_check"]["problems"]) == ("degraded", {"changed_content": 1})
+    assert day1("check", "--only", "audit")[:2] == (0, "Nothing was found by 1 check.\n")
+    status, _, error = day1("check", "--only", "nothing")
+    assert (status, error.startswith("invalid: There is no check nothing; there are file, ")) == (1, True)
+    assert day1("check", "--dry-run")[0] == 2
+
+
+def test_a_repair_says_what_it_does_and_is_alone(
+    day1: Day1, original: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Vector.objects.filter(pk=Vector.objects.order_by("pk").values("pk")[:1]).update(model="other")
+    Fact.objects.all_versions().update(checksum=None)
+    status, out, error = day1("check", "--repair", "--dry-run")
+    assert (status, Vector.objects.filter(model="other").count()) == (1, 1)
+    planned = ["vector_of_another_model", "versions_without_checksum", "no_mark"]
+    assert [line.split(" would be repaired: ")[0] for line in error.splitlines()[:3]] == planned
+    with data_dir_lock(Path(settings.DATA_DIR)):
+        status, out, error = day1("check", "--repair")
+    assert (status, out) == (1, "")
+    assert error.startswith("conflict: Day1 is running already on ")
+    assert error.endswith("Stop it first: a repair must be alone with the store.\n")
+    status, out, error = day1("check", "--repair", "--format", "json")
+    answer = json.loads(out)
+    assert (status, answer["ok"], answer["notes"]) == (0, True, {})
+    assert [step["name"] for step in answer["planned"]] == planned
+    assert [step["error"] for step in answer["repaired"]] == ["", "", ""]
+    assert not Fact.objects.all_versions().filter(checksum=None).exists()
+    monkeypatch.setenv("DAY1_URL", "http://127.0.0.1:1")
+    status, _, error = day1("check")
+    assert (status, error.startswith("local_only: ")) == (1, True)
+
+
+def test_a_task_whose_work_is_done_is_cleared(original: Path, project: Project) -> None:
+    now = timezone.now()
+    common = {"queue": "celery", "visible_at": now, "set_aside_at": now, "tries": 2}
+    for name in ("memory.embed", "memory.near"):
+        payload = json.dumps({"headers": {"task": name}})
+        QueueMessage.objects.create(key=build_key(name, (str(project.pk),)), payload=payload, **common)
+    NearCheck.objects.create(project=project, branch_id=1, uid=uuid7(), content_hash="0" * 64)
+    report = CheckEngine().check_store(("queue",))
+    assert report.count_problems() == {"task_set_aside": 2}
+    (done,) = repair_store(plan_repair(report), lambda title, done, total: None)
+    assert (done.name, done.count, done.error) == ("task_set_aside", 1, "")
+    assert [message.key[:12] for message in QueueMessage.objects.set_aside()] == ["memory.near["]
+
+
+def test_the_weekly_task_keeps_its_result(original: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    AuditEntry.objects.filter(place=2).update(target="x")
+    tasks.check_store()
+    found = describe_last()
+    assert (found["state"], found["problems"]) == ("problems", {"audit_changed": 1})
+    assert "The check of the store found audit_changed: test, place 2\n" in capfd.readouterr().err
