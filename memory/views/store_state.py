@@ -28,6 +28,12 @@ def describe_troubles(health: Mapping[str, Any]) -> list[str]:
         )
     if health.get("quota", {}).get("full"):
         found.append(str(FULL))
+    if problems := health.get("store_check", {}).get("problems"):
+        text = _(
+            "The last check of the store found %(names)s. What to do is told on the server’s machine by"
+            " day1 check."
+        )
+        found.append(text % {"names": ", ".join(sorted(problems))})
     if error := health.get("embedding", {}).get("error"):
         text = _(
             "The embedding model does not answer: %(error)s Keyword search works; what is pending is indexed"
