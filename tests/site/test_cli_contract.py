@@ -55,6 +55,8 @@ REPLAYS = {"replays"} | {
 }
 AGEING = {"age"} | {f"age {name}" for name in "run runs undo pressure".split()}
 ADDED = {
+    "check",
+    "salvage",
     *VERIFICATION,
     "completion",
     "facts accept",
