@@ -1,4 +1,4 @@
-"""Requests of the command line to a Day1 server, whose key goes to the address that was named and nowhere else."""
+"""Requests of the command line to a Day1 server: its key goes to the named address and nowhere else."""
 
 from http.client import HTTPMessage
 from typing import IO

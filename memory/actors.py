@@ -1,5 +1,6 @@
 """Actors: the key, person or process that calls an engine, with its scopes and branches."""
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -15,6 +16,8 @@ from memory.usage import check_room
 SCOPES = ("read", "propose", "write", "curate", "merge", "admin")
 
 WRITES = ("propose", "write")  # the scopes of what makes a project grow
+# Kind and id of an actor, as people name one whose label is that of several: user:7, key:0197…, local:
+IDENTITY = re.compile(r"(user|key|local|system):(\S*)")
 
 ROLE_SCOPES = {"viewer": "read", "curator": "curate", "maintainer": "admin"}
 
@@ -115,6 +118,10 @@ class Actor:
             task_id=task_id or self.task_id,
             agent_id=agent_id or self.bound_agent or self.agent_id,
         )
+
+    def maker_fields(self) -> dict[str, str]:
+        """Return who makes a row, as its columns: a label alone may be that of several."""
+        return {"created_by": self.label, "created_by_kind": self.kind, "created_by_id": self.id}
 
     def origin_fields(self) -> dict[str, str]:
         """Return the session, task and agent ids as the fields of a row."""

@@ -123,11 +123,9 @@ def test_no_address_comes_from_a_caller() -> None:
     assert {name(file) for file in FILES if WAYS_OUT & set(imported(file))} == GO_OUT
     calls = [node for file in FILES for node in ast.walk(tree(file)) if isinstance(node, ast.Call)]
     made = [call for call in calls if ast.unparse(call.func) in MODEL_SERVERS]
+    named = [{word.arg: word.value for word in call.keywords} for call in made]
     addresses = [
-        ast.unparse(
-            next((word.value for word in call.keywords if word.arg == "base_url"), None) or call.args[0]
-        )
-        for call in made
+        ast.unparse(words.get("base_url") or call.args[0]) for call, words in zip(made, named, strict=True)
     ]
     assert sorted(addresses) == [f"settings.{kind}_base_url" for kind in ("embedding", "judge", "replay")]
 
@@ -228,7 +226,7 @@ def test_the_fields_of_a_fact_are_declared_once() -> None:
     assert found == DECLARE_A_FACT
 
 
-MAX_TEMPLATE_LINES = 7976
+MAX_TEMPLATE_LINES = 8002
 
 
 def test_templates_say_things_once() -> None:

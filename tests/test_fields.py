@@ -29,6 +29,7 @@ from memory.engines.fields.facts import FACT, NewFact
 from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK, NewLink
+from memory.engines.fields.members import MEMBER
 from memory.engines.fields.merges import MERGE_REQUEST
 from memory.engines.fields.policies import POLICY
 from memory.engines.fields.projects import PROJECT
@@ -81,6 +82,7 @@ NOUNS = (
     BRANCH,
     INVITATION,
     KEY,
+    MEMBER,
     MERGE_REQUEST,
     QUESTION,
     EVAL,

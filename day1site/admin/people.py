@@ -1,25 +1,58 @@
-"""Users and projects."""
+"""Users, projects, and the roles of users in projects: what superusers may do without being members."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
+from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from day1site.admin.base import ServerModelAdmin
+from memory.engines.access.members import MemberEngine, build_server_actor
 from memory.engines.access.projects import ProjectEngine
 from memory.engines.store.usage import UsageEngine
-from memory.models import Project
+from memory.exceptions import Day1Error
+from memory.models import Membership, Project
 from memory.quota import NONE
 from memory.usage import get_server_quota, read_usage
+from memory.views.error_text import error_sentence
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 admin.site.unregister([Group, User])
+member_engine = MemberEngine()
+
+
+def preview_removals(
+    members: Iterable[Membership], user: Any
+) -> "tuple[list[Any], dict[StrOrPromise, int], list[str]]":
+    """Return what removals of members would end, as the admin's question shows it, and what refuses them."""
+    shown: list[Any] = []
+    counts: dict[StrOrPromise, int] = {_("API keys"): 0, _("invitations"): 0}
+    refused: list[str] = []
+    for member in members:
+        actor = build_server_actor(member.project_id, user)
+        try:
+            departure = member_engine.preview_removal(member_id=member.pk, actor=actor)
+        except Day1Error as error:
+            refused.append(f"{member.project}: {error_sentence(error)}")
+            continue
+        shown += [str(member), departure.lines]
+        counts[_("API keys")] += len(departure.keys)
+        counts[_("invitations")] += len(departure.invitations)
+    return shown, counts, refused
+
+
+def list_members(**filters: Any) -> list[Membership]:
+    return list(Membership.objects.filter(**filters).select_related("user", "project"))
 
 
 @admin.register(User)
@@ -38,6 +71,77 @@ class Users(UserAdmin, ServerModelAdmin):
     )
     readonly_fields = ("last_login", "date_joined")
     filter_horizontal = ()
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return what goes with accounts: the keys and invitations that they made in their projects."""
+        shown, models, lacking, refused = super().get_deleted_objects(objs, request)
+        ends, counts, kept = preview_removals(list_members(user__in=list(objs)), request.user)
+        return [*shown, *ends], {**models, **counts}, lacking, [*refused, *kept]
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        for member in list_members(user=obj):
+            actor = build_server_actor(member.project_id, request.user)
+            member_engine.remove_member(member_id=member.pk, actor=actor)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for one in queryset:
+            self.delete_model(request, one)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save a user; for one who may not log in any more, keys and invitations of theirs end as well."""
+        super().save_model(request, obj, form, change)
+        if not change or obj.is_active or "is_active" not in form.changed_data:
+            return
+        for member in list_members(user=obj):
+            actor = build_server_actor(member.project_id, request.user)
+            ended = member_engine.end_holdings(member_id=member.pk, actor=actor)
+            sentence = _("%(project)s: ended with the account: keys %(keys)d, invitations %(invitations)d.")
+            self.message_user(request, sentence % {"project": member.project, **ended.counts})
+
+
+@admin.register(Membership)
+class Roles(ServerModelAdmin):
+    """The roles of users, given by the engine, which asks for what a maintainer would have to keep."""
+
+    title, new = _("Roles"), _("New role")
+    list_display = ["user", "project", "role"]
+    list_filter = ["project", "role"]
+    list_select_related = ["user", "project"]
+    search_fields = ["user__username", "project__name"]
+    fields = ["user", "project", "role"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("user", "project") if obj else ()
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Render the form; a refusal of the engine becomes a message above it."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except Day1Error as error:
+            self.message_user(request, error_sentence(error), messages.ERROR)
+            return redirect(request.get_full_path())
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
+        actor = build_server_actor(obj.project_id, request.user)
+        if change:
+            member_engine.change_role(member_id=obj.pk, role=obj.role, actor=actor)
+        else:
+            username = obj.user.get_username()
+            obj.pk = member_engine.add_member(username=username, role=obj.role, actor=actor).pk
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return what ends with the roles."""
+        shown, counts, refused = preview_removals(list_members(pk__in=[one.pk for one in objs]), request.user)
+        return shown, counts, set(), refused
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        actor = build_server_actor(obj.project_id, request.user)
+        member_engine.remove_member(member_id=obj.pk, actor=actor)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for one in queryset:
+            self.delete_model(request, one)
 
 
 class ProjectForm(forms.ModelForm):

@@ -41,6 +41,8 @@ def erase(run: Invocation, scope: str, target: str, confirm: str | None, drop_co
 
 
 def print_plan(out: Output, plan: Answer) -> None:
+    for one in plan["actors"]:
+        note(f"It is about: {one['kind']} {one['label']} ({one['kind']}:{one['id']})")
     out.table(["kind", "number"], [[kind, number] for kind, number in plan["counts"].items()])
     out.table(["kind", "id", "text"], [[one["kind"], one["id"], one["line"]] for one in plan["examples"]])
     for one in plan["left"]:

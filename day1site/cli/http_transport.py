@@ -92,9 +92,8 @@ class HttpTransport:
 def read_refusal(error: HTTPError) -> Refused:
     """Return the server's refusal, in its own words where it is Day1."""
     if 300 <= error.code < 400:
-        return Refused(
-            "unreachable", REDIRECTS.format(code=error.code, address=error.headers.get("Location"))
-        )
+        address = error.headers.get("Location")
+        return Refused("unreachable", REDIRECTS.format(code=error.code, address=address))
     try:
         problem = json.loads(error.read())
         text = problem.get("detail") or problem["title"]

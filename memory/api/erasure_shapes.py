@@ -21,7 +21,8 @@ class ErasureInput(s.Serializer):
     target = s.CharField(
         max_length=1000,
         help_text="The id of the fact, session or agent; of an actor, the id of an agent or the name"
-        " of a person as the history shows it; of a match, the text to look for.",
+        " of a person as the history shows it, refused where it is that of several kinds: user:ID, key:ID and"
+        " local: name one alone; of a match, the text to look for.",
     )
     dry_run = s.BooleanField(
         required=False, help_text="true erases nothing. Default: true without confirm, else false."
@@ -50,6 +51,8 @@ class ErasureShape(s.Serializer):
     proof = s.CharField(help_text="SHA-256 over the keyed digests of all memories, whose keys are destroyed.")
     requested_at = s.DateTimeField()
     requested_by = s.CharField()
+    requested_by_kind = s.CharField(help_text="key, user or local, the command line; empty: unknown.")
+    requested_by_id = s.CharField(help_text="The id of the key or user; else empty.")
     done_at = s.DateTimeField(allow_null=True)
 
 
@@ -73,12 +76,21 @@ class StoreCopyShape(s.Serializer):
     own = s.BooleanField()
 
 
+class IdentityShape(s.Serializer):
+    """A person, a key or the command line; names may be those of several."""
+
+    kind = s.CharField()
+    id = s.CharField()
+    label = s.CharField()
+
+
 class ErasurePlanShape(s.Serializer):
     """What an erasure would do. Nothing was erased."""
 
     dry_run = s.BooleanField(help_text="true: nothing was erased.")
     scope = s.ChoiceField(choices=SCOPES)
     target = s.CharField()
+    actors = IdentityShape(many=True, help_text="Whom an erasure of an actor is about, without agents.")
     confirm = s.CharField(help_text="The name to send as confirm.")
     counts = s.DictField(child=s.IntegerField())
     examples = ErasureExampleShape(many=True)
@@ -101,6 +113,7 @@ def erasure_plan(plan: ErasurePlan) -> dict[str, Any]:
         "dry_run": True,
         "scope": plan.scope,
         "target": plan.target,
+        "actors": [one._asdict() for one in plan.actors],
         "confirm": plan.confirm,
         "counts": dict(plan.counts),
         "examples": [_example(one) for one in plan.examples],

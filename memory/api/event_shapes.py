@@ -31,6 +31,7 @@ class EventShape(s.Serializer):
     branch = s.CharField()
     at = s.DateTimeField()
     actor_kind = s.CharField()
+    actor_id = s.CharField()
     actor_label = s.CharField()
     surface = s.CharField()
     commit = shapes.CommitShape(allow_null=True, help_text="null for what happened to the branch itself.")

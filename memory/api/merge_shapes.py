@@ -219,6 +219,7 @@ class MergeRequestShape(AnswerShape):
 
 class ApprovalShape(s.Serializer):
     actor_kind = s.CharField(source="row.actor_kind")
+    actor_id = s.CharField(source="row.actor_id")
     actor_label = s.CharField(source="row.actor_label")
     at = s.DateTimeField(source="row.at")
     source_seq = s.IntegerField(source="row.source_seq")

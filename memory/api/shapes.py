@@ -63,6 +63,7 @@ class CommitShape(s.Serializer):
     kind = s.CharField()
     message = s.CharField()
     actor_kind = s.CharField()
+    actor_id = s.CharField(help_text="Of the key or user: labels may be those of several.")
     actor_label = s.CharField()
     surface = s.CharField()
     session_id = s.CharField()

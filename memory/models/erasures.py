@@ -37,6 +37,8 @@ class Erasure(models.Model):
     proof = FixedCharField(max_length=64, blank=True, help_text="SHA-256 over the digests of all memories.")
     requested_at = models.DateTimeField()
     requested_by = models.CharField(max_length=200, blank=True)
+    requested_by_kind = models.CharField(max_length=10, blank=True, default="")
+    requested_by_id = models.CharField(max_length=64, blank=True, default="")
     blanked_at = models.DateTimeField(null=True, help_text="When the last row was overwritten.")
     done_at = models.DateTimeField(null=True, blank=True)
 

@@ -27,6 +27,8 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField()
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=200, blank=True)
+    created_by_kind = models.CharField(max_length=10, blank=True, default="")
+    created_by_id = models.CharField(max_length=64, blank=True, default="")
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -40,6 +40,8 @@ class ApiKey(models.Model):
     rate_per_minute = models.PositiveIntegerField(default=6000)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=200, blank=True)
+    created_by_kind = models.CharField(max_length=10, blank=True, default="")
+    created_by_id = models.CharField(max_length=64, blank=True, default="")
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

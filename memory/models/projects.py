@@ -137,6 +137,11 @@ class Membership(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("user")
     )
     role = models.CharField(_("role"), max_length=20, choices=Role.choices, default=Role.VIEWER)
+    # Who let the person in, and by which link.
+    created_by = models.CharField(max_length=200, blank=True, default="", editable=False)
+    created_by_kind = models.CharField(max_length=10, blank=True, default="", editable=False)
+    created_by_id = models.CharField(max_length=64, blank=True, default="", editable=False)
+    invitation_id = models.UUIDField(null=True, blank=True, editable=False)
 
     class Meta:
         verbose_name, verbose_name_plural = _("membership"), _("memberships")
@@ -145,3 +150,8 @@ class Membership(models.Model):
     def __str__(self) -> str:
         words = {"user": self.user, "role": gettext(self.role), "project": self.project}
         return gettext("%(user)s is %(role)s of %(project)s") % words
+
+    @property
+    def actor_id(self) -> str:
+        """Return the id under which the history has what the person does."""
+        return str(self.user_id)

@@ -11,12 +11,7 @@ from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.openai_server import OpenAIServer, refuses_text, sendable_text
 from memory.providers.vectors import Vectors, unit_rows
 
-CUT_LENGTHS = (
-    24_000,
-    6_000,
-    1_500,
-    400,
-)  # characters: of models that read 8192, 2048 and 512 tokens, or less
+CUT_LENGTHS = (24_000, 6_000, 1_500, 400)  # characters: for models of 8192, 2048, 512 tokens, or less
 MIN_SECONDS = 1.0  # for a text that was cut
 
 logger = logging.getLogger(__name__)
@@ -52,7 +47,7 @@ class OpenAICompatible(OpenAIServer):
     def embed(self, texts: list[str]) -> Vectors:
         """Return one unit vector for each text, in their order, shape (n, d), float32.
 
-        A text that the server refuses by itself is cut until it is taken: its vector is that of its beginning.
+        A text that the server refuses by itself is cut until it is taken: the vector is of its beginning.
         Raises ProviderUnavailable if the server does not answer or refuses; its ``data`` has ``status`` and
         ``retry_after`` (seconds) when the server sent them. Raises ProviderNonsense unless the answer is one
         usable vector for each text, all of one dimension. No message ever contains the key.

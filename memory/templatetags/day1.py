@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from memory.models import Fact
 from memory.views.flash import REDO, UNDO
 from memory.views.frames import ADMIN, WEB
-from memory.views.labels import SURFACES, WORDS
+from memory.views.labels import MAKER_WORDS, SURFACES, WORDS
 from memory.views.navigation import Entry, list_entries
 from memory.views.times import format_time
 from memory.views.view_context import relocate, with_query
@@ -68,8 +68,13 @@ ACTION_BUTTONS = {
     "unpin": ("pin", gettext_lazy("Unpin")),
 }
 KEYS = {"verify": "v", "invalidate": "i", "accept": "v", "refuse": "i", "pin": "p", "unpin": "p"}
-# Badges of authors, by the kind of an actor.
-MAKERS = {"key": "agent", "user": "person", "local": "person", "system": "agent"}
+# Badges of authors, by the kind of an actor, whose names may be those of several: (colour, icon, kind).
+MAKERS = {
+    "key": ("agent", "key", MAKER_WORDS["key"]),
+    "user": ("person", "person", MAKER_WORDS["user"]),
+    "local": ("person", "command", MAKER_WORDS["local"]),
+    "system": ("agent", "gear", MAKER_WORDS["system"]),
+}
 
 
 @register.simple_tag(takes_context=True)
@@ -186,8 +191,12 @@ def row_button(action: str, fact: Fact, row_number: int) -> SafeString:
 
 @register.simple_tag
 def maker(kind: str, label: str = "") -> SafeString:
-    """Render the badge of an author: an agent in blue, a person in teal."""
-    return badge(MAKERS.get(kind, "person"), label)
+    """Render the badge of an author: blue for programs, teal for people, with an icon and a word for its
+    kind.
+    """
+    tone, drawing, word = MAKERS.get(kind, MAKERS["user"])
+    html = '<span class="badge {}" title="{}">{}{}</span>'
+    return format_html(html, tone, word, icon(drawing, word), label or word)
 
 
 @register.filter

@@ -17,6 +17,7 @@ from memory.views.list_base import Listing
 class AuditFilterSet(df.FilterSet):
     action = df.ChoiceFilter(choices=[(name, name) for name in ACTION_LABELS])
     by = df.CharFilter()
+    kind = df.CharFilter()
     target = df.CharFilter()
     after = df.IsoDateTimeFilter()
     before = df.IsoDateTimeFilter()
@@ -34,6 +35,7 @@ class Audit(Listing):
     labels = {
         "action": _("Action"),
         "by": _("Who"),
+        "kind": _("Kind of actor"),
         "target": _("Target"),
         "after": FIELDS["after"],
         "before": FIELDS["before"],

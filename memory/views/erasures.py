@@ -64,7 +64,10 @@ class TargetForm(forms.Form):
     target = forms.CharField(
         label=_("Which one"),
         max_length=MAX_MATCH,
-        help_text=_("The text to look for, the id of the session, agent or fact, or the name of the person."),
+        help_text=_(
+            "The text to look for, the id of the session, agent or fact, or the name of the person. Where a"
+            " key or the command line has the same name: user:ID, key:ID or local:"
+        ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
 

@@ -352,3 +352,11 @@ EDGES: dict[str, tuple[Any, Any]] = {
 def label_choices(values: Any, words: Mapping[str, Any] = WORDS) -> list[tuple[str, Any]]:
     """Return choices of a form: each value with its label."""
     return [(value, words.get(value, value)) for value in values]
+
+
+MAKER_WORDS = {
+    "user": _("person"),
+    "key": _("API key"),
+    "local": _("command line"),
+    "system": _("Day1 itself"),
+}

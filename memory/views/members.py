@@ -1,7 +1,7 @@
 """Members of the project: everybody sees them, maintainers change them."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django import forms
@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from memory.api.filters import MemberFilterSet
 from memory.api.member_shapes import MemberShape, render_member
+from memory.engines.access.departures import Departure
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.members import MemberEngine
 from memory.engines.fields.invitations import DEFAULT_DAYS, MAX_DAYS, MAX_USES
@@ -25,6 +26,10 @@ from memory.views.labels import WORDS
 from memory.views.token_list import TokenList
 from memory.views.widgets import add_form_error
 
+REMOVED = lazy(
+    "%(name)s is no member any more. Ended with it: keys %(keys)d, invitations %(invitations)d, logins"
+    " %(logins)d."
+)
 SHOWN = 20  # of the newest invitations
 ROLES = {
     "viewer": lazy("viewer: reads"),
@@ -110,7 +115,7 @@ class ChangeMember(ProjectPage):
 
 
 class RemoveMember(ProjectPage):
-    """A confirmation with its consequences, which removes the member."""
+    """A confirmation with all that ends with it, which removes the member."""
 
     template_name = "members/remove.html"
     title = lazy("Remove a member")
@@ -119,16 +124,40 @@ class RemoveMember(ProjectPage):
     section = "members"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        member = MemberEngine().get_member(member_id=self.kwargs["member_id"], actor=self.reader.actor)
-        return super().get_context_data(member=member, **kwargs)
+        member_id = self.kwargs["member_id"]
+        departure = MemberEngine().preview_removal(member_id=member_id, actor=self.reader.actor)
+        parts = list(describe_departure(departure))
+        return super().get_context_data(departure=departure, parts=parts, **kwargs)
 
     def post(self, request: HttpRequest, member_id: int, **kwargs: Any) -> HttpResponse:
-        member = MemberEngine().get_member(member_id=member_id, actor=self.reader.actor)
-        MemberEngine().remove_member(member_id=member_id, actor=self.reader.actor)
-        flash_success(request, _("%(name)s is no member any more.") % {"name": member.user.get_username()})
-        if member.user_id == request.user.pk:
+        departure = MemberEngine().remove_member(member_id=member_id, actor=self.reader.actor)
+        flash_success(request, REMOVED % {"name": departure.name, **departure.counts})
+        if departure.member.user_id == request.user.pk:
             return redirect("front")
         return redirect(self.reader.url("members"))
+
+
+class Line(NamedTuple):
+    """A line about a row, with the kind and label of a person or maker."""
+
+    text: str
+    code: str = ""
+    kind: str = ""
+    label: str = ""
+
+
+def describe_departure(departure: Departure) -> Iterator[tuple[Any, int, list[Line]]]:
+    """Yield what ends with a member, and whom the member let in: a title, the number, and lines."""
+    keys = [Line(one.label, one.prefix, one.created_by_kind, one.created_by) for one in departure.first_keys]
+    yield _("Keys that end, made by this person or by such keys"), len(departure.keys), keys
+    links = [Line(f"{link.note or '–'} · {WORDS[link.role]}") for link in departure.invitations]
+    yield _("Invitations that end, made by them, or by which this person came"), len(links), links
+    yield _("Logins that end"), len(departure.logins), []
+    joined = [
+        Line(str(WORDS[one.role]), kind="user", label=one.user.get_username()) for one in departure.joined
+    ]
+    if joined:
+        yield _("Members whom they let in: these stay, look whether they should"), len(joined), joined
 
 
 class Invite(ProjectPage):

@@ -52,6 +52,7 @@ SECTIONS: list[Section] = []
 SERVER_LISTS = (
     ("auth_user", _("Users"), "person"),
     ("memory_project", _("Projects"), "project"),
+    ("memory_membership", _("Roles"), "members"),
     ("django_celery_beat_periodictask", _("Periodic tasks"), "clock"),
 )
 

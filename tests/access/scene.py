@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from conversations.engines.consolidation.engine import ConsolidationEngine
@@ -36,7 +37,7 @@ from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.store.workspaces import WorkspaceEngine
-from memory.models import Project
+from memory.models import Membership, Project
 from tests.memory.views.test_merge_request_pages import TASK, conflicting
 
 OTHER = "task/other"
@@ -177,6 +178,8 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
     keys.trust_key(name="friend", public_key=public_key, actor=actor)
     bundle = bundles.create_bundle(name="clear", actor=actor)
     invitation, _secret = InvitationEngine().create_invitation(actor=actor)
+    Membership.objects.create(project=project, user=User.objects.create_user("seen"))
+    User.objects.create_user("stranger")
     return {
         "bundle": bundle.pk,
         "document": json.loads(bundles.export_bundle(bundle_id=bundle.pk, actor=actor)),
@@ -184,6 +187,7 @@ def build_store(project: Project, actor: Actor) -> dict[str, Any]:
         "friend": "friend",
         "key": key.pk,
         "invitation": invitation.pk,
+        "member": "seen",
         "snapshot": SnapshotManager().create_snapshot(name="before", actor=actor).pk,
         "workspace": WorkspaceEngine().create_workspace(name="bench", actor=actor).pk,
     }

@@ -155,9 +155,7 @@ class TestServer:
                 ask()
             assert [request.path.startswith("/v1/") for request, _ in server.log] == [True]
 
-    @pytest.mark.parametrize(
-        ("status", "words"), [(400, "no"), (413, ""), (500, "input is too large to process")]
-    )
+    @pytest.mark.parametrize(("status", "words"), [(400, "no"), (413, ""), (500, "the input is too large")])
     def test_a_text_that_is_too_long_is_cut_for_its_vector(self, server, remote, status, words):
         def respond(request):
             if max(map(len, request.json["input"])) > 2000:

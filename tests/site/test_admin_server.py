@@ -7,7 +7,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
-from memory.models import Membership, Project
+from memory.actors import Actor
+from memory.engines.access.keys import KeyEngine
+from memory.engines.access.members import build_member_actor
+from memory.exceptions import Unauthenticated
+from memory.models import AuditEntry, Membership, Project
 from tests.memory.admin.test_admin_facts import page
 
 pytestmark = pytest.mark.django_db
@@ -15,6 +19,7 @@ pytestmark = pytest.mark.django_db
 LISTS = {
     "auth/user/": ("Users", "New user"),
     "memory/project/": ("Projects", "New project"),
+    "memory/membership/": ("Roles", "New role"),
     "django_celery_beat/periodictask/": ("Periodic tasks", "New periodic task"),
 }
 
@@ -51,6 +56,53 @@ def test_a_user_is_added_and_changed(root: Client) -> None:
     cora.refresh_from_db()
     assert (cora.email, cora.is_active) == ("c@example.org", False)  # an unticked box
     assert "<h1>Delete “cora”?</h1>" in page(root, f"/admin/auth/user/{cora.pk}/delete/")
+
+
+def test_a_superuser_takes_a_role_and_gives_roles(root: Client, project: Project) -> None:
+    own, form = User.objects.get(), "/admin/memory/membership/add/"
+    assert "Take a role" in page(root, "/admin/")
+    assert root.get("/p/test/").status_code == 404
+    root.post(form, {"user": own.pk, "project": project.pk, "role": "maintainer"})
+    assert root.get("/p/test/").status_code == 200
+    member = Membership.objects.get()
+    change = f"/admin/memory/membership/{member.pk}/change/"
+    answer = root.post(change, {"role": "viewer"}, follow=True)
+    assert "root is the last maintainer of the project." in answer.content.decode()
+    assert "root is the last maintainer" in page(root, change.replace("change", "delete"))
+    member.refresh_from_db()
+    assert member.role == "maintainer"
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.target, entry.surface, entry.actor_id) == (
+        "member.add",
+        "root",
+        "admin",
+        str(own.pk),
+    )
+
+
+@pytest.mark.parametrize("way", ["auth/user", "memory/membership", "is_active"])
+def test_keys_end_with_an_account_that_is_deleted_or_closed(
+    root: Client, project: Project, actor: Actor, way: str
+) -> None:
+    lea = User.objects.create_user("lea")
+    member = Membership.objects.create(user=lea, project=project, role="maintainer")
+    made, token = KeyEngine().create_key(
+        label="agent", scopes=["admin"], actor=build_member_actor(member, lea, "web")
+    )
+    if way == "is_active":
+        closed = root.post(f"/admin/auth/user/{lea.pk}/change/", {"username": "lea"}, follow=True)
+        assert "Test: ended with the account: keys 1, invitations 0." in closed.content.decode()
+    else:
+        address = f"/admin/{way}/{(lea if way == 'auth/user' else member).pk}/delete/"
+        assert "lea is the last maintainer of the project." in page(root, address)
+        assert root.post(address, {"post": "yes"}).status_code == 200  # refused
+        assert Membership.objects.count() == 1
+        Membership.objects.create(user=User.objects.get(username="root"), project=project, role="maintainer")
+        assert made.prefix in page(root, address)
+        root.post(address, {"post": "yes"})
+        assert not Membership.objects.filter(user__username="lea").exists()
+    with pytest.raises(Unauthenticated):
+        KeyEngine().verify_token(token)
 
 
 def test_a_project_is_made_with_its_branch_and_its_maker(root: Client) -> None:

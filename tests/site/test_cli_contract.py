@@ -30,6 +30,7 @@ VERIFICATION = {f"verification {name}" for name in "batch jobs job summary gate 
 }
 HANDOFF = {"handoff"} | {f"handoff {name}" for name in "create list show accept reject".split()}
 INVITATIONS = {"invitations"} | {f"invitations {name}" for name in "create list revoke".split()}
+MEMBERS = {"members"} | {f"members {name}" for name in "list add role remove".split()}
 TEMPLATE = {"template"} | {
     f"template {action}"
     for action in "create list find show instantiate update diff deprecate outcome".split()
@@ -71,6 +72,7 @@ ADDED = {
     *QUESTIONS,
     *HANDOFF,
     *INVITATIONS,
+    *MEMBERS,
     *QUARANTINES,
     *SCORES,
     *TEMPLATE,

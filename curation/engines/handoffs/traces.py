@@ -50,8 +50,10 @@ def is_written_by(traces: Traces, row: Handoff) -> bool:
         return True
     if author is None or (author.until and row.created_at > author.until):
         return False
-    is_person = author.scope == Erasure.Scope.ACTOR and not row.agent_id and row.created_by == author.name
-    return row.agent_id == author.name or is_person
+    if row.agent_id:
+        return row.agent_id == author.agent_id
+    kind, _, actor_id = row.owner.partition(":")
+    return author.scope == Erasure.Scope.ACTOR and author.is_maker(kind, actor_id, row.created_by)
 
 
 def redact_fact(traces: Traces, fact: Mapping[str, Any]) -> dict[str, Any]:

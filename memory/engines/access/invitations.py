@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
+from memory.engines.access.makers import require_maker
 from memory.engines.access.members import build_member_actor
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -54,11 +55,12 @@ class InvitationEngine:
             project_id=actor.project_id,
             expires_at=timezone.now() + timedelta(days=values.pop("days")),
             secret_hash=hash_secret(secret),
-            created_by=actor.label,
+            **actor.maker_fields(),
             **values,
         )
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
+            require_maker(actor)
             invitation.save(force_insert=True)
             record_entry(actor, "invitation.create", str(invitation.pk), describe_invitation(invitation))
         return invitation, secret
@@ -131,7 +133,15 @@ def _join(secret: str, user: Any, surface: str) -> Membership:
     if own.exists():
         raise Exists("You are a member of this project already.")
     require_open(invitation)
-    member = Membership.objects.create(project_id=invitation.project_id, user=user, role=invitation.role)
+    member = Membership.objects.create(
+        project_id=invitation.project_id,
+        user=user,
+        role=invitation.role,
+        created_by=invitation.created_by,
+        created_by_kind=invitation.created_by_kind,
+        created_by_id=invitation.created_by_id,
+        invitation_id=invitation.pk,
+    )
     invitation.uses += 1
     invitation.save(update_fields=["uses"])
     detail = {"role": member.role, "invitation": str(invitation.pk), "invited_by": invitation.created_by}

@@ -20,6 +20,7 @@ from django.utils import timezone
 from memory.actors import SCOPES, Actor
 from memory.db.raw_select import fetch_one
 from memory.db.retry import retry_methods
+from memory.engines.access.makers import require_maker
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.filters import make_filter_checks
@@ -73,11 +74,12 @@ class KeyEngine:
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
             expires_at=check_expiry(expires_at),
-            created_by=actor.label,
+            **actor.maker_fields(),
         )
         check_grant(key, actor)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
+            require_maker(actor)
             token = save_new(key)
             record_entry(actor, "key.create", key.prefix, describe_key(key))
         return key, token
@@ -152,6 +154,7 @@ class KeyEngine:
         new = build_successor(old, actor)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
+            require_maker(actor)
             # Of two rotations at once, one finds the key ended.
             unchanged = ApiKey.objects.filter(pk=old.pk, revoked_at=None, expires_at=old.expires_at)
             if not unchanged.update(**ends):
@@ -254,7 +257,7 @@ def build_successor(old: ApiKey, actor: Actor) -> ApiKey:
         default_branch=old.default_branch,
         rate_per_minute=old.rate_per_minute,
         expires_at=old.expires_at,
-        created_by=actor.label,
+        **actor.maker_fields(),
     )
 
 

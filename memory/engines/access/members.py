@@ -1,24 +1,32 @@
 """Memberships: people act in a project with the rights of their role."""
 
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_noop as _
 
-from memory.actors import ROLE_SCOPES, Actor
+from memory.actors import ROLE_SCOPES, SCOPES, Actor
 from memory.db.retry import retry_methods
+from memory.engines.access.departures import Departure, carry_out, find_departure
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.members import MEMBER_FILTERS
 from memory.engines.fields.orders import MEMBERS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
-from memory.exceptions import Conflict, Exists, Invalid, NotFound
+from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import Membership, Project
 from memory.models.nodes import next_rid
 
 FILTERS = make_filter_checks(MEMBER_FILTERS)
 Role = Membership.Role
+RANKS = {role: SCOPES.index(scope) for role, scope in ROLE_SCOPES.items()}
+SUPERUSER = _(
+    "{name} keeps the whole server: only a superuser or the server's own command line removes or lowers them."
+)
 
 
 @retry_methods
@@ -43,7 +51,7 @@ class MemberEngine:
             members = members.filter(role=payload["role"])
         return paginate(members, **MEMBERS.read_key(ordering), limit=limit, cursor=cursor)
 
-    def add_member(self, *, username: str, role: str, actor: Actor) -> Membership:
+    def add_member(self, *, username: str, actor: Actor, role: str = Role.VIEWER) -> Membership:
         """Add a user as a member. Needs the scope admin on every branch and for every agent.
 
         Raises Invalid for an unknown username, Exists for a present member, scope, branch and agent refusals.
@@ -56,15 +64,18 @@ class MemberEngine:
         next_rid.ensure_lease()
         try:
             with transaction.atomic(savepoint=False):
-                member = Membership.objects.create(project_id=actor.project_id, user=user, role=role)
+                member = Membership.objects.create(
+                    project_id=actor.project_id, user=user, role=role, **actor.maker_fields()
+                )
                 record_entry(actor, "member.add", user.get_username(), {"role": role})
         except IntegrityError:
             raise Exists("{name} is a member already.", name=user.get_username()) from None
         return member
 
     def change_role(self, *, member_id: int, role: str, actor: Actor) -> Membership:
-        """Change a member's role; the same role changes nothing. Raises NotFound, Conflict for the last
-        maintainer.
+        """Change a member's role; the same role changes nothing.
+
+        Raises NotFound, Conflict for the last maintainer, ScopeMissing where a superuser would be lowered.
         """
         actor.require_admin_of_all()
         role = check_role(role)
@@ -72,6 +83,8 @@ class MemberEngine:
         with transaction.atomic(savepoint=False):
             member = lock_member(actor, member_id)
             if member.role != role:
+                if RANKS[role] < RANKS[member.role]:
+                    _keep_superuser(member, actor)
                 _keep_a_maintainer(member)
                 detail = {"role": role, "before": member.role}
                 member.role = role
@@ -79,26 +92,59 @@ class MemberEngine:
                 record_entry(actor, "member.role", member.user.get_username(), detail)
         return member
 
-    def remove_member(self, *, member_id: int, actor: Actor) -> None:
-        """Remove a member from the project; the user account stays. Raises as change_role does."""
+    def preview_removal(self, *, member_id: int, actor: Actor) -> Departure:
+        """Return what ``remove_member`` would end. Raises as it does."""
+        actor.require_admin_of_all()
+        member = get_member(actor, member_id)
+        _require_removable(member, actor)
+        return find_departure(member, actor)
+
+    def remove_member(self, *, member_id: int, actor: Actor) -> Departure:
+        """Remove a member from the project; return what ended with it: the keys that the member or its keys
+        made, open invitations and logins. The account stays, and so does all that was written.
+
+        Raises NotFound, Conflict for the last maintainer, ScopeMissing for a superuser.
+        """
         actor.require_admin_of_all()
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             member = lock_member(actor, member_id)
-            _keep_a_maintainer(member)
-            record_entry(actor, "member.remove", member.user.get_username(), {"role": member.role})
-            member.delete()
+            _require_removable(member, actor)
+            departure = find_departure(member, actor)
+            carry_out(departure, actor)
+            Membership.objects.filter(pk=member.pk).delete()  # the row is told of still
+        return replace(departure, dry_run=False)
 
-    def get_member(self, *, member_id: int, actor: Actor) -> Membership:
-        """Return a member of the project. Raises NotFound."""
+    def end_holdings(self, *, member_id: int, actor: Actor) -> Departure:
+        """End what a member made and holds, as ``remove_member`` does, and leave the membership: for an
+        account that is closed. Raises NotFound.
+        """
+        actor.require_admin_of_all()
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            departure = find_departure(lock_member(actor, member_id), actor)
+            carry_out(departure, actor, "member.close")
+        return replace(departure, dry_run=False)
+
+    def find_member(self, *, username: str, actor: Actor) -> Membership:
+        """Return the member with a username. Raises NotFound."""
         actor.require_scope("read")
-        return get_member(actor, member_id)
+        members = Membership.objects.filter(project=actor.project_id).select_related("user")
+        if member := members.filter(user__username=username).first():
+            return member
+        raise NotFound("Nobody of the name {name} is a member of this project.", name=username[:150])
 
 
 def build_member_actor(member: Membership, user: Any, surface: str) -> Actor:
     """Return the actor of a membership that is already loaded."""
     scopes = frozenset({ROLE_SCOPES[member.role]})
     return Actor(member.project_id, "user", str(user.pk), user.get_username(), scopes, surface=surface)
+
+
+def build_server_actor(project_id: UUID, user: Any) -> Actor:
+    """Return the actor of a superuser in a project, member or not: who keeps the server may give roles."""
+    scopes = frozenset({ROLE_SCOPES[Role.MAINTAINER]} if user.is_superuser and user.is_active else ())
+    return Actor(project_id, "user", str(user.pk), user.get_username(), scopes, surface="admin")
 
 
 def list_memberships(user: Any) -> list[Membership]:
@@ -127,7 +173,26 @@ def lock_member(actor: Actor, member_id: int) -> Membership:
     return get_member(actor, member_id)
 
 
+def _require_removable(member: Membership, actor: Actor) -> None:
+    _keep_superuser(member, actor)
+    _keep_a_maintainer(member)
+
+
+def _keep_superuser(member: Membership, actor: Actor) -> None:
+    """Refuse what lowers a superuser, except to superusers and the local user. Raises ScopeMissing."""
+    if not member.user.is_superuser or actor.kind == "local":
+        return
+    if actor.kind == "user":
+        users = get_user_model().objects.filter(pk=actor.id or None, is_superuser=True, is_active=True)
+        if users.exists():
+            return
+    raise ScopeMissing(SUPERUSER, name=member.user.get_username())
+
+
 def _keep_a_maintainer(member: Membership) -> None:
-    others = Membership.objects.filter(project=member.project_id, role=Role.MAINTAINER).exclude(pk=member.pk)
+    """Refuse to let the last maintainer go who can log in. Raises Conflict."""
+    others = Membership.objects.filter(
+        project=member.project_id, role=Role.MAINTAINER, user__is_active=True
+    ).exclude(pk=member.pk)
     if member.role == Role.MAINTAINER and not others.exists():
         raise Conflict("{name} is the last maintainer of the project.", name=member.user.get_username())

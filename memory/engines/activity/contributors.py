@@ -15,6 +15,7 @@ from memory.models import Branch, Commit
 MAX_MAKERS = 20  # per day
 PAST_TTL_SECONDS = 300
 OTHER = Sum(F("changed") + F("removed"))
+AGENT = "key"
 SYSTEM = "system"  # sweeps and other background work, which is nobody's
 
 
@@ -22,7 +23,7 @@ SYSTEM = "system"  # sweeps and other background work, which is nobody's
 class Work:
     """Changes by one agent or person; the counts include versions, verdicts and links."""
 
-    is_agent: bool
+    kind: str  # key for agents and their keys; user, local
     label: str
     commits: int
     added: int
@@ -43,7 +44,7 @@ class TodayEngine:
     def list_contributors(self, *, actor: Actor, since: datetime, until: datetime) -> list[Work]:
         """Return the contributors on the branches that the actor may use, most additions first; at most 20.
 
-        Each name appears once, across all its keys and surfaces. Background work is left out.
+        Each name appears once for people, once for keys and agents, once for the command line.
         """
         actor.require_scope("read")
         rows = filter_usable(actor).filter(at__gte=since, at__lte=until).exclude(actor_kind=SYSTEM)
@@ -51,7 +52,7 @@ class TodayEngine:
         counted = groups.annotate(
             n=Count("pk"), new=Sum("added"), other=Sum("changed"), gone=Sum("removed"), last=Max("at")
         )
-        by_name: dict[tuple[bool, str], list[Any]] = {}
+        by_name: dict[tuple[str, str], list[Any]] = {}
         for row in counted:
             by_name.setdefault(_get_contributor(row), []).append(row)
         work = [_sum_up(*name, batch) for name, batch in by_name.items()]
@@ -87,16 +88,16 @@ def sum_up_days(actor: Actor, since: datetime, until: datetime) -> dict[str, Day
     return {day: DayWork(added, changed) for day, added, changed in counted}
 
 
-def _get_contributor(row: Any) -> tuple[bool, str]:
-    """Return whether an agent made the commit, and the name to display."""
-    return bool(row["agent_id"]) or row["actor_kind"] == "key", row["agent_id"] or row["actor_label"]
+def _get_contributor(row: Any) -> tuple[str, str]:
+    """Return the kind of who made the commit, and the name to display."""
+    return AGENT if row["agent_id"] else row["actor_kind"], row["agent_id"] or row["actor_label"]
 
 
-def _sum_up(is_agent: bool, label: str, rows: list[Any]) -> Work:
+def _sum_up(kind: str, label: str, rows: list[Any]) -> Work:
     commits, added, changed, removed = (
         sum(row[name] for row in rows) for name in ("n", "new", "other", "gone")
     )
-    return Work(is_agent, label, commits, added, changed, removed, max(row["last"] for row in rows))
+    return Work(kind, label, commits, added, changed, removed, max(row["last"] for row in rows))
 
 
 def filter_usable(actor: Actor) -> QuerySet[Commit]:

@@ -57,6 +57,7 @@ class Event:
     branch: str
     at: datetime
     actor_kind: str
+    actor_id: str
     actor_label: str
     surface: str
     commit: Commit | None = None
@@ -168,6 +169,7 @@ def build_event(entry: AuditEntry, branch: str, commit: Commit | None, changes: 
         branch=branch,
         at=entry.at,
         actor_kind=entry.actor_kind,
+        actor_id=entry.actor_id,
         actor_label=entry.actor_label,
         surface=entry.surface,
         commit=commit,

@@ -11,7 +11,7 @@ from django.db import models, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from memory.actors import Actor
+from memory.actors import IDENTITY, Actor
 from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
 from memory.engines.fields.orders import AUDIT
@@ -83,6 +83,7 @@ class AuditEngine:
         actor: Actor,
         action: str = "",
         by: str = "",
+        kind: str = "",
         target: str = "",
         after: datetime | str = "",
         before: datetime | str = "",
@@ -92,11 +93,14 @@ class AuditEngine:
     ) -> Page[AuditEntry]:
         """List the project's audit entries, newest first; ``after`` is inclusive, ``before`` exclusive.
 
-        Needs the scope admin. Raises Invalid.
+        ``by`` is a label, which may be that of several, or ``user:7``, ``key:0197…`` or ``local:``; ``kind``
+        is the kind of the actor. Needs the scope admin. Raises Invalid.
         """
         actor.require_scope("admin")
         entries = AuditEntry.objects.filter(project=actor.project_id)
-        requested = {"action": action, "actor_label": by, "target": target}
+        if identity := IDENTITY.fullmatch(by):
+            entries, by = entries.filter(actor_kind=identity[1], actor_id=identity[2]), ""
+        requested = {"action": action, "actor_label": by, "actor_kind": kind, "target": target}
         payload: dict[str, Any] = {
             name: c.text_check(300)(name, value) for name, value in c.drop_empty(requested).items()
         }

@@ -138,7 +138,8 @@ def gather_bursts(commits: Sequence[Commit], limit: int) -> tuple[list[Burst], U
     open_bursts: dict[tuple, Burst] = {}
     last = None
     for commit in commits:
-        key = (commit.branch_id, commit.session_id, commit.agent_id, commit.actor_label)
+        author = (commit.agent_id, commit.actor_kind, commit.actor_id, commit.actor_label)
+        key = (commit.branch_id, commit.session_id, *author)
         burst = open_bursts.get(key)
         if burst is not None and burst.takes_commit(commit):
             burst.commits.append(commit)

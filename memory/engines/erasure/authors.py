@@ -1,7 +1,8 @@
 """Who wrote what: an agent by the id of its rows, a person or key by the name that the history shows.
 
 A person has no agent id. The commits say who made a version: where they name no agent, the person, key or
-local user that they show is the author, as on the pages.
+local user that they show is the author, as on the pages. Names may be those of several, ids are not: an
+author is named as ``user:7``, ``key:0197…`` or ``local:``, or by a name that is of one kind alone.
 """
 
 import json
@@ -11,8 +12,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from memory.actors import IDENTITY
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE
 from memory.models import BranchedModel, Commit, Erasure, Fact, FactAssessment, FactLink
@@ -35,19 +37,29 @@ class Author:
     name: str
     until: datetime | None = None
 
+    @property
+    def agent_id(self) -> str:
+        """Return the agent of that name; "" where a person, key or local user is named by its id."""
+        return "" if self.scope == Scope.ACTOR and IDENTITY.fullmatch(self.name) else self.name
+
     def find_commits(self) -> QuerySet[Commit]:
         """Return the commits that show this author."""
-        named = Q(agent_id=self.name)
-        if self.scope == Scope.ACTOR:
-            named |= self.by_name()
+        named = self.by_name() if self.scope == Scope.ACTOR else Q(agent_id=self.name)
+        if self.agent_id:
+            named |= Q(agent_id=self.agent_id)
         return self._limit(Commit.objects.filter(named, branch__project=self.project_id))
 
-    def find_verdicts(self) -> QuerySet[FactAssessment]:
-        """Return the verdicts with a reason that this person gave."""
+    def iterate_verdicts(self) -> Iterator[QuerySet[FactAssessment]]:
+        """Yield the verdicts with a reason that this person gave, and their copies on other branches."""
         if self.scope != Scope.ACTOR:
-            return FactAssessment._base_manager.none()
-        own = FactAssessment._base_manager.filter(branch__project=self.project_id, by=self.name)
-        return self._limit(own).exclude(reason="")
+            return
+        rows = FactAssessment._base_manager.filter(branch__project=self.project_id)
+        commits = Commit.objects.filter(
+            self.by_actor(), branch=OuterRef("branch"), seq=OuterRef("seq_from"), actor_label=OuterRef("by")
+        )
+        own = list(rows.filter(Exists(commits), rid=F("vid")).values_list("vid", flat=True))
+        for batch in batched(own, BATCH_SIZE):
+            yield self._limit(rows.filter(vid__in=batch)).exclude(reason="")
 
     def find_memories(self, model: type[BranchedModel]) -> set[UUID]:
         """Return the memories that this person wrote first, or into which this person wrote words."""
@@ -72,7 +84,25 @@ class Author:
         return points
 
     def by_name(self) -> Q:
-        return Q(actor_label=self.name, agent_id="") & ~Q(actor_kind=SYSTEM)
+        return self.by_actor() & Q(agent_id="")
+
+    def by_actor(self) -> Q:
+        """Return the condition for commits of this person, key or local user, whatever agent they name."""
+        if identity := IDENTITY.fullmatch(self.name):
+            return Q(actor_kind=identity[1], actor_id=identity[2])
+        return Q(actor_label=self.name) & ~Q(actor_kind=SYSTEM)
+
+    def is_maker(self, kind: str, actor_id: str, label: str) -> bool:
+        """Return whether this is the person, key or local user that made a row."""
+        if identity := IDENTITY.fullmatch(self.name):
+            return (kind, actor_id) == identity.groups()
+        return label == self.name and kind != SYSTEM
+
+    def list_identities(self) -> list[tuple[str, str, str]]:
+        """Return kind, id and name of all whom the history has under this name, without agents."""
+        rows = Commit.objects.filter(self.by_name(), branch__project=self.project_id).order_by()
+        found = rows.values_list("actor_kind", "actor_id", "actor_label").distinct()
+        return sorted(found, key=lambda one: one[:2])
 
     def _limit(self, rows: QuerySet) -> Any:
         return rows.filter(at__lte=self.until) if self.until else rows

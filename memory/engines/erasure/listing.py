@@ -64,6 +64,8 @@ def begin_erasure(
         pattern=found.match,
         to_drop=describe_agreed(copies),
         requested_by=actor.label,
+        requested_by_kind=actor.kind,
+        requested_by_id=actor.id,
     )
     next_rid.ensure_lease()
     with transaction.atomic(savepoint=False):

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from memory.engines.erasure.authors import Author
 from memory.engines.erasure.copies import StoreCopy, list_backups, list_copies
 from memory.engines.erasure.scopes import (
     Targets,
@@ -37,6 +38,14 @@ class Example:
     why: str = ""
 
 
+class Identity(NamedTuple):
+    """Who acted: the kind and the id tell each apart, names may be those of several."""
+
+    kind: str
+    id: str
+    label: str
+
+
 @dataclass(frozen=True)
 class ErasurePlan:
     """What an erasure would do. ``confirm`` is the name to type; ``left`` lists what repeats an erased text
@@ -45,6 +54,7 @@ class ErasurePlan:
 
     scope: str
     target: str
+    actors: Sequence[Identity]  # kind, id and name of the people, keys or local users that it is about
     confirm: str
     counts: Mapping[str, int]
     examples: Sequence[Example]
@@ -57,6 +67,7 @@ def build_plan(project_id: UUID, scope: str, target: str, found: Targets) -> Era
     return ErasurePlan(
         scope=scope,
         target=target,
+        actors=list_actors(project_id, scope, target),
         confirm=confirm_name(project_id, scope, target),
         counts=found.count_kinds(),
         examples=list(list_examples(project_id, found)),
@@ -64,6 +75,12 @@ def build_plan(project_id: UUID, scope: str, target: str, found: Targets) -> Era
         copies=list_copies(project_id),
         backups=list_backups(),
     )
+
+
+def list_actors(project_id: UUID, scope: str, target: str) -> list[Identity]:
+    if scope != Erasure.Scope.ACTOR:
+        return []
+    return [Identity(*one) for one in Author(project_id, scope, target).list_identities()]
 
 
 def confirm_name(project_id: UUID, scope: str, target: str) -> str:

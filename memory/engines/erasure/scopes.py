@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Field, Q, QuerySet, TextField
+from django.utils.translation import gettext_noop as _
 
 from memory.db.fields import JSONTextField
 from memory.engines.erasure.authors import Author
@@ -24,6 +25,8 @@ BATCH_SIZE = 500
 MIN_MATCH, MAX_MATCH = 4, 1000  # characters
 LEARNED = (Fact.SourceType.EXTRACTION, Fact.SourceType.CONSOLIDATION, Fact.SourceType.OBSERVATION)
 Scope = Erasure.Scope
+KINDS = {"user": _("person"), "key": _("API key"), "local": _("command line")}
+SEVERAL = _("Several go by the name {name}, so that nothing is erased: name one of {names}.")
 # Scopes of an origin -> the column that names it.
 ORIGINS: dict[str, str] = {
     Scope.SESSION: "session_id",
@@ -99,13 +102,28 @@ def find_agent(project_id: UUID, target: str) -> Targets:
 
 def find_actor(project_id: UUID, target: str) -> Targets:
     """Return what an agent of this id wrote, and what a person or key of this name wrote without one."""
+    author = Author(project_id, Scope.ACTOR, target)
+    require_known(author)
     found = find_written(project_id, Scope.ACTOR, target)
-    add_authored(found, Author(project_id, Scope.ACTOR, target))
+    add_authored(found, author)
     return found
+
+
+def require_known(author: Author) -> None:
+    """Refuse a name under which the history has a person and a key, or the command line. Raises Invalid."""
+    identities = author.list_identities()
+    people = {(kind, actor_id if kind == "user" else "") for kind, actor_id, _label in identities}
+    if len(people) > 1:
+        names = ", ".join(
+            f"{kind}:{actor_id} ({KINDS[kind]} {label})" for kind, actor_id, label in identities
+        )
+        raise Invalid(SEVERAL, name=author.name, names=names, field="target")
 
 
 def find_written(project_id: UUID, scope: str, target: str) -> Targets:
     found = Targets(sessions=find_sessions(project_id, scope, target))
+    if scope == Scope.ACTOR and not Author(project_id, scope, target).agent_id:
+        return found
     add_origin(project_id, found, Q(**{ORIGINS[scope]: target}))
     return found
 
@@ -113,7 +131,7 @@ def find_written(project_id: UUID, scope: str, target: str) -> Targets:
 def find_sessions(project_id: UUID, scope: str, target: str) -> set[str]:
     """Return the sessions that a scope covers as a whole."""
     columns: dict[str, str] = {Scope.SESSION: "key", Scope.AGENT: "agent_id", Scope.ACTOR: "agent_id"}
-    if scope not in columns:
+    if scope not in columns or (scope == Scope.ACTOR and not Author(project_id, scope, target).agent_id):
         return set()
     sessions = Session.objects.filter(project=project_id, **{columns[scope]: target})
     return set(sessions.values_list("key", flat=True))

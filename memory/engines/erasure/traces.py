@@ -174,9 +174,9 @@ class Traces:
         if (author := self.targets.author) is None:
             return 0
         commits = author.find_commits().exclude(message__in=("", ERASED_MARK))
-        reasons = author.find_verdicts().exclude(reason=ERASED_MARK)
-        return int(commits.update(message=ERASED_MARK)) + change_rows(
-            reasons, ("reason",), lambda row: [ERASED_MARK]
+        reasons = (rows.exclude(reason=ERASED_MARK) for rows in author.iterate_verdicts())
+        return int(commits.update(message=ERASED_MARK)) + sum(
+            change_rows(rows, ("reason",), lambda row: [ERASED_MARK]) for rows in reasons
         )
 
     # ---- answers, the review queue, work that waits --------------------------------------------

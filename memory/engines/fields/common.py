@@ -79,3 +79,14 @@ DEDUPLICATE = Field(
     "True by default: the same text is returned, not doubled.",
     tool_help="false stores the same text again; default true.",
 )
+# A label alone may be that of several: a user, a key and the command line can have the same.
+MAKER = (
+    Field("created_by", Reference(200), use=READ),
+    Field(
+        "created_by_kind",
+        Reference(10),
+        use=READ,
+        answer_help="key, user, local (the command line) or system; empty where nobody knows any more.",
+    ),
+    Field("created_by_id", Reference(64), use=READ, answer_help="The id of the key or user; else empty."),
+)

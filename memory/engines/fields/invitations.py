@@ -3,8 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_time
-from memory.engines.fields.types import Choice, Identifier, Reference, Text, Whole
+from memory.engines.fields.common import MAKER, answered_time
+from memory.engines.fields.types import Choice, Identifier, Text, Whole
 from memory.models import Invitation, Membership
 
 CREATE = READ | Use.CREATE | Use.OPTION
@@ -54,7 +54,7 @@ INVITATION = Noun(
     Field("state", Choice(Invitation.State.choices), use=READ, label=_("State")),
     answered_time("expires_at"),
     answered_time("created_at"),
-    Field("created_by", Reference(200), use=READ),
+    *MAKER,
     answered_time("revoked_at", null=True),
     commands=("invitations", "links that make people members of the project"),
 )

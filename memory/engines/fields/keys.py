@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.actors import SCOPES
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_time
+from memory.engines.fields.common import MAKER, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Identifier, ListOf, Moment, Pattern, Reference, Text, Whole
 from memory.models import ApiKey
@@ -67,7 +67,7 @@ KEY = Noun(
         option=Option("requests per minute", "--rate"),
     ),
     answered_time("created_at"),
-    Field("created_by", Reference(200), use=READ),
+    *MAKER,
     Field(
         "expires_at",
         Moment(),

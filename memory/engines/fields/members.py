@@ -1,10 +1,67 @@
-"""The filters of the list of members."""
+"""The fields of a member of a project, and the filters of the list of members."""
 
+from django.utils.translation import gettext_lazy as _
+
+from memory.engines.fields.base import READ, Field, Noun, Option, Use
+from memory.engines.fields.common import MAKER
 from memory.engines.fields.filters import one_of
-from memory.engines.fields.types import Choice, Reference
+from memory.engines.fields.types import Choice, Flag, Reference
 from memory.models import Membership
 
-MEMBER_FILTERS = (
-    one_of("name", Reference(150), "Members whose names have this part."),
-    one_of("role", Choice(Membership.Role.choices), "Members with this role."),
+MEMBER = Noun(
+    "member",
+    Field(
+        "id",
+        Reference(64),
+        use=READ,
+        attribute="actor_id",
+        answer_help="Of the account: the actor_id of what the person does.",
+    ),
+    Field(
+        "username",
+        Reference(150),
+        "The name of an account of this server.",
+        READ | Use.CREATE,
+        required=True,
+        attribute="user.username",
+        label=_("Username"),
+    ),
+    Field(
+        "role",
+        Choice(Membership.Role.choices),
+        use=READ | Use.CREATE | Use.UPDATE | Use.OPTION,
+        default=Membership.Role.VIEWER.value,
+        label=_("Role"),
+        option=Option("viewer (default), curator or maintainer", checked=True),
+    ),
+    Field(
+        "active",
+        Flag(),
+        use=READ,
+        attribute="user.is_active",
+        answer_help="Whether the account may log in.",
+    ),
+    Field(
+        "superuser",
+        Flag(),
+        use=READ,
+        attribute="user.is_superuser",
+        answer_help="Whether the person keeps the whole server: maintainers cannot remove or lower them.",
+    ),
+    *MAKER,
+    commands=("members", "people of the project and their roles"),
+)
+MEMBER_FILTERS = MEMBER.filtered_by(
+    one_of(
+        "name",
+        Reference(150),
+        "Members whose names have this part.",
+        option=Option("whose names have this part"),
+    ),
+    one_of(
+        "role",
+        Choice(Membership.Role.choices),
+        "Members with this role.",
+        option=Option("with this role", checked=True),
+    ),
 )

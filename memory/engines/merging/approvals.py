@@ -8,8 +8,10 @@ from uuid import UUID
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
+from memory.engines.access.makers import Identity, list_makers
 from memory.engines.merging.gates import FAILED, PASSED, GateResult
 from memory.engines.versions.policies import Policy, find_policy
+from memory.exceptions import Conflict
 from memory.models import MergeApproval, MergeRequest
 from memory.models.merges import MergeRequestQuerySet
 
@@ -31,15 +33,26 @@ def list_approvals(request: MergeRequest, policy: Policy) -> list[Approval]:
     found = []
     for row in request.approvals.all():
         outdated = row.source_seq != request.source.head or bool(decided_at and row.at < decided_at)
-        own = (row.actor_kind, row.actor_id) == (request.author_kind, request.author_id)
-        counts = not outdated and (policy.author_may_approve or not own)
+        own = not policy.author_may_approve and is_of_author(request, (row.actor_kind, row.actor_id))
+        counts = not outdated and not own
         found.append(Approval(row, counts, outdated))
     return found
 
 
+def is_of_author(request: MergeRequest, approver: Identity) -> bool:
+    """Return whether the author of a request approves it, in person or by a key of theirs.
+
+    A person may approve what a key of theirs wrote: that is how people look after agents.
+    """
+    author = (request.author_kind, request.author_id)
+    return author == approver or author in list_makers(request.project_id, approver)
+
+
 def count_approvals(approvals: Sequence[Approval]) -> int:
-    """Return how many actors have an approval that counts."""
-    return len({(one.row.actor_kind, one.row.actor_id) for one in approvals if one.counts})
+    """Return how many actors have an approval that counts; one and the keys that it made are one."""
+    rows = [one.row for one in approvals if one.counts]
+    actors = {(row.actor_kind, row.actor_id): row.request.project_id for row in rows}
+    return sum(not actors.keys() & list_makers(project, actor) for actor, project in actors.items())
 
 
 def has_enough(request: MergeRequest, policy: Policy) -> bool:
@@ -92,6 +105,15 @@ def check_approvals(request: MergeRequest | None, policy: Policy) -> GateResult:
 
 def is_author(request: MergeRequest, actor: Actor) -> bool:
     return (request.author_kind, request.author_id) == (actor.kind, actor.id)
+
+
+def require_other(request: MergeRequest, policy: Policy, actor: Actor) -> None:
+    """Refuse the author of a request where the policy wants another to approve it. Raises Conflict."""
+    if not policy.author_may_approve and is_of_author(request, (actor.kind, actor.id)):
+        raise Conflict(
+            "Who opened a merge request into {target} may not approve it: its policy wants another.",
+            target=request.target.name,
+        )
 
 
 def delete_approval(request: MergeRequest, actor: Actor) -> bool:

@@ -21,6 +21,7 @@ from memory.engines.merging.approvals import (
     is_author,
     list_approvals,
     refresh_states,
+    require_other,
 )
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.builder import draft_plan
@@ -64,7 +65,7 @@ from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
-from memory.exceptions import BranchReadOnly, Conflict, IllegalTransition, NotFound
+from memory.exceptions import BranchReadOnly, IllegalTransition, NotFound
 from memory.models import Fact, MergeRequest, MergeWithdrawal
 from memory.models.nodes import next_rid
 
@@ -257,11 +258,7 @@ class MergeRequestEngine:
         """
         request = self._writable(request_id, actor, "merge")
         policy = find_policy(actor.project_id, request.target.name)
-        if is_author(request, actor) and not policy.author_may_approve:
-            raise Conflict(
-                "Who opened a merge request into {target} may not approve it: its policy wants another.",
-                target=request.target.name,
-            )
+        require_other(request, policy, actor)
         actor.require_scope("read", request.source.name)
         next_rid.ensure_lease()
         decisions = settling.load_decisions(request)

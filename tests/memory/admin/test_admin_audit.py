@@ -6,8 +6,12 @@ from html import unescape
 
 import pytest
 import time_machine
+from django.contrib.auth.models import User
 
-from memory.engines.audit.trail import record_entry
+from memory.actors import Actor
+from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.audit.trail import AuditEngine, record_entry
+from memory.engines.facts.engine import FactEngine
 from memory.views.labels import ACTION_LABELS
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
@@ -57,6 +61,29 @@ def test_every_action_has_words():
     found = set(find_actions())
     assert {"branch.archive", "quarantine.create", "bundle.key"} <= found
     assert found - ACTION_LABELS.keys() == set()
+
+
+def test_a_person_a_key_and_the_command_line_of_one_name(maintainer, project, actor):
+    key, _token = KeyEngine().create_key(label="local", scopes=["admin"], actor=actor)
+    user = User.objects.create_user("local")
+    for who in (
+        actor,
+        get_actor(key, "rest"),
+        Actor(project.pk, "user", str(user.pk), "local", actor.scopes),
+    ):
+        FactEngine().write_fact(fact_text=f"By the {who.kind}.", actor=who)
+    html = page(maintainer, AUDIT)
+    for kind, word in (("local", "command line"), ("key", "API key"), ("user", "person")):
+        assert f'title="{word}"' in html
+        (entry,) = AuditEngine().list_entries(actor=actor, by="local", kind=kind, action="fact.write").results
+        assert entry.actor_kind == kind
+        assert f"by=local&amp;kind={kind}" in html
+        (same,) = (
+            AuditEngine()
+            .list_entries(actor=actor, by=f"{kind}:{entry.actor_id}", action="fact.write")
+            .results
+        )
+        assert same == entry
 
 
 def test_it_offers_them_in_chinese(maintainer, write):

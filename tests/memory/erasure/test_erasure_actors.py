@@ -107,6 +107,39 @@ class TestWhatAPersonWrote:
         assert erase(actor, "ci").counts == {"fact": 1}
         assert texts() == {ERASED_MARK, "On the command line"}
 
+    def test_names_that_are_those_of_several(self, actor, main, project) -> None:
+        """A person named as the command line or as a key: neither goes with the other."""
+        local, key = user(project, "local"), Actor(project.pk, "key", "k1", "local", frozenset({"admin"}))
+        same_key = Actor(project.pk, "key", "k2", "local", frozenset({"admin"}))  # as after a rotation
+        for who, text in ((actor, "By the command line"), (local, "By a person"), (key, f"By a key {WORD}")):
+            write(who, text)
+        write(same_key, "By the key again")
+        judged = write(actor, "Of nobody")
+        FACTS.set_verification(fact_id=judged.uid, verdict="verified", actor=local, reason=f"Seen: {WORD}")
+        with nothing_left(), pytest.raises(Invalid) as caught:
+            erase(actor, "local")
+        assert "key:k1 (API key local), key:k2 (API key local), local: (command line local), user:lacol" in (
+            caught.value.text
+        )
+        plan = ERASURES.preview_erasure(actor=actor, scope="actor", target="key:k1")
+        assert ([*plan.actors], plan.counts, plan.confirm) == (
+            [("key", "k1", "local")],
+            {"fact": 1},
+            "key:k1",
+        )
+        assert erase(actor, "key:k1").counts == {"fact": 1}
+        assert texts() == {ERASED_MARK, "By the command line", "By a person", "By the key again", "Of nobody"}
+        assert FactAssessment._base_manager.get().reason == f"Seen: {WORD}"
+        assert erase(actor, "user:lacol").counts == {"fact": 1}
+        assert FactAssessment._base_manager.get().reason == ERASED_MARK
+        assert erase(actor, "local:").counts == {"fact": 2}
+        assert texts() == {ERASED_MARK, "By the key again"}
+        assert {(one.requested_by, one.requested_by_kind) for one in Erasure.objects.all()} == {
+            ("local", "local")
+        }
+        with pytest.raises(NotFound):
+            erase(actor, "user:other")
+
     def test_what_is_written_afterwards(self, actor, main, mira) -> None:
         write(mira, "Before")
         done = erase(actor, "mira")

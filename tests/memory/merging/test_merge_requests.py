@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from django.db import connection, connections
 
 from memory.actors import Actor, local_actor
 from memory.conf import conf
+from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.activity.events import EventEngine
 from memory.engines.branches.manager import BranchManager
@@ -33,7 +35,7 @@ from memory.exceptions import (
     NotFound,
     ScopeMissing,
 )
-from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
+from memory.models import ApiKey, AuditEntry, Fact, MergeDecision, MergeRequest
 from memory.models.nodes import uuid7
 from tests.memory.api.client import nothing_left
 from tests.memory.merging.conftest import TASK, texts, write_verified
@@ -202,6 +204,23 @@ class TestApprovals:
         policies.set_policy(pattern="main", approvals=1, actor=ada)
         text = "Who opened a merge request into main may not approve it: its policy wants another."
         refuse(Conflict, text, engine.approve_request, request_id=1, actor=mira)
+
+    def test_a_key_of_the_authors_approves_for_the_author(self, mira, vera, ada, request_for):
+        def make_key(maker: Actor) -> Actor:
+            made = replace(maker, id="", scopes=frozenset({"admin"}))  # mira is no member of these tests
+            key, _token = KeyEngine().create_key(label="agent", scopes=["merge"], actor=made)
+            ApiKey.objects.filter(pk=key.pk).update(created_by_id=maker.id)
+            return get_actor(key, "rest")
+
+        own = make_key(mira)
+        engine.approve_request(request_id=1, actor=own)
+        policies.set_policy(pattern="main", approvals=2, actor=ada)
+        assert [one.counts for one in engine.check_request(request_id=1, actor=mira).approvals] == [False]
+        text = "Who opened a merge request into main may not approve it: its policy wants another."
+        refuse(Conflict, text, engine.approve_request, request_id=1, actor=own)
+        for twice in (vera, make_key(vera)):  # one person and a key of theirs are one
+            assert engine.approve_request(request_id=1, actor=twice).request.state == "open"
+        assert engine.approve_request(request_id=1, actor=ada).request.state == "approved"
 
     def test_an_authors_approval_from_before_does_not_count_either(self, mira, vera, ada, request_for):
         engine.approve_request(request_id=1, actor=mira)

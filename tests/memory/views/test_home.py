@@ -139,13 +139,14 @@ def test_sweeps_are_nobody_and_a_name_stands_once(viewer: Client, actor: Actor) 
         FactEngine().write_fact(fact_text=f"Fact {number}.", actor=replace(maker, told_at=day))
     until = day + timedelta(hours=1)
     work = TodayEngine().list_contributors(actor=actor, since=day - timedelta(hours=1), until=until)
-    assert {(one.is_agent, one.label, one.commits, one.added) for one in work} == {
-        (True, "builder", 2, 2),
-        (False, "vera", 2, 2),
+    assert {(one.kind, one.label, one.commits, one.added) for one in work} == {
+        ("key", "builder", 2, 2),
+        ("user", "vera", 1, 1),
+        ("local", "vera", 1, 1),
     }
     page = words(viewer, f"?at={until:%Y-%m-%dT%H:%M:%S}")
     today = page[page.index("Active that day") :]
-    assert (today.count("builder"), today.count("vera"), today.count("day1</")) == (1, 1, 0)
+    assert (today.count("builder"), today.count("vera"), today.count("day1</")) == (1, 2, 0)
 
 
 def test_what_waits_is_for_those_who_may_answer(

@@ -1,0 +1,95 @@
+"""The commands on members."""
+
+from typing import Any
+
+from day1site.cli.commands import build_group, lazy_command
+from day1site.cli.declared_fields import field_choices, field_options, filter_options, split_filters
+from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Output, note, short_time
+from day1site.cli.parameters import OneOf, argument, drop_empty, listing_options, switch
+from day1site.cli.rest import Answer, quote_id
+
+ROLES = OneOf(field_choices("member", "role"))
+
+
+@command("list", "List the members, in the order in which they joined.", "day1 members --role maintainer")
+@filter_options("member")
+@listing_options
+def list_members(run: Invocation, **options: Any) -> None:
+    filters, options = split_filters("member", options)
+    api = run.open_client().api
+    run.show_list(
+        lambda paging: api.get("/members", **filters, **paging),
+        options,
+        ["name", "role", "account", "let in by"],
+        list_cells,
+        "No members.",
+    )
+
+
+def list_cells(row: Answer) -> list[Any]:
+    account = "superuser" if row["superuser"] else "active" if row["active"] else "not active"
+    return [row["username"], row["role"], account, describe_maker(row)]
+
+
+def describe_maker(row: Answer) -> str:
+    """Return who made a row, with its kind: names may be those of several."""
+    return f"{row['created_by']} ({row['created_by_kind']})" if row["created_by_kind"] else row["created_by"]
+
+
+@command("add", "Make a user of this server a member.", "day1 members add vera --role curator")
+@argument("username", "USERNAME")
+@field_options("member", "option")
+def add(run: Invocation, username: str, **options: Any) -> None:
+    row = run.open_client().api.post("/members", username=username, **drop_empty(options))
+    run.show_line(row, f"{row['username']}\t{row['role']}")
+
+
+@command("role", "Give a member another role.", "day1 members role vera maintainer")
+@argument("username", "USERNAME")
+@argument("role", "ROLE", type=ROLES)
+def change_role(run: Invocation, username: str, role: str) -> None:
+    row = run.open_client().api.patch(f"/members/{quote_id(username)}", role=role)
+    run.show_line(row, f"{row['username']}\t{row['role']}")
+
+
+@command(
+    "remove",
+    "Remove a member, with the keys, open invitations and logins of theirs. What they wrote stays.",
+    "day1 members remove vera --dry-run",
+)
+@argument("username", "USERNAME")
+@switch("--dry-run", help="remove nothing: say what would end")
+def remove(run: Invocation, username: str, dry_run: bool) -> None:
+    api = run.open_client().api
+    done = api.post(f"/members/{quote_id(username)}/remove", dry_run=dry_run)
+    run.show(done, lambda out: print_departure(out, done))
+
+
+def print_departure(out: Output, done: Answer) -> None:
+    keys = [["key", one["label"], one["prefix"], describe_maker(one)] for one in done["keys"]]
+    links = [
+        [
+            "invitation",
+            one["note"],
+            f"{one['role']}, until {short_time(one['expires_at'])}",
+            describe_maker(one),
+        ]
+        for one in done["invitations"]
+    ]
+    out.table(["kind", "name", "", "made by"], [*keys, *links])
+    counts = ", ".join(f"{name} {number}" for name, number in done["counts"].items())
+    for one in done["joined"]:
+        note(f"It stays, let in by them: {one['username']}, {one['role']}.")
+    verb = "would end" if done["dry_run"] else "ended"
+    note(f"{done['member']['username']}: {verb} with the membership: {counts}.")
+
+
+ACTIONS = {
+    "list": lazy_command("members:list_members", "List the members"),
+    "add": lazy_command("members:add", "Make a user of this server a member"),
+    "role": lazy_command("members:change_role", "Give a member another role"),
+    "remove": lazy_command("members:remove", "Remove a member, with what they made"),
+}
+HELP = "people of the project and their roles"
+GROUP = build_group("members", HELP, "day1 members add vera --role curator", "list", ACTIONS)
