@@ -90,6 +90,7 @@ class Fact(BranchedModel):
         origin=ORIGIN | {"source_type", "source_id", "source", "origin", "created_cycle", "repository"},
         derived=frozenset({"content_hash", "norm_hash", "judged_hash"}),
         unseen=frozenset({"held_status"}),
+        marks=frozenset({"updated_cycle"}),
     )
     TEXT: ClassVar[str] = "fact_text"
     HIDDEN_FROM_WRITERS: ClassVar[bool] = True

@@ -29,6 +29,7 @@ class MemoryKind:
     origin: frozenset[str] = ORIGIN
     derived: frozenset[str] = frozenset()  # computed from other fields
     unseen: frozenset[str] = frozenset()  # kept, but no part of a comparison
+    marks: frozenset[str] = frozenset()  # moved by every edit: alone no change that a merge asks about
     states: str = ""  # the kind that it is a statement on: a verdict on a fact
     identity: tuple[str, ...] = ()  # columns of an identity other than the id
     numbered: str = ""  # the number of a part within its owner

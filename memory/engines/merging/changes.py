@@ -1,12 +1,15 @@
 """Each memory that the source changed, compared with the target's version by the version graph."""
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
 from memory.db.querysets import Lineage
-from memory.engines.facts.rules import is_same
-from memory.engines.merging.fields import merge_fields
+from memory.engines.merging.agreed import History
+from memory.engines.merging.contents import describe_agreed, merge_versions
+from memory.engines.merging.fields import CONFLICT as FIELD_CONFLICT
+from memory.engines.merging.fields import DELETED as DELETED_FIELD
+from memory.engines.merging.histories import load_histories
 from memory.engines.merging.plan import (
     APPLIED,
     CHANGED,
@@ -23,11 +26,10 @@ from memory.engines.merging.plan import (
     PlanItem,
 )
 from memory.engines.support.batches import batched
-from memory.engines.versions.commits import MERGE, REVERT
 from memory.engines.versions.graph import VersionGraph
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import nearest_versions
-from memory.models import BranchedModel, Commit
+from memory.models import BranchedModel
 
 BATCH_SIZE = 500
 Rows = dict[UUID, Any]
@@ -105,9 +107,9 @@ def compare_diverged(model: type[BranchedModel], ours: Rows, theirs: Rows) -> li
         elif not graph.is_ancestor(row.vid, ours[uid].vid):
             parted.append(uid)
     bases = load_bases(model, {uid: graph.find_base(ours[uid].vid, theirs[uid].vid) for uid in parted})
-    reverted = find_reverted([*(ours[uid] for uid in parted), *(theirs[uid] for uid in parted)])
+    histories = load_histories(model, {uid: (ours[uid], theirs[uid]) for uid in parted}, graph)
     compare = COMPARISONS.get(model.KIND.name, describe_parted)
-    return items + [compare(model, ours[uid], theirs[uid], bases.get(uid), reverted) for uid in parted]
+    return items + [compare(model, ours[uid], theirs[uid], bases.get(uid), histories[uid]) for uid in parted]
 
 
 def load_bases(model: type[BranchedModel], vids: dict[UUID, int | None]) -> Rows:
@@ -121,42 +123,8 @@ def load_bases(model: type[BranchedModel], vids: dict[UUID, int | None]) -> Rows
     return found
 
 
-def find_reverted(rows: Sequence[BranchedModel]) -> set[int]:
-    """Return the vids of the versions that took a merge back."""
-    if not rows:
-        return set()
-    made: dict[tuple[int, int], list[int]] = {}
-    for batch in batched([row.vid for row in rows], BATCH_SIZE):
-        origins = type(rows[0])._base_manager.filter(rid__in=batch)
-        for vid, *point in origins.values_list("rid", "branch_id", "seq_from"):
-            made.setdefault((point[0], point[1]), []).append(vid)
-    reverts = load_reverts(made)
-    return {vid for key in find_undone_merges(reverts) for vid in made[key]}
-
-
-def find_undone_merges(reverts: dict[tuple[int, int], Commit]) -> set[tuple[int, int]]:
-    """Return the reverts that took a merge back, at first or again after a revert had brought it back."""
-    found: set[tuple[int, int]] = set()
-    waiting, undoes = {key: one.reverts for key, one in reverts.items()}, True
-    while waiting:
-        undone = Commit.objects.in_bulk({pk for pk in waiting.values() if pk})
-        commits = {key: undone[pk] for key, pk in waiting.items() if pk in undone}
-        found |= {key for key, one in commits.items() if undoes and one.kind == MERGE}
-        waiting = {key: one.reverts for key, one in commits.items() if one.kind == REVERT}
-        undoes = not undoes
-    return found
-
-
-def load_reverts(points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Commit]:
-    """Return the reverts among the commits at these points."""
-    found: dict[tuple[int, int], Commit] = {}
-    for batch in batched(list(points), BATCH_SIZE):
-        found |= Commit.objects.filter(kind=REVERT).that_made(batch)
-    return found
-
-
 def describe_parted(
-    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, reverted: Set[int]
+    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, history: History
 ) -> PlanItem:
     """Return the item of two versions that were changed independently."""
     item = PlanItem(model, ours.uid, CONFLICT, EDITED, ours=ours, theirs=theirs, base=base)
@@ -164,30 +132,38 @@ def describe_parted(
         item.outcome, item.reason, item.removes = IDENTICAL, SAME, True
         item.merged = ours.content_values()
     elif ours.deleted or theirs.deleted:
-        item.reason = DELETED
+        _merge_deletion(item, history)
     else:
-        _merge_content(item)
-    if reverted & {ours.vid, theirs.vid} and not _shows_same(ours, theirs):
-        item.outcome, item.reason, item.merged = CONFLICT, REVERTED, ours.content_values()
-        item.conflicting = find_differing(ours, theirs)
+        _merge_content(item, history)
     return item
 
 
-def _shows_same(ours: Any, theirs: Any) -> bool:
-    return bool(ours.deleted == theirs.deleted) and (ours.deleted or not find_differing(ours, theirs))
+def _merge_deletion(item: PlanItem, history: History) -> None:
+    """Settle whether a memory is there that one side has deleted; its content is that of the other one."""
+    ours, theirs = item.ours, item.theirs
+    if history.list_reverted(ours.vid, theirs.vid):
+        item.reason = REVERTED
+        return
+    is_deleted = history.merge_field(ours.vid, theirs.vid, DELETED_FIELD).value
+    if is_deleted is FIELD_CONFLICT:
+        item.reason = DELETED
+    elif is_deleted == ours.deleted:
+        item.outcome, item.reason, item.removes = IDENTICAL, SAME, ours.deleted
+        item.merged = ours.content_values()
+    else:
+        item.outcome, item.reason, item.removes = APPLIED, REMOVED if is_deleted else NEW, theirs.deleted
+        item.merged = theirs.content_values()
 
 
-def find_differing(ours: Any, theirs: Any) -> tuple[str, ...]:
-    """Return the fields, but for derived ones and the origin, in which two versions differ."""
-    kind = ours.KIND
-    names = [name for name in ours.content_fields() if name not in kind.derived | kind.origin]
-    return tuple(name for name in names if not is_same(getattr(ours, name), getattr(theirs, name)))
-
-
-def _merge_content(item: PlanItem) -> None:
-    merged = merge_fields(item.base, item.ours, item.theirs)
-    item.merged, item.conflicting = merged.content, merged.conflicts
-    if not merged.conflicts:
+def _merge_content(item: PlanItem, history: History) -> None:
+    merged = merge_versions(history, item.ours.vid, item.theirs.vid)
+    item.merged, item.for_source, item.conflicting = merged.content, merged.for_source, merged.conflicts
+    if item.base is not None:
+        item.agreed = describe_agreed(item.base, merged.agreed, history.rules)
+        item.agreed_vids = merged.agreed_vids
+    if merged.is_reverted:
+        item.reason = REVERTED
+    elif not merged.conflicts:
         same = merged.content == item.ours.content_values()
         item.outcome, item.reason = (IDENTICAL, SAME) if same else (APPLIED, COMBINED)
 
@@ -198,12 +174,12 @@ RANK = ("unverified", "verified", "invalidated")
 
 
 def describe_verdicts(
-    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, reverted: Set[int]
+    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, history: History
 ) -> PlanItem:
     """Return the item of two verdicts on one fact; the weightier stays, of two texts the later one."""
     kept = choose_verdict(ours, theirs)
     outcome, reason = (IDENTICAL, SAME) if kept is ours else (APPLIED, COMBINED)
-    if outcome == APPLIED and reverted & {ours.vid, theirs.vid}:
+    if outcome == APPLIED and history.list_reverted(ours.vid, theirs.vid):
         outcome, reason = CONFLICT, REVERTED
     item = PlanItem(model, ours.uid, outcome, reason, ours=ours, theirs=theirs, base=base)
     item.merged, item.removes = kept.content_values(), kept.deleted

@@ -1,69 +1,131 @@
-"""The three-way merge of one memory's fields."""
+"""The fields that a merge compares by themselves, and what becomes of one that both sides changed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 from memory.engines.facts.rules import is_same
 from memory.models import BranchedModel
-from memory.models.kinds import MemoryKind
 
-MISSING: Any = object()  # the value of a field without a common version, or without a merged value
-_ABSENT: Any = object()  # the value of a key that a mapping does not have
-
-
-@dataclass(frozen=True)
-class MergedFields:
-    """Content of a merged version; in ``conflicts`` are the fields whose values the target keeps for now."""
-
-    content: dict[str, Any]
-    conflicts: tuple[str, ...] = ()
+ABSENT: Any = object()  # the value of a key that a mapping does not have
+GONE: Any = object()  # the value of any field of a deletion
+CONFLICT: Any = object()  # the value of a field in which both sides differ, without a rule for it
 
 
-@dataclass
-class _Sides:
-    """One field of the nearest common version, the target's and the source's."""
+class Field(NamedTuple):
+    """A column, a tag of a set, a key of a mapping, or the columns that state one claim together."""
 
-    base: Any
-    ours: Any
-    theirs: Any
-
-    @property
-    def ours_changed(self) -> bool:
-        return self.base is MISSING or not _is_equal(self.base, self.ours)
-
-    @property
-    def theirs_changed(self) -> bool:
-        return self.base is MISSING or not _is_equal(self.base, self.theirs)
-
-    @property
-    def differ(self) -> bool:
-        return not _is_equal(self.ours, self.theirs)
+    name: str
+    part: str | None = None
 
 
-def merge_fields(base: BranchedModel | None, ours: BranchedModel, theirs: BranchedModel) -> MergedFields:
-    """Merge the content of two versions that were made from ``base``, by the rules of their kind."""
-    model = type(ours)
-    names = [name for name in model.content_fields() if name not in model.KIND.derived]
-    # Most fields are the same on all sides, and stay so by every rule.
-    changed = names if base is None else [name for name in names if _is_changed(name, base, ours, theirs)]
-    sides = {name: _read_sides(name, base, ours, theirs) for name in changed}
-    conflicts = _find_claim_conflicts(model.KIND, sides)
-    content = {}
-    for name, side in sides.items():
-        value = side.ours if name in conflicts else _merge_field(model.KIND, name, side)
-        if value is MISSING:
-            conflicts.add(name)
-        content[name] = side.ours if value is MISSING else value
-    return MergedFields(complete_content(ours, content), tuple(name for name in names if name in conflicts))
+DELETED = Field("deleted")
+CLAIM = Field("claim")
+Values = Mapping[Field, Any]
 
 
-def take_theirs(
-    merged: Mapping[str, Any], conflicts: tuple[str, ...], theirs: BranchedModel
-) -> dict[str, Any]:
-    """Return merged content in which the conflicts are settled for the source."""
-    return complete_content(theirs, {**merged, **{name: getattr(theirs, name) for name in conflicts}})
+def is_equal(one: Any, other: Any) -> bool:
+    """Return whether two values of a field are the same."""
+    if one is other:
+        return True
+    if any(value is ABSENT or value is GONE or value is CONFLICT for value in (one, other)):
+        return False
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return all(map(is_same, one, other))
+    return is_same(one, other)
+
+
+class FieldRules:
+    """Fields of a kind of memory: how they are read, merged and written."""
+
+    def __init__(self, model: type[BranchedModel]) -> None:
+        self.kind = model.KIND
+        self.names = [name for name in model.content_fields() if name not in self.kind.derived]
+        self.claim = [name for name in self.names if name in self.kind.claim]
+        self.uncounted = self.kind.origin | self.kind.marks  # fields that are no reason to ask somebody
+
+    def list_differing(self, one: BranchedModel, other: BranchedModel) -> list[Field]:
+        """Return the fields in which two versions differ."""
+        names = [name for name in self.names if not is_same(getattr(one, name), getattr(other, name))]
+        fields = dict.fromkeys(field for name in names for field in self._split(name, (one, other)))
+        return [field for field in fields if not is_equal(self.read(one, field), self.read(other, field))]
+
+    def list_fields(self, rows: Iterable[BranchedModel]) -> list[Field]:
+        """Return the fields of some versions, with every tag and key that any of them has."""
+        found = list(rows)
+        return list(dict.fromkeys(field for name in self.names for field in self._split(name, found)))
+
+    def _split(self, name: str, rows: Iterable[BranchedModel]) -> Iterator[Field]:
+        if name in self.kind.claim:
+            yield CLAIM
+        elif name in self.kind.sets | self.kind.mappings:
+            yield from (Field(name, part) for row in rows for part in getattr(row, name))
+        else:
+            yield Field(name)
+
+    def list_columns(self, fields: Iterable[Field]) -> tuple[str, ...]:
+        """Return the columns of some fields, in the order of the model."""
+        found = {field.name for field in fields}
+        return tuple(
+            name for name in self.names if name in found or (CLAIM.name in found and name in self.claim)
+        )
+
+    def read(self, row: BranchedModel, field: Field) -> Any:
+        """Return what a version says in a field."""
+        if field is DELETED or row.deleted:
+            return row.deleted if field is DELETED else GONE
+        if field == CLAIM:
+            return tuple(getattr(row, name) for name in self.claim)
+        value = getattr(row, field.name)
+        if field.name in self.kind.sets:
+            return field.part in value
+        return value.get(field.part, ABSENT) if field.name in self.kind.mappings else value
+
+    def is_nothing(self, field: Field, value: Any) -> bool:
+        """Return whether a memory that was never there would say the same: it has no tags and no keys."""
+        return value is ABSENT or (field.name in self.kind.sets and not value)
+
+    def combine(self, field: Field, ours: Any, theirs: Any) -> Any:
+        """Return the merged value of a field in which both sides differ; CONFLICT where no rule is."""
+        name = field.name
+        if name in self.kind.origin:
+            return ours
+        if name in self.kind.sets:
+            return True
+        if name in self.kind.ordered:
+            return max(ours, theirs, key=self.kind.ordered[name].index)
+        values = [value for value in (ours, theirs) if value is not None]
+        if name in self.kind.maxima:
+            return max(values)
+        return min(values) if name in self.kind.minima else CONFLICT
+
+    def write(self, row: BranchedModel, values: Values) -> dict[str, Any]:
+        """Return the content of a version in which some fields have other values."""
+        content: dict[str, Any] = {}
+        for field, value in values.items():
+            if field == CLAIM:
+                content |= zip(self.claim, value, strict=True)
+            elif field.part is None:
+                content[field.name] = value
+            else:
+                before = content.get(field.name, getattr(row, field.name))
+                content[field.name] = self._write_part(before, field, value)
+        return complete_content(row, content)
+
+    def _write_part(self, before: Any, field: Field, value: Any) -> Any:
+        """Return a list with or without a tag, or a mapping with another value of a key."""
+        if field.name in self.kind.sets:
+            others = [part for part in before if part != field.part]
+            return before if value == (field.part in before) else [*others, field.part] if value else others
+        if value is not ABSENT:
+            return {**before, field.part: value}
+        return {key: kept for key, kept in before.items() if key != field.part}
+
+
+@cache
+def get_rules(model: type[BranchedModel]) -> FieldRules:
+    return FieldRules(model)
 
 
 def complete_content(row: BranchedModel, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,87 +136,3 @@ def complete_content(row: BranchedModel, content: Mapping[str, Any]) -> dict[str
     if compute := getattr(draft, "compute_hashes", None):
         compute()
     return draft.content_values()
-
-
-def _is_changed(name: str, base: BranchedModel, ours: BranchedModel, theirs: BranchedModel) -> bool:
-    """Return whether a field is not the same on all three sides."""
-    base_value, our_value, their_value = (getattr(row, name) for row in (base, ours, theirs))
-    return not (is_same(our_value, their_value) and is_same(base_value, our_value))
-
-
-def _read_sides(name: str, base: BranchedModel | None, ours: Any, theirs: Any) -> _Sides:
-    before = MISSING if base is None else getattr(base, name)
-    return _Sides(before, getattr(ours, name), getattr(theirs, name))
-
-
-def _find_claim_conflicts(kind: MemoryKind, sides: Mapping[str, _Sides]) -> set[str]:
-    """Return the differing fields of the claim where both sides changed it, each in its way."""
-    differing = {name: side for name, side in sides.items() if name in kind.claim and side.differ}
-    ours = any(side.ours_changed for side in differing.values())
-    theirs = any(side.theirs_changed for side in differing.values())
-    return set(differing) if ours and theirs else set()
-
-
-def _merge_field(kind: MemoryKind, name: str, side: _Sides) -> Any:
-    if name in kind.counters:
-        return _add_up(side)
-    if not side.differ or (side.base is not MISSING and not side.theirs_changed):
-        return side.ours
-    if side.base is not MISSING and not side.ours_changed:
-        return side.theirs
-    if name in kind.origin:
-        return side.ours
-    if name in kind.ordered:
-        return max(side.ours, side.theirs, key=kind.ordered[name].index)
-    for names, combine in _RULES:
-        if name in names(kind):
-            return combine(side)
-    return MISSING
-
-
-def _add_up(side: _Sides) -> Any:
-    """Add what each side counted, which may be the same number."""
-    return side.ours + side.theirs - (0 if side.base is MISSING else side.base)
-
-
-def _choose_greater(side: _Sides) -> Any:
-    return max((value for value in (side.ours, side.theirs) if value is not None), default=None)
-
-
-def _choose_smaller(side: _Sides) -> Any:
-    return min((value for value in (side.ours, side.theirs) if value is not None), default=None)
-
-
-def _merge_set(side: _Sides) -> Any:
-    base = [] if side.base is MISSING else side.base
-    removed = [item for item in base if item not in side.ours or item not in side.theirs]
-    every = [*side.ours, *(item for item in side.theirs if item not in side.ours)]
-    return [item for item in every if item not in removed]
-
-
-def _merge_mapping(side: _Sides) -> Any:
-    """Merge the keys of a mapping; MISSING where both sides changed one differently."""
-    base = {} if side.base is MISSING else side.base
-    found: dict[str, Any] = {}
-    for key in {**side.ours, **side.theirs}:
-        one = _Sides(*(mapping.get(key, _ABSENT) for mapping in (base, side.ours, side.theirs)))
-        if one.differ and one.ours_changed and one.theirs_changed:
-            return MISSING
-        value = one.theirs if one.theirs_changed else one.ours
-        if value is not _ABSENT:
-            found[key] = value
-    return found
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    if one is _ABSENT or other is _ABSENT:
-        return one is other
-    return is_same(one, other)
-
-
-_RULES: tuple[tuple[Callable[[MemoryKind], frozenset[str]], Callable[[_Sides], Any]], ...] = (
-    (lambda kind: kind.maxima, _choose_greater),
-    (lambda kind: kind.minima, _choose_smaller),
-    (lambda kind: kind.sets, _merge_set),
-    (lambda kind: kind.mappings, _merge_mapping),
-)

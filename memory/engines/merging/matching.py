@@ -12,7 +12,7 @@ from django.utils import timezone
 from memory.db.querysets import Lineage
 from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.facts.supersession import CURRENT
-from memory.engines.merging.fields import merge_fields
+from memory.engines.merging.contents import merge_unrelated
 from memory.engines.merging.plan import (
     APPLIED,
     COMBINED,
@@ -149,7 +149,7 @@ def take_over(item: PlanItem, other: Any) -> dict[str, Any]:
 
 def _take_over(ours: Any, theirs: Any, names: Iterable[str] = ()) -> dict[str, Any]:
     """Return the fields of ``ours`` that change when it takes over those of another memory."""
-    merged = merge_fields(None, ours, theirs)
+    merged = merge_unrelated(ours, theirs)
     free = set(names or merged.content) - set(merged.conflicts)
     return {name: merged.content[name] for name in free if merged.content[name] != getattr(ours, name)}
 

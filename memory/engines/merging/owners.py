@@ -47,7 +47,11 @@ Key = tuple[str, UUID]
 
 def keep_extended(plan: FullPlan) -> None:
     """Make a conflict of each removal of a memory that the target has judged, linked or extended since."""
-    removed = {item.key: item for item in plan.items if item.outcome == APPLIED and item.reason == REMOVED}
+    removed = {
+        item.key: item
+        for item in plan.items
+        if item.outcome == APPLIED and item.reason == REMOVED and not item.ours.deleted
+    }
     for key in _find_extended(plan.points, removed) if removed else ():
         removed[key].outcome, removed[key].reason = CONFLICT, DELETED
 

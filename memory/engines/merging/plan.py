@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -63,6 +64,9 @@ class PlanItem:
     merged: dict[str, Any] | None = None
     removes: bool = False
     conflicting: tuple[str, ...] = ()
+    for_source: dict[str, Any] | None = None  # the merged content with these as the source has them
+    agreed: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # what each side had last, if not ``base``
+    agreed_vids: frozenset[int] = frozenset()
     other: Any = None
     other_content: dict[str, Any] = field(default_factory=dict)
     score: float | None = None
@@ -78,6 +82,11 @@ class PlanItem:
     @cached_property
     def key(self) -> tuple[str, UUID]:
         return self.kind, self.uid
+
+    @property
+    def removed(self) -> bool:
+        """Return whether one of both versions is a deletion."""
+        return any(row is not None and row.deleted for row in (self.ours, self.theirs))
 
     def reject(self, reason: str) -> None:
         """Leave a memory out: nothing of it is written, and nothing was decided about it."""
@@ -119,11 +128,25 @@ class PlanItem:
         """Return whether it is a conflict that nothing settles."""
         return self.outcome == CONFLICT and (self.decision is None or self.decision.choice == SKIP)
 
+    def build_base(self) -> Any:
+        """Return the nearest common version, in each field with what the source last agreed to."""
+        if self.base is None or not self.agreed:
+            return self.base
+        row = copy(self.base)
+        for name, (_ours, theirs) in self.agreed.items():
+            setattr(row, name, theirs)
+        return row
+
+    @property
+    def disagreed(self) -> dict[str, tuple[Any, Any]]:
+        """Return what target and source last agreed to, of the fields in which that differs."""
+        return {name: pair for name, pair in self.agreed.items() if not is_same(*pair)}
+
     @property
     def fields(self) -> dict[str, list[Any]]:
         """Return [base, ours, theirs, merged] of each field in which these differ."""
         merged = self.merged or {}
-        rows = (self.base, self.ours, self.theirs)
+        rows = (self.build_base(), self.ours, self.theirs)
         found = {}
         for name in compared_fields(self.model):
             values = [None if row is None else getattr(row, name) for row in rows]

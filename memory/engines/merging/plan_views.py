@@ -29,6 +29,8 @@ ITEM_FIELDS = (
     "reason",
     "removes",
     "conflicting",
+    "agreed",
+    "agreed_vids",
     "other_content",
     "score",
     "decision",
@@ -160,8 +162,11 @@ class PlanView:
 def mask_items(items: Sequence[PlanItem]) -> list[PlanItem]:
     """Return copies of a plan's memories without the texts that are in quarantine."""
     vids = {row.vid for item in items for side in SIDES if (row := getattr(item, side)) is not None}
+    vids = vids.union(*(item.agreed_vids for item in items))
     hidden, masked = find_hidden(vids), [copy(item) for item in items]
     for item in masked:
+        if hidden & item.agreed_vids:
+            item.agreed = {name: pair for name, pair in item.agreed.items() if name not in item.model.ERASED}
         for side in SIDES:
             row = getattr(item, side)
             if row is not None and row.vid in hidden:

@@ -7,7 +7,7 @@ from uuid import UUID
 from memory.db.querysets import Lineage
 from memory.engines.facts.rules import clean_update, compute_essence
 from memory.engines.merging.changes import load_nearest
-from memory.engines.merging.fields import complete_content, take_theirs
+from memory.engines.merging.fields import complete_content
 from memory.engines.merging.plan import (
     BOTH,
     CHOICES,
@@ -156,20 +156,23 @@ def settle_item(plan: FullPlan, item: PlanItem, decision: Decision) -> None:
 
 
 def _keep_target(plan: FullPlan, item: PlanItem) -> None:
-    item.merged, item.removes = item.ours.content_values(), item.ours.deleted
+    """Keep the target's side of a conflict: what is merged besides is the target's content already."""
+    item.removes = item.ours.deleted
+    if item.removed or item.merged is None:
+        item.merged = item.ours.content_values()
 
 
 def _take_source(plan: FullPlan, item: PlanItem) -> None:
     item.removes = item.theirs.deleted
-    if item.merged is None or item.removes or item.ours.deleted:
+    if item.removed or item.merged is None:
         item.merged = item.theirs.content_values()
-    else:
-        item.merged = take_theirs(item.merged, item.conflicting, item.theirs)
+    elif item.for_source is not None:
+        item.merged = item.for_source
 
 
 def _keep_both(plan: FullPlan, item: PlanItem) -> None:
     """Keep the target's version, and the source's as another fact that contests it."""
-    if item.ours.deleted or item.theirs.deleted:
+    if item.removed:
         raise Invalid("One side removed it: choose source, target or skip.", field="choice")
     _keep_target(plan, item)
     other = Fact(uid=build_copy_uid(item.uid, item.theirs.vid), **item.theirs.content_values())
@@ -178,7 +181,7 @@ def _keep_both(plan: FullPlan, item: PlanItem) -> None:
 
 def _edit_version(plan: FullPlan, item: PlanItem) -> None:
     row = item.theirs if item.ours.deleted else item.ours
-    base = item.merged if item.merged is not None else row.content_values()
+    base = row.content_values() if item.removed or item.merged is None else item.merged
     item.merged, item.removes = _edit_content(row, base, item.decision), False
 
 

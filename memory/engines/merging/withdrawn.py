@@ -6,7 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from memory.engines.facts.assessment import list_sources
-from memory.engines.merging.changes import find_differing, find_undone_merges, load_nearest, load_reverts
+from memory.engines.merging.changes import load_nearest
+from memory.engines.merging.histories import find_undone_merges, load_reverts
 from memory.engines.merging.owners import load_confirmations
 from memory.engines.merging.plan import CONFLICT, REJECTED, REVERTED, FullPlan, PlanItem
 from memory.engines.support.batches import batched
@@ -50,10 +51,13 @@ def ask_about_withdrawn(plan: FullPlan) -> None:
 def _ask(plan: FullPlan, item: PlanItem | None, ours: Any, theirs: Any) -> None:
     if item is None:
         item = PlanItem(Fact, ours.uid, CONFLICT, REVERTED, ours=ours, theirs=theirs, base=ours)
+        item.merged = ours.content_values()
         plan.items.append(item)
     if item.outcome != REJECTED:
+        # What the source changed of the fact waits with its confirmations, and comes whatever is decided of them.
+        if item.merged is None:
+            item.merged = item.theirs.content_values()
         item.outcome, item.reason, item.removes = CONFLICT, REVERTED, False
-        item.merged, item.conflicting = ours.content_values(), find_differing(ours, theirs)
 
 
 def find_withdrawn(plan: FullPlan) -> Iterator[Withdrawal]:

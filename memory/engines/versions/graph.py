@@ -1,6 +1,7 @@
 """The version graph of memories: which version was made from which, on all branches."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
 from memory.engines.support.batches import batched
@@ -13,7 +14,7 @@ class VersionGraph:
     """The parents of versions, by vid. A version is an ancestor of itself."""
 
     def __init__(self) -> None:
-        self._parents: dict[int, set[int]] = {}
+        self._parents: dict[int, tuple[int, ...]] = {}
 
     @classmethod
     def load(cls, model: type[BranchedModel], uids: Sequence[UUID]) -> "VersionGraph":
@@ -26,7 +27,12 @@ class VersionGraph:
         return graph
 
     def add_version(self, vid: int, parents: Iterable[int | None]) -> None:
-        self._parents.setdefault(vid, set()).update(one for one in parents if one is not None)
+        found = (one for one in parents if one is not None)
+        self._parents[vid] = tuple(dict.fromkeys((*self._parents.get(vid, ()), *found)))
+
+    def get_parents(self, vid: int) -> tuple[int, ...]:
+        """Return the versions that one was made from: the one before it, then the one merged into it."""
+        return tuple(parent for parent in self._parents.get(vid, ()) if parent in self._parents)
 
     def is_ancestor(self, vid: int, other: int) -> bool:
         """Return whether ``other`` was made from ``vid``, directly or over others."""
@@ -40,7 +46,96 @@ class VersionGraph:
     def list_ancestors(self, vid: int) -> set[int]:
         found, left = {vid}, [vid]
         while left:
-            new = self._parents.get(left.pop(), set()) - found
+            new = set(self.get_parents(left.pop())) - found
             found |= new
             left += new
         return found
+
+
+class Pasts:
+    """The pasts of one memory's versions as sets of bits; each version has a bit above those of its past."""
+
+    def __init__(self, graph: VersionGraph) -> None:
+        self._graph = graph
+        self._places: dict[int, int] = {}
+        self._vids: list[int] = []
+        self._pasts: list[int] = []
+        self._made: dict[int, tuple[int, ...]] = {}  # versions that no row has, and their parents
+        self.merges = 0  # those with two parents
+
+    def get_parents(self, vid: int) -> tuple[int, ...]:
+        return self._made.get(vid) or self._graph.get_parents(vid)
+
+    def get_past(self, vid: int) -> int:
+        if vid not in self._places:
+            self._place(vid)
+        return self._pasts[self._places[vid]]
+
+    def knows(self, vid: int, other: int) -> bool:
+        """Return whether ``other`` is in the past of a version, or that version."""
+        past = self.get_past(vid)
+        return other in self._places and bool(past >> self._places[other] & 1)
+
+    def list_vids(self, bits: int) -> Iterator[int]:
+        """Yield the versions of some bits, those before others first."""
+        while bits:
+            lowest = bits & -bits
+            yield self._vids[lowest.bit_length() - 1]
+            bits ^= lowest
+
+    def find_region(self, pairs: Iterable[tuple[int, int]]) -> int:
+        """Return what only one version of a pair has in its past, and so for the parents of merges there."""
+        region, waiting = 0, list(pairs)
+        while waiting:
+            one, other = waiting.pop()
+            new = (self.get_past(one) ^ self.get_past(other)) & ~region
+            region |= new
+            waiting += [self.get_parents(vid)[:2] for vid in self.list_vids(new & self.merges)]
+        return region
+
+    def list_turns(self, region: int) -> set[int]:
+        """Return where a way back through a region ends or parts: merges, their parents, versions of which
+        several were made, and what comes before the region.
+        """
+        found, children = set[int](), Counter[int]()
+        for vid in self.list_vids(region):
+            parents = self.get_parents(vid)
+            children.update(parents)
+            if len(parents) > 1:
+                found |= {vid, *parents}
+            found |= {one for one in parents if not region >> self._places[one] & 1}
+        return found | {vid for vid, number in children.items() if number > 1}
+
+    def list_nearest(self, vids: Iterable[int]) -> list[int]:
+        """Return those of some versions that are in the past of no other one."""
+        found = sorted(set(vids), key=lambda vid: self._places[vid])
+        return [vid for n, vid in enumerate(found) if not any(self.knows(one, vid) for one in found[n + 1 :])]
+
+    def add_merged(self, one: int, other: int) -> int:
+        """Return a version that was made from two and that no row has."""
+        vid = -1 - len(self._vids)
+        self._made[vid] = (one, other)
+        self._place(vid)
+        return vid
+
+    def _place(self, vid: int) -> None:
+        waiting = [vid]
+        while waiting:
+            one = waiting[-1]
+            left = [parent for parent in self.get_parents(one) if parent not in self._places]
+            if left:
+                waiting += left
+                continue
+            waiting.pop()
+            if one not in self._places:
+                self._append(one)
+
+    def _append(self, vid: int) -> None:
+        place, parents = len(self._vids), self.get_parents(vid)
+        self._places[vid] = place
+        self._vids.append(vid)
+        past = 1 << place
+        for parent in parents:
+            past |= self._pasts[self._places[parent]]
+        self._pasts.append(past)
+        self.merges |= (len(parents) > 1) << place

@@ -409,7 +409,7 @@ class TestReverts:
         assert list(only(plan()).fields) == ["category"]
         merge(decisions=[Decision(fact.uid, "target")])
         shown = FACTS.get_fact(fact_id=fact.uid, actor=actor)
-        assert (shown.confirmation_count, shown.category) == (0, "general")
+        assert (shown.confirmation_count, shown.category) == (0, "bug_fix")
         assert plan().counts == {}
 
 

@@ -1,0 +1,114 @@
+"""What the database has of the histories that a merge compares: the versions that matter, and reverts of merges."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from memory.engines.merging.agreed import History
+from memory.engines.merging.fields import get_rules
+from memory.engines.support.batches import batched
+from memory.engines.versions.commits import MERGE, REVERT
+from memory.engines.versions.graph import Pasts, VersionGraph
+from memory.models import BranchedModel, Commit
+
+BATCH_SIZE = 500
+Pairs = Mapping[UUID, tuple[Any, Any]]  # the target's version and the source's, by memory
+Point = tuple[int, int]  # a branch and a seq
+
+
+class Versions(dict[int, Any]):
+    """Versions of one memory by vid; one that is missing is read when it is needed, which is rare."""
+
+    def __init__(self, rows: Iterable[BranchedModel]) -> None:
+        super().__init__((row.vid, row) for row in rows)
+
+    def __missing__(self, vid: int) -> Any:
+        known = next(iter(self.values()))
+        self[vid] = type(known)._base_manager.filter(uid=known.uid, vid=vid)[0]
+        return self[vid]
+
+
+def load_histories(model: type[BranchedModel], pairs: Pairs, graph: VersionGraph) -> dict[UUID, History]:
+    """Return the history of each pair of versions."""
+    pasts = {uid: Pasts(graph) for uid in pairs}
+    regions = {uid: pasts[uid].find_region([(one.vid, two.vid)]) for uid, (one, two) in pairs.items()}
+    reverts = find_reverts(model, list_differing_vids(pairs, pasts))
+    needed = set[tuple[UUID, int]]()
+    for uid, region in regions.items():
+        found = pasts[uid].list_turns(region) | {*reverts.get(uid, {}), *reverts.get(uid, {}).values()}
+        if model.KIND.counters:
+            found |= set(pasts[uid].list_vids(region))
+        needed |= {(uid, vid) for vid in found - {row.vid for row in pairs[uid]}}
+    rows: dict[UUID, list[Any]] = {uid: list(pair) for uid, pair in pairs.items()}
+    for row in load_versions(model, needed):
+        rows[row.uid].append(row)
+    rules = get_rules(model)
+    return {uid: History(pasts[uid], Versions(rows[uid]), rules, reverts.get(uid, {})) for uid in pairs}
+
+
+def list_differing_vids(pairs: Pairs, pasts: Mapping[UUID, Pasts]) -> Iterator[int]:
+    """Yield the versions that only one version of a pair has in its past."""
+    for uid, (ours, theirs) in pairs.items():
+        past = pasts[uid]
+        yield from past.list_vids(past.get_past(ours.vid) ^ past.get_past(theirs.vid))
+
+
+def load_versions(model: type[BranchedModel], keys: Iterable[tuple[UUID, int]]) -> Iterator[Any]:
+    """Yield versions by their memory and vid, each once."""
+    left = set(keys)
+    for batch in batched(sorted(left), BATCH_SIZE):
+        uids, vids = zip(*batch, strict=True)
+        for row in model._base_manager.filter(uid__in=set(uids), vid__in=vids):
+            if (row.uid, row.vid) in left:
+                left.remove((row.uid, row.vid))
+                yield row
+
+
+# ---- reverts of merges ---------------------------------------------------------------------------------
+
+
+def find_reverts(model: type[BranchedModel], vids: Iterable[int]) -> dict[UUID, dict[int, int]]:
+    """Return those of some versions that took a merge back, with the version that each took back."""
+    made: dict[Point, list[tuple[UUID, int]]] = {}
+    for batch in batched(list(vids), BATCH_SIZE):
+        # A copy has the vid of the row that was written first.
+        origins = model._base_manager.filter(rid__in=batch)
+        for uid, vid, *point in origins.values_list("uid", "rid", "branch_id", "seq_from"):
+            made.setdefault((point[0], point[1]), []).append((uid, vid))
+    undone = find_undone_merges(load_reverts(made))
+    reverts = {(point, uid): vid for point in undone for uid, vid in made[point]}
+    found: dict[UUID, dict[int, int]] = {}
+    for row in _load_replaced(model, reverts):
+        point = row.branch_id, row.seq_to
+        found.setdefault(row.uid, {})[reverts[point, row.uid]] = row.vid
+    return found
+
+
+def _load_replaced(model: type[BranchedModel], keys: Iterable[tuple[Point, UUID]]) -> Iterator[Any]:
+    """Yield the versions that were replaced at some points."""
+    left = set(keys)
+    for batch in batched(sorted(left), BATCH_SIZE):
+        points, uids = zip(*batch, strict=True)
+        rows = model._base_manager.filter(uid__in=set(uids), seq_to__in={seq for _branch, seq in points})
+        yield from (row for row in rows if ((row.branch_id, row.seq_to), row.uid) in left)
+
+
+def find_undone_merges(reverts: dict[Point, Commit]) -> set[Point]:
+    """Return the reverts that took a merge back, at first or again after a revert had brought it back."""
+    found: set[Point] = set()
+    waiting, undoes = {key: one.reverts for key, one in reverts.items()}, True
+    while waiting:
+        undone = Commit.objects.in_bulk({pk for pk in waiting.values() if pk})
+        commits = {key: undone[pk] for key, pk in waiting.items() if pk in undone}
+        found |= {key for key, one in commits.items() if undoes and one.kind == MERGE}
+        waiting = {key: one.reverts for key, one in commits.items() if one.kind == REVERT}
+        undoes = not undoes
+    return found
+
+
+def load_reverts(points: Iterable[Point]) -> dict[Point, Commit]:
+    """Return the reverts among the commits at these points."""
+    found: dict[Point, Commit] = {}
+    for batch in batched(list(points), BATCH_SIZE):
+        found |= Commit.objects.filter(kind=REVERT).that_made(batch)
+    return found
