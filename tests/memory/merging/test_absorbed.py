@@ -145,29 +145,43 @@ class TestOneFact:
 
 class TestAnAbsorbedLink:
     @pytest.fixture
-    def changed(self, project: Project, kept: Fact, end: Fact, write: Any, link: Any, merge: Any) -> FactLink:
-        """Return a link that a merge absorbed, and that the branch has deleted and brought back since.
+    def changed(self, project: Project, kept: Fact, end: Fact, absorbed: Fact, link: Any, merge: Any) -> FactLink:
+        """Return a link that a merge absorbed, until that was reverted.
 
         The one that the target had for it is gone.
         """
         own = {"from_id": kept.uid, "to_id": end.uid, "link_type": "DEPENDS_ON"}
         LinkEngine().write_link(**own, actor=local_actor(project.pk))
-        fact = write(TEXT)
-        found = link(fact, end, weight=0.9)
-        assert merge().counts["link"] == {"identical": 1}
+        found = link(absorbed, end, weight=0.9)
+        done = merge()
+        assert done.counts["link"] == {"identical": 1}
+        RevertEngine().revert_commit(commit_id=done.commit.pk, actor=local_actor(project.pk))
         self.delete(project, kept, "main")
-        self.delete(project, fact, TASK)
-        newest = Commit.objects.filter(branch__name=TASK).latest("seq")
-        RevertEngine().revert_commit(commit_id=newest.pk, actor=local_actor(project.pk))
         return found
 
-    def delete(self, project: Project, fact: Fact, branch: str) -> None:
+    @staticmethod
+    def delete(project: Project, fact: Fact, branch: str) -> None:
         rows = FactLink.objects.on(Branch.objects.get(project=project, name=branch))
         (row,) = rows.filter(from_id=fact.uid).fetch_all()
         named = {"from_id": fact.uid, "link_id": row.uid, "branch_name": branch}
         LinkEngine().delete_link(**named, actor=local_actor(project.pk))
 
-    def test_that_came_back_is_asked_about(self, project, changed, merge):
+    def test_that_was_deleted_and_put_back_is_no_question(
+        self, project, actor, kept, end, absorbed, link, merge
+    ):
+        """The branch changed nothing of it, and the target deleted the one that it had for it."""
+        own = {"from_id": kept.uid, "to_id": end.uid, "link_type": "DEPENDS_ON"}
+        LinkEngine().write_link(**own, actor=actor)
+        link(absorbed, end)
+        merge()
+        self.delete(project, kept, "main")
+        self.delete(project, absorbed, TASK)
+        newest = Commit.objects.filter(branch__name=TASK).latest("seq")
+        RevertEngine().revert_commit(commit_id=newest.pk, actor=actor)
+        assert merge().counts == {"link": {"identical": 1}}
+        assert (merge().commit, show_links(project)) == (None, [])
+
+    def test_that_was_reverted_is_asked_about(self, project, changed, merge):
         assert merge().counts == {"link": {"conflict": 1}}
         assert show_links(project) == []
 
