@@ -1,6 +1,6 @@
 """Serializers of merges: plans, checks, requests and their decisions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -146,9 +146,17 @@ class PlanItemShape(s.Serializer):
     type = s.CharField(source="kind")
     reason = s.CharField(help_text="Which conflict it is, or why it is rejected.")
     token = s.CharField(help_text="Names both versions: send it with a decision.")
-    base = s.DictField(allow_null=True, help_text="As both had it last.")
+    base = s.DictField(allow_null=True, help_text="As both, and where they differ the source, had it last.")
     ours = s.DictField(allow_null=True, help_text="As the target shows it.")
     theirs = s.DictField(allow_null=True, help_text="As the source shows it.")
+    conflicting = s.ListField(
+        child=s.CharField(),
+        help_text="The fields that a decision settles; all others are merged. None where all is in conflict.",
+    )
+    disagreed = s.DictField(
+        child=s.ListField(),
+        help_text="Of fields about which both last agreed to different values: [the target's, the source's].",
+    )
     other = s.DictField(allow_null=True, help_text="The target's fact that it is nearly equal to.")
     score = s.FloatField(allow_null=True, help_text="How near: the cosine of both texts.")
     left_half = s.UUIDField(
@@ -272,7 +280,8 @@ _approval = shapes.build_renderer(ApprovalShape)
 _check = shapes.build_renderer(CheckShape, "ids")
 _decision = shapes.build_renderer(MadeDecisionShape, "counts")
 _item = shapes.build_renderer(
-    PlanItemShape, "base", "ours", "theirs", "fields", "other", "token", "left_half", "decision"
+    PlanItemShape,
+    *"base ours theirs fields conflicting disagreed other token left_half decision".split(),
 )
 
 
@@ -322,11 +331,20 @@ def version_fields(row: BranchedModel | None) -> dict[str, Any] | None:
 
 
 def item_shape(item: PlanItem, decision: MergeDecision | None = None) -> dict[str, Any]:
-    fields = {name: [side_value(value) for value in sides] for name, sides in item.fields.items()}
-    versions = {name: version_fields(getattr(item, name)) for name in ("base", "ours", "theirs", "other")}
-    token = item.token if item.outcome == CONFLICT else ""
-    computed = {"left_half": str(item.left_half[0]) if item.left_half else None, "token": token}
-    return _item(item, **versions, **computed, fields=fields, decision=decision_shape(item, decision))
+    versions = {name: version_fields(getattr(item, name)) for name in ("ours", "theirs", "other")}
+    computed = {
+        "base": version_fields(item.build_base()),
+        "fields": _list_sides(item.fields),
+        "conflicting": list(item.conflicting) if item.outcome == CONFLICT else [],
+        "disagreed": _list_sides(item.disagreed),
+        "left_half": str(item.left_half[0]) if item.left_half else None,
+        "token": item.token if item.outcome == CONFLICT else "",
+    }
+    return _item(item, **versions, **computed, decision=decision_shape(item, decision))
+
+
+def _list_sides(fields: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    return {name: [side_value(value) for value in sides] for name, sides in fields.items()}
 
 
 def decision_shape(item: PlanItem, row: MergeDecision | None) -> dict[str, Any] | None:
@@ -344,15 +362,7 @@ def plan_shape(plan: MergePlan, decisions: Mapping[tuple[str, UUID], MergeDecisi
 
 
 def _plan_head(plan: MergePlan) -> dict[str, Any]:
-    names = (
-        "source_seq",
-        "target_seq",
-        "strategy",
-        "counts",
-        "open_conflicts",
-        "unchecked",
-        "unchecked_reason",
-    )
+    names = "source_seq target_seq strategy counts open_conflicts unchecked unchecked_reason".split()
     branches = {"source": plan.source.name, "target": plan.target.name}
     return branches | {name: getattr(plan, name) for name in names}
 

@@ -5,8 +5,11 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from memory.templatetags.day1 import icon
+from memory.templatetags.words import display_value
+from memory.views.merge_conflicts import FieldRow
 from memory.views.merge_labels import (
     CHOICES,
     CLASSES,
@@ -50,3 +53,14 @@ def event_word(name: str) -> Any:
 @register.simple_tag
 def event_icon(name: str) -> SafeString:
     return icon(EVENT_ICONS[name])
+
+
+@register.filter
+def base_words(row: FieldRow) -> str:
+    """Format what the sides of a field last agreed to: one value, or the target's and the source's."""
+    return " / ".join(display_value(value, row.name) for value in row.bases)
+
+
+@register.filter
+def merged_words(row: FieldRow) -> str:
+    return gettext("as you decide") if row.is_open else display_value(row.merged, row.name)

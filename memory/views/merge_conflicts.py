@@ -33,6 +33,24 @@ RECOVERABLE_ERRORS = (Invalid, IllegalTransition, BranchArchived, Conflict)
 
 
 @dataclass(frozen=True)
+class FieldRow:
+    """A field in which both sides differ; ``bases`` are what they last agreed to, one value or two."""
+
+    name: str
+    bases: Sequence[Any]
+    ours: Any
+    theirs: Any
+    merged: Any
+    is_open: bool  # whether the decision settles it
+
+    @classmethod
+    def from_item(cls, item: PlanItem, name: str) -> "FieldRow":
+        base, ours, theirs, merged = item.fields[name]
+        bases = item.disagreed.get(name, (base,))
+        return cls(name, bases, ours, theirs, merged, item.removed or name in item.conflicting)
+
+
+@dataclass(frozen=True)
 class ConflictView:
     """A conflict as it is drawn: ``ours`` of the target, ``theirs`` of the branch."""
 
@@ -54,7 +72,7 @@ class ConflictView:
 
     @property
     def base(self) -> Side | None:
-        return None if self.is_pair else Side.from_row(self.item.base, self.lines)
+        return None if self.is_pair else Side.from_row(self.item.build_base(), self.lines)
 
     @property
     def ours(self) -> Side | None:
@@ -77,15 +95,13 @@ class ConflictView:
         return typed or (side.text if side else "")
 
     @property
-    def other_fields(self) -> list[tuple[str, Any, Any, Any]]:
-        """Return the fields besides the text in which the sides differ: name, base, ours, theirs."""
+    def other_fields(self) -> list["FieldRow"]:
+        """Return the fields in which the sides differ, but for a text in conflict, which is shown above."""
         if self.is_pair:
             return []
-        return [
-            (name, base, ours, theirs)
-            for name, (base, ours, theirs, _merged) in self.item.fields.items()
-            if name not in HIDDEN and not is_same(ours, theirs)
-        ]
+        rows = [FieldRow.from_item(self.item, name) for name in self.item.fields]
+        differing = [row for row in rows if not is_same(row.ours, row.theirs)]
+        return [row for row in differing if row.name not in HIDDEN or not row.is_open]
 
 
 def list_choices(item: PlanItem) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ ITEM = b.row(
         "class": {"type": "string"},
         "reason": {"type": "string"},
         "token": {"type": "string"},
+        "conflicting": b.many("The fields that a decision settles; others are merged.", b.text("A field.")),
         "source": {"type": "string", "description": "As the branch has it."},
         "target": {"type": "string", "description": "As the other branch has it, or its near duplicate."},
         "left_half": {
@@ -126,7 +127,7 @@ def describe_merge(answer: dict[str, Any]) -> b.Answer:
 
 
 def describe_item(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("id", "type", "class", "reason", "token", "left_half")
+    names = ("id", "type", "class", "reason", "token", "conflicting", "left_half")
     sides = {"source": row["theirs"], "target": row["other"] or row["ours"]}
     return {**{name: row[name] for name in names}, **{side: line(version) for side, version in sides.items()}}
 

@@ -1,7 +1,7 @@
 """What each side of a merge last agreed to, field by field, and what becomes of it: docs/merging.md.
 
-No database: a history has the versions of one memory. What it works out for two versions, it works out for the
-parents of the merges in their past too, so that no recursion of Python follows that of the history.
+No database: a history has the versions of one memory. What is worked out for two versions is worked out for
+the parents of the merges in their past too: in steps, since a history may be longer than a stack.
 """
 
 from collections.abc import Generator, Mapping
@@ -15,7 +15,7 @@ Step = Generator[tuple[Any, ...], Any, Any]  # yields what it needs: a method an
 
 
 class Trace(NamedTuple):
-    """Where a side has a value from: the first versions that the other side knows, unless somebody decided."""
+    """Where a side has a value from: the first versions that the other one knows, unless somebody decided."""
 
     known: frozenset[int]
     decided: bool = False

@@ -11,9 +11,10 @@ from memory.models import BranchedModel
 
 @dataclass(frozen=True)
 class MergedContent:
-    """Merged content, in which the fields in ``conflicts`` are as the target has them; ``for_source`` has them as
-    the source has. ``is_reverted`` is whether a revert is among the reasons. In ``agreed`` is what each side last
-    agreed to, in the fields in which they differ, and in ``agreed_vids`` the versions that say it.
+    """Content with the fields in ``conflicts`` as the target has them; in ``for_source`` as the source has.
+
+    ``is_reverted`` is whether a revert is among the reasons. In ``agreed`` is what each side last agreed to,
+    in the fields in which they differ, and in ``agreed_vids`` the versions that say it.
     """
 
     content: dict[str, Any]
@@ -50,7 +51,9 @@ def merge_unrelated(ours: BranchedModel, theirs: BranchedModel) -> MergedContent
     values = dict(_combine_unrelated(rules, ours, theirs))
     conflicts = [one for one, value in values.items() if value is CONFLICT]
     merged = {one: value for one, value in values.items() if value is not CONFLICT}
-    return MergedContent(rules.write(ours, merged), rules.write(theirs, merged), rules.list_columns(conflicts))
+    return MergedContent(
+        rules.write(ours, merged), rules.write(theirs, merged), rules.list_columns(conflicts)
+    )
 
 
 def _combine_unrelated(

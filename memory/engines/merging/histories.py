@@ -1,4 +1,4 @@
-"""What the database has of the histories that a merge compares: the versions that matter, and reverts of merges."""
+"""The histories that a merge compares, from the database: versions that matter, and reverts of merges."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -65,7 +65,9 @@ class PlanItem:
     removes: bool = False
     conflicting: tuple[str, ...] = ()
     for_source: dict[str, Any] | None = None  # the merged content with these as the source has them
-    agreed: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # what each side had last, if not ``base``
+    agreed: dict[str, tuple[Any, Any]] = field(
+        default_factory=dict
+    )  # what each side had last, if not ``base``
     agreed_vids: frozenset[int] = frozenset()
     other: Any = None
     other_content: dict[str, Any] = field(default_factory=dict)
@@ -140,7 +142,8 @@ class PlanItem:
     @property
     def disagreed(self) -> dict[str, tuple[Any, Any]]:
         """Return what target and source last agreed to, of the fields in which that differs."""
-        return {name: pair for name, pair in self.agreed.items() if not is_same(*pair)}
+        names = compared_fields(self.model)
+        return {name: self.agreed[name] for name in names if not is_same(*self.agreed.get(name, (0, 0)))}
 
     @property
     def fields(self) -> dict[str, list[Any]]:

@@ -54,7 +54,7 @@ def _ask(plan: FullPlan, item: PlanItem | None, ours: Any, theirs: Any) -> None:
         item.merged = ours.content_values()
         plan.items.append(item)
     if item.outcome != REJECTED:
-        # What the source changed of the fact waits with its confirmations, and comes whatever is decided of them.
+        # What the source changed of the fact waits with them, and comes whatever is decided of them.
         if item.merged is None:
             item.merged = item.theirs.content_values()
         item.outcome, item.reason, item.removes = CONFLICT, REVERTED, False

@@ -145,7 +145,9 @@ class TestOneFact:
 
 class TestAnAbsorbedLink:
     @pytest.fixture
-    def changed(self, project: Project, kept: Fact, end: Fact, absorbed: Fact, link: Any, merge: Any) -> FactLink:
+    def changed(
+        self, project: Project, kept: Fact, end: Fact, absorbed: Fact, link: Any, merge: Any
+    ) -> FactLink:
         """Return a link that a merge absorbed, until that was reverted.
 
         The one that the target had for it is gone.
