@@ -29,7 +29,7 @@ class Merged(NamedTuple):
 
 
 class Agreed(NamedTuple):
-    """What the sides of a field last agreed to, each for itself; CONFLICT where that is no single value."""
+    """What the sides of a field last agreed to: GONE for nothing, CONFLICT where that is no value."""
 
     ours: Any
     theirs: Any
@@ -54,7 +54,7 @@ class History:
         return found
 
     def find_agreed(self, ours: int, theirs: int, field: Field) -> Agreed:
-        """Return what each side last agreed to; GONE where it agreed to nothing."""
+        """Return what each side last agreed to."""
         return Agreed(*(self._run(self._agree, *pair, field) for pair in ((ours, theirs), (theirs, ours))))
 
     def list_known(self, ours: int, theirs: int, field: Field) -> frozenset[int]:
@@ -167,17 +167,16 @@ class History:
         return Merged(is_deleted, sides)
 
     def _is_changed(self, vid: int, other: int, field: Field) -> Step:
-        trace = yield self._trace, vid, other, field
-        if trace.decided:
-            return True
         agreed, value = (yield self._agree, vid, other, field), self._read(vid, field)
         return not (is_equal(agreed, value) or (agreed is GONE and self.rules.is_nothing(field, value)))
 
     def _agree(self, vid: int, other: int, field: Field) -> Step:
-        """Return what a side last agreed to: of several versions what the rules make of them."""
+        """Return what a side last agreed to, of several versions what the rules make of them; CONFLICT where
+        that is no value, or somebody decided since.
+        """
         trace = yield self._trace, vid, other, field
-        if not trace.known:
-            return GONE
+        if trace.decided or not trace.known:
+            return CONFLICT if trace.decided else GONE
         first, *others = self.pasts.list_nearest(trace.known)
         for one in others:
             values = self._read(first, field), self._read(one, field)

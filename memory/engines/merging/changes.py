@@ -26,7 +26,7 @@ from memory.engines.merging.plan import (
     PlanItem,
 )
 from memory.engines.support.batches import batched
-from memory.engines.versions.graph import VersionGraph
+from memory.engines.versions.graph import Pasts, VersionGraph
 from memory.engines.versions.kinds import models_by_kind
 from memory.engines.versions.lookup import nearest_versions
 from memory.models import BranchedModel
@@ -100,42 +100,36 @@ def _describe_change(model: type[BranchedModel], ours: Any, theirs: Any) -> Plan
 def compare_diverged(model: type[BranchedModel], ours: Rows, theirs: Rows) -> list[PlanItem]:
     """Compare pairs of versions by the version graph."""
     graph = VersionGraph.load(model, list(theirs))
-    items, parted = [], []
+    items, pasts, parted = [], {uid: Pasts(graph) for uid in theirs}, {}
     for uid, row in theirs.items():
-        if graph.is_ancestor(ours[uid].vid, row.vid):
+        if pasts[uid].knows(row.vid, ours[uid].vid):
             items.append(_describe_change(model, ours[uid], row))
-        elif not graph.is_ancestor(row.vid, ours[uid].vid):
-            parted.append(uid)
-    bases = load_bases(model, {uid: graph.find_base(ours[uid].vid, theirs[uid].vid) for uid in parted})
-    histories = load_histories(model, {uid: (ours[uid], theirs[uid]) for uid in parted}, graph)
-    compare = COMPARISONS.get(model.KIND.name, describe_parted)
-    return items + [compare(model, ours[uid], theirs[uid], bases.get(uid), histories[uid]) for uid in parted]
+        elif not pasts[uid].knows(ours[uid].vid, row.vid):
+            parted[uid] = (ours[uid], row)
+    settle = SETTLEMENTS.get(model.KIND.name, settle_parted)
+    for uid, history in load_histories(model, parted, pasts).items():
+        base = find_base(history, *parted[uid])
+        items.append(PlanItem(model, uid, CONFLICT, EDITED, *parted[uid], base=base))
+        settle(items[-1], history)
+    return items
 
 
-def load_bases(model: type[BranchedModel], vids: dict[UUID, int | None]) -> Rows:
-    """Return the nearest common version of each pair; a tombstone is none."""
-    found: Rows = {}
-    for batch in batched(list(vids), BATCH_SIZE):
-        requested = [vid for uid in batch if (vid := vids[uid]) is not None]
-        for row in model._base_manager.filter(uid__in=batch, vid__in=requested):
-            if row.vid == vids[row.uid] and not row.deleted:
-                found.setdefault(row.uid, row)
-    return found
+def find_base(history: History, ours: Any, theirs: Any) -> Any:
+    """Return a nearest common version of two; a deletion is none."""
+    vid = history.pasts.find_base(ours.vid, theirs.vid)
+    row = None if vid is None else history.rows[vid]
+    return None if row is None or row.deleted else row
 
 
-def describe_parted(
-    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, history: History
-) -> PlanItem:
-    """Return the item of two versions that were changed independently."""
-    item = PlanItem(model, ours.uid, CONFLICT, EDITED, ours=ours, theirs=theirs, base=base)
-    if ours.deleted and theirs.deleted:
+def settle_parted(item: PlanItem, history: History) -> None:
+    """Settle what becomes of two versions that were changed independently."""
+    if item.ours.deleted and item.theirs.deleted:
         item.outcome, item.reason, item.removes = IDENTICAL, SAME, True
-        item.merged = ours.content_values()
-    elif ours.deleted or theirs.deleted:
+        item.merged = item.ours.content_values()
+    elif item.removed:
         _merge_deletion(item, history)
     else:
         _merge_content(item, history)
-    return item
 
 
 def _merge_deletion(item: PlanItem, history: History) -> None:
@@ -160,7 +154,7 @@ def _merge_content(item: PlanItem, history: History) -> None:
     item.merged, item.for_source, item.conflicting = merged.content, merged.for_source, merged.conflicts
     if item.base is not None:
         item.agreed = describe_agreed(item.base, merged.agreed, history.rules)
-        item.agreed_vids = merged.agreed_vids
+        item.agreed_vids = merged.agreed_vids if item.agreed else frozenset()
     if merged.is_reverted:
         item.reason = REVERTED
     elif not merged.conflicts:
@@ -173,17 +167,16 @@ def _merge_content(item: PlanItem, history: History) -> None:
 RANK = ("unverified", "verified", "invalidated")
 
 
-def describe_verdicts(
-    model: type[BranchedModel], ours: Any, theirs: Any, base: Any, history: History
-) -> PlanItem:
-    """Return the item of two verdicts on one fact; the weightier stays, of two texts the later one."""
-    kept = choose_verdict(ours, theirs)
-    outcome, reason = (IDENTICAL, SAME) if kept is ours else (APPLIED, COMBINED)
-    if outcome == APPLIED and history.list_reverted(ours.vid, theirs.vid):
-        outcome, reason = CONFLICT, REVERTED
-    item = PlanItem(model, ours.uid, outcome, reason, ours=ours, theirs=theirs, base=base)
+def settle_verdicts(item: PlanItem, history: History) -> None:
+    """Settle which of two verdicts on one fact stays: the weightier one, of two texts the later one."""
+    kept = choose_verdict(item.ours, item.theirs)
     item.merged, item.removes = kept.content_values(), kept.deleted
-    return item
+    if kept is item.ours:
+        item.outcome, item.reason = IDENTICAL, SAME
+    elif history.list_reverted(item.ours.vid, item.theirs.vid):
+        item.reason = REVERTED
+    else:
+        item.outcome, item.reason = APPLIED, COMBINED
 
 
 def choose_verdict(ours: Any, theirs: Any) -> Any:
@@ -195,4 +188,4 @@ def choose_verdict(ours: Any, theirs: Any) -> Any:
     return theirs if RANK.index(theirs.status) > RANK.index(ours.status) else ours
 
 
-COMPARISONS: dict[str, Callable[..., PlanItem]] = {"verdict": describe_verdicts}
+SETTLEMENTS: dict[str, Callable[[PlanItem, History], None]] = {"verdict": settle_verdicts}

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory.engines.facts.rules import is_same
 from memory.engines.merging.agreed import Agreed, History
 from memory.engines.merging.fields import CONFLICT, GONE, Field, FieldRules, get_rules
 from memory.models import BranchedModel
@@ -13,8 +14,8 @@ from memory.models import BranchedModel
 class MergedContent:
     """Content with the fields in ``conflicts`` as the target has them; in ``for_source`` as the source has.
 
-    ``is_reverted`` is whether a revert is among the reasons. In ``agreed`` is what each side last agreed to,
-    in the fields in which they differ, and in ``agreed_vids`` the versions that say it.
+    ``is_reverted`` is whether a revert is among the reasons. In ``agreed_vids`` are the versions that both
+    know last; in ``agreed`` is what each side agreed to in the fields that differ, if not to their base.
     """
 
     content: dict[str, Any]
@@ -30,6 +31,8 @@ def merge_versions(history: History, ours: int, theirs: int) -> MergedContent:
     rules, rows = history.rules, (history.rows[ours], history.rows[theirs])
     differing = rules.list_differing(*rows)
     reverted = history.list_reverted(ours, theirs).intersection(differing)
+    known = frozenset[int]().union(*(history.list_known(ours, theirs, one) for one in differing))
+    base = {history.pasts.find_base(ours, theirs)}
     fields = [one for one in differing if one not in reverted]
     fields += [Field(name) for name in sorted(rules.kind.counters) if Field(name) not in differing]
     values = {one: history.merge_field(ours, theirs, one).value for one in fields}
@@ -40,8 +43,8 @@ def merge_versions(history: History, ours: int, theirs: int) -> MergedContent:
         rules.write(rows[1], merged),
         rules.list_columns(conflicts),
         bool(reverted),
-        {one: history.find_agreed(ours, theirs, one) for one in differing},
-        frozenset().union(*(history.list_known(ours, theirs, one) for one in differing)),
+        {one: history.find_agreed(ours, theirs, one) for one in differing if known != base},
+        known,
     )
 
 
@@ -71,14 +74,17 @@ def describe_agreed(
     row: BranchedModel, agreed: dict[Field, Agreed], rules: FieldRules
 ) -> dict[str, tuple[Any, Any]]:
     """Return what each side last agreed to, by column, where that is not what their common version says."""
-    sides = []
-    for side in zip(*agreed.values(), strict=True):
-        values = {one: value for one, value in zip(agreed, side, strict=True) if _is_stated(value)}
-        sides.append(rules.write(row, values))
-    names = rules.list_columns(agreed) if sides else ()
-    found = {name: (sides[0][name], sides[1][name]) for name in names}
-    before = {name: getattr(row, name) for name in names}
-    return {name: pair for name, pair in found.items() if pair != (before[name], before[name])}
+    found: dict[str, tuple[Any, Any]] = {}
+    ours, theirs = (
+        rules.write_columns(row, {one: pair[n] for one, pair in agreed.items() if _is_stated(pair[n])})
+        for n in range(2)
+    )
+    for name in ours | theirs:
+        before = getattr(row, name)
+        pair = ours.get(name, before), theirs.get(name, before)
+        if not all(is_same(value, before) for value in pair):
+            found[name] = pair
+    return found
 
 
 def _is_stated(value: Any) -> bool:

@@ -102,6 +102,13 @@ class FieldRules:
 
     def write(self, row: BranchedModel, values: Values) -> dict[str, Any]:
         """Return the content of a version in which some fields have other values."""
+        changed = {
+            field: value for field, value in values.items() if not is_equal(self.read(row, field), value)
+        }
+        return complete_content(row, self.write_columns(row, changed)) if changed else row.content_values()
+
+    def write_columns(self, row: BranchedModel, values: Values) -> dict[str, Any]:
+        """Return the columns of some fields, in which a version has other values."""
         content: dict[str, Any] = {}
         for field, value in values.items():
             if field == CLAIM:
@@ -111,7 +118,7 @@ class FieldRules:
             else:
                 before = content.get(field.name, getattr(row, field.name))
                 content[field.name] = self._write_part(before, field, value)
-        return complete_content(row, content)
+        return content
 
     def _write_part(self, before: Any, field: Field, value: Any) -> Any:
         """Return a list with or without a tag, or a mapping with another value of a key."""

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
+from memory.db.raw_select import fetch_instances
 from memory.engines.merging.agreed import History
 from memory.engines.merging.fields import get_rules
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT
-from memory.engines.versions.graph import Pasts, VersionGraph
+from memory.engines.versions.graph import Pasts
 from memory.models import BranchedModel, Commit
 
 BATCH_SIZE = 500
@@ -28,40 +29,36 @@ class Versions(dict[int, Any]):
         return self[vid]
 
 
-def load_histories(model: type[BranchedModel], pairs: Pairs, graph: VersionGraph) -> dict[UUID, History]:
+def load_histories(
+    model: type[BranchedModel], pairs: Pairs, pasts: Mapping[UUID, Pasts]
+) -> dict[UUID, History]:
     """Return the history of each pair of versions."""
-    pasts = {uid: Pasts(graph) for uid in pairs}
-    regions = {uid: pasts[uid].find_region([(one.vid, two.vid)]) for uid, (one, two) in pairs.items()}
-    reverts = find_reverts(model, list_differing_vids(pairs, pasts))
-    needed = set[tuple[UUID, int]]()
-    for uid, region in regions.items():
-        found = pasts[uid].list_turns(region) | {*reverts.get(uid, {}), *reverts.get(uid, {}).values()}
-        if model.KIND.counters:
-            found |= set(pasts[uid].list_vids(region))
-        needed |= {(uid, vid) for vid in found - {row.vid for row in pairs[uid]}}
+    reverts = find_reverts(model, list_parted(pairs, pasts))
+    vids = {uid: list_needed(model, pasts[uid], pair) for uid, pair in pairs.items()}
+    for uid, undone in reverts.items():
+        vids[uid] |= {*undone, *undone.values()}
     rows: dict[UUID, list[Any]] = {uid: list(pair) for uid, pair in pairs.items()}
-    for row in load_versions(model, needed):
+    known = {row.vid for pair in pairs.values() for row in pair}
+    # Most versions are still where they were written first, as the row of that number.
+    origins = set().union(*vids.values()) - known
+    for row in fetch_instances(model._base_manager.all(), "rid", sorted(origins)):
         rows[row.uid].append(row)
     rules = get_rules(model)
     return {uid: History(pasts[uid], Versions(rows[uid]), rules, reverts.get(uid, {})) for uid in pairs}
 
 
-def list_differing_vids(pairs: Pairs, pasts: Mapping[UUID, Pasts]) -> Iterator[int]:
+def list_parted(pairs: Pairs, pasts: Mapping[UUID, Pasts]) -> Iterator[int]:
     """Yield the versions that only one version of a pair has in its past."""
     for uid, (ours, theirs) in pairs.items():
         past = pasts[uid]
         yield from past.list_vids(past.get_past(ours.vid) ^ past.get_past(theirs.vid))
 
 
-def load_versions(model: type[BranchedModel], keys: Iterable[tuple[UUID, int]]) -> Iterator[Any]:
-    """Yield versions by their memory and vid, each once."""
-    left = set(keys)
-    for batch in batched(sorted(left), BATCH_SIZE):
-        uids, vids = zip(*batch, strict=True)
-        for row in model._base_manager.filter(uid__in=set(uids), vid__in=vids):
-            if (row.uid, row.vid) in left:
-                left.remove((row.uid, row.vid))
-                yield row
+def list_needed(model: type[BranchedModel], past: Pasts, pair: tuple[Any, Any]) -> set[int]:
+    """Return the versions that are read to merge a pair; of what counts, every one."""
+    region = past.find_region([(pair[0].vid, pair[1].vid)])
+    found = past.list_turns(region)
+    return found | set(past.list_vids(region)) if model.KIND.counters else found
 
 
 # ---- reverts of merges ---------------------------------------------------------------------------------

@@ -18,12 +18,16 @@ class VersionGraph:
 
     @classmethod
     def load(cls, model: type[BranchedModel], uids: Sequence[UUID]) -> "VersionGraph":
-        """Load the versions of these memories, on every branch."""
+        """Load the versions of these memories, on every branch; a parent that is no row any more is none."""
         graph = cls()
         for batch in batched(uids, BATCH_SIZE):
             rows = model._base_manager.filter(uid__in=batch).values_list("vid", "prev_vid", "merged_vid")
             for vid, *parents in rows:
                 graph.add_version(vid, parents)
+        known = graph._parents
+        graph._parents = {
+            vid: tuple(one for one in parents if one in known) for vid, parents in known.items()
+        }
         return graph
 
     def add_version(self, vid: int, parents: Iterable[int | None]) -> None:
@@ -32,16 +36,11 @@ class VersionGraph:
 
     def get_parents(self, vid: int) -> tuple[int, ...]:
         """Return the versions that one was made from: the one before it, then the one merged into it."""
-        return tuple(parent for parent in self._parents.get(vid, ()) if parent in self._parents)
+        return self._parents.get(vid, ())
 
     def is_ancestor(self, vid: int, other: int) -> bool:
         """Return whether ``other`` was made from ``vid``, directly or over others."""
         return vid in self.list_ancestors(other)
-
-    def find_base(self, one: int, other: int) -> int | None:
-        """Return the nearest version that both were made from; None where they have nothing in common."""
-        # A version is newer than those it was made from.
-        return max(self.list_ancestors(one) & self.list_ancestors(other), default=None)
 
     def list_ancestors(self, vid: int) -> set[int]:
         found, left = {vid}, [vid]
@@ -65,6 +64,11 @@ class Pasts:
 
     def get_parents(self, vid: int) -> tuple[int, ...]:
         return self._made.get(vid) or self._graph.get_parents(vid)
+
+    def find_base(self, one: int, other: int) -> int | None:
+        """Return a nearest version that both were made from; None where they have nothing in common."""
+        common = self.get_past(one) & self.get_past(other)
+        return self._vids[common.bit_length() - 1] if common else None
 
     def get_past(self, vid: int) -> int:
         if vid not in self._places:
@@ -108,7 +112,10 @@ class Pasts:
 
     def list_nearest(self, vids: Iterable[int]) -> list[int]:
         """Return those of some versions that are in the past of no other one."""
-        found = sorted(set(vids), key=lambda vid: self._places[vid])
+        found = list(vids)
+        if len(found) == 1:
+            return found
+        found.sort(key=lambda vid: self._places[vid])
         return [vid for n, vid in enumerate(found) if not any(self.knows(one, vid) for one in found[n + 1 :])]
 
     def add_merged(self, one: int, other: int) -> int:
