@@ -64,12 +64,14 @@ class FieldRules:
         else:
             yield Field(name)
 
-    def list_columns(self, fields: Iterable[Field]) -> tuple[str, ...]:
-        """Return the columns of some fields, in the order of the model."""
-        found = {field.name for field in fields}
-        return tuple(
-            name for name in self.names if name in found or (CLAIM.name in found and name in self.claim)
-        )
+    def list_columns(
+        self, fields: Iterable[Field], one: BranchedModel, other: BranchedModel
+    ) -> tuple[str, ...]:
+        """Return the columns of some fields in which two versions differ, as far as readers see them."""
+        columns = {field.name for field in fields}
+        columns |= set(self.claim) if CLAIM.name in columns else set()
+        names = [name for name in self.names if name in columns - self.kind.unseen]
+        return tuple(name for name in names if not is_same(getattr(one, name), getattr(other, name)))
 
     def read(self, row: BranchedModel, field: Field) -> Any:
         """Return what a version says in a field."""

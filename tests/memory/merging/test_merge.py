@@ -248,6 +248,106 @@ class TestConflicts:
         assert texts(project) == ["later"]
 
 
+class TestOneFieldInConflict:
+    """A decision settles its conflict; what the plan shows as merged is merged."""
+
+    @pytest.fixture
+    def both(self, write, edit, fork):
+        fact = write("base", category="pattern", metadata={"k": 0})
+        fork()
+        edit(fact, fact_text="ours", priority="P1", metadata={"k": 1, "ours": 1})
+        edit(
+            fact,
+            "task/x",
+            fact_text="theirs",
+            category="decision",
+            tags=["t"],
+            metadata={"k": 2, "theirs": 1},
+        )
+        return fact
+
+    def shown(self, project):
+        rows = Fact.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        return {row.fact_text: (row.category, row.tags, row.priority, row.metadata) for row in rows}
+
+    def test_is_named_beside_what_is_merged(self, both, plan):
+        item = only(plan())
+        assert item.conflicting == ("fact_text", "essence", "metadata")
+        assert item.fields["category"] == ["pattern", "pattern", "decision", "decision"]
+        assert item.fields["priority"][3] == "P1"
+        assert item.fields["metadata"][3] == {"k": 1, "ours": 1, "theirs": 1}
+
+    @pytest.mark.parametrize(
+        ("options", "text", "key"),
+        [
+            ({"choice": "target"}, "ours", 1),
+            ({"choice": "source"}, "theirs", 2),
+            ({"choice": "edited", "text": "neither"}, "neither", 1),
+            ({"choice": "both"}, "ours", 1),
+            ({"strategy": "ours"}, "ours", 1),
+            ({"strategy": "theirs"}, "theirs", 2),
+            ({"choice": "target", "strategy": "cherry_pick"}, "ours", 1),
+            ({"choice": "target", "strategy": "squash"}, "ours", 1),
+        ],
+    )
+    def test_is_all_that_a_decision_settles(self, project, both, merge, plan, options, text, key):
+        named = {"ids": [both.uid]} if options.get("strategy") == "cherry_pick" else {}
+        choice = options.get("choice")
+        decisions = (
+            [Decision(both.uid, choice, only(plan()).token, options.get("text", ""))] if choice else []
+        )
+        merge(strategy=options.get("strategy", "auto"), decisions=decisions, **named)
+        shown = self.shown(project)
+        merged = {"k": key, "ours": 1, "theirs": 1}
+        assert shown[text] == ("decision", ["t"], "P1", merged)
+        assert len(shown) == (2 if choice == "both" else 1)
+        assert merge().commit is None
+
+    def test_waits_with_the_others(self, project, both, merge):
+        assert merge().commit is None
+        assert self.shown(project) == {"ours": ("pattern", [], "P1", {"k": 1, "ours": 1})}
+
+
+class TestDeletions:
+    def test_on_both_branches_are_no_conflict(self, project, actor, write, edit, delete, fork, merge, plan):
+        """Whatever each had changed, judged or linked before."""
+        fact, other = write("text"), write("other")
+        fork()
+        edit(fact, "task/x", category="decision")
+        ActionEngine().apply_action(action="verify", fact_ids=[fact.uid], actor=actor)
+        ends = {"from_id": other.uid, "to_id": fact.uid, "link_type": "DEPENDS_ON"}
+        LinkEngine().write_link(**ends, actor=actor)
+        delete(fact)
+        delete(fact, "task/x")
+        assert (merge().open_conflicts, merge("main", "task/x").open_conflicts) == (0, 0)
+        assert texts(project) == texts(project, "task/x") == ["other"]
+        assert (plan().counts, merge().commit) == ({}, None)
+
+    def test_over_another_one_are_no_conflict(self, project, actor, write, delete, fork, merge, plan):
+        """The branch took the target's deletion, brought the fact back, and deleted it once more."""
+        fact = write("text", session_id="s1")
+        fork()
+        write("text", session_id="s2")
+        delete(fact)
+        merge("main", "task/x")
+        taken = Commit.objects.filter(branch__name="task/x").latest("seq")
+        RevertEngine().revert_commit(commit_id=taken.pk, actor=actor)
+        merge("main", "task/x", strategy="ours")
+        delete(fact, "task/x")
+        assert (merge().open_conflicts, texts(project)) == (0, [])
+
+    def test_go_on_where_both_had_agreed(self, project, write, edit, delete, fork, merge):
+        """Each merged a fork of the other: neither knows the other's merge."""
+        fact = write("text")
+        fork()
+        edit(fact, category="decision")
+        edit(fact, "task/x", tags=["t"])
+        fork("main2"), fork("x2", "task/x")
+        merge("x2", "main"), merge("main2", "task/x")
+        delete(fact, "task/x")
+        assert (merge().counts, texts(project)) == ({"fact": {"applied": 1}}, [])
+
+
 class TestEqualTexts:
     def test_become_one_fact(self, project, actor, write, fork, plan, merge):
         fork()
@@ -368,6 +468,32 @@ class TestReverts:
         assert texts(project) == ["added", "later"]
         merge("main", "task/x")
         assert texts(project, "task/x") == ["added", "later"]
+
+    def test_it_is_asked_about_until_somebody_decides(self, project, actor, write, edit, fork, plan, merge):
+        """Over later edits on both sides, in both directions, on branches that got a part by others."""
+        fact = write("text", category="pattern", confidence=0.5)
+        fork()
+        edit(fact, "task/x", category="decision")
+        fork("task/y", "task/x")
+        RevertEngine().revert_commit(commit_id=merge().commit.pk, actor=actor)
+        fork("task/z")
+        edit(fact, confidence=0.9)
+        edit(fact, "task/x", tags=["t"])
+        pairs = (("task/x", "main"), ("main", "task/x"), ("task/y", "main"), ("task/x", "task/z"))
+        for source, target in (*pairs, ("task/z", "task/y")):
+            item = only(plan(source, target))
+            assert (item.reason, item.conflicting) == ("reverted", ("category",))
+            assert merge(source, target).commit is None
+        item = only(plan())
+        assert (item.merged["confidence"], item.merged["tags"]) == (0.9, ["t"])
+        merge(decisions=[Decision(fact.uid, "target", item.token)])
+        (row,) = Fact.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
+        assert (row.category, row.confidence, row.tags) == ("pattern", 0.9, ["t"])
+        for source, target in (*pairs, ("main", "task/z"), ("task/z", "task/y")):
+            assert merge(source, target).open_conflicts == 0
+        for branch in ("main", "task/x", "task/y", "task/z"):
+            (row,) = Fact.objects.on(Branch.objects.get(project=project, name=branch)).fetch_all()
+            assert row.category == "pattern", branch
 
     def test_what_both_kept_returns_after_a_revert(self, project, actor, write, edit, fork, plan, merge):
         fact = write("base")
