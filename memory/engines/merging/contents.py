@@ -41,7 +41,7 @@ def merge_versions(history: History, ours: int, theirs: int) -> MergedContent:
     return MergedContent(
         rules.write(rows[0], merged),
         rules.write(rows[1], merged),
-        rules.list_columns(conflicts),
+        rules.list_columns(conflicts, *rows),
         bool(reverted),
         {one: history.find_agreed(ours, theirs, one) for one in differing if known != base},
         known,
@@ -54,9 +54,8 @@ def merge_unrelated(ours: BranchedModel, theirs: BranchedModel) -> MergedContent
     values = dict(_combine_unrelated(rules, ours, theirs))
     conflicts = [one for one, value in values.items() if value is CONFLICT]
     merged = {one: value for one, value in values.items() if value is not CONFLICT}
-    return MergedContent(
-        rules.write(ours, merged), rules.write(theirs, merged), rules.list_columns(conflicts)
-    )
+    columns = rules.list_columns(conflicts, ours, theirs)
+    return MergedContent(rules.write(ours, merged), rules.write(theirs, merged), columns)
 
 
 def _combine_unrelated(

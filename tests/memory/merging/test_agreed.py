@@ -154,14 +154,7 @@ class TestDecisions:
         made.add(10, 1, status="archived")
         made.add(20, 1, fact_text="b", essence="b", tags=["t"])
         merged = made.merge(10, 20)
-        assert merged.conflicts == (
-            "fact_text",
-            "essence",
-            "status",
-            "held_status",
-            "valid_from",
-            "valid_until",
-        )
+        assert merged.conflicts == ("fact_text", "essence", "status")
         assert (merged.content["fact_text"], merged.content["tags"]) == ("a", ["t"])
         assert (merged.for_source["status"], merged.for_source["tags"]) == ("active", ["t"])
 
