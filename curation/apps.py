@@ -12,6 +12,7 @@ class CurationConfig(AppConfig):
         from curation.engines.dreaming.engine import DreamEngine
         from curation.engines.dreaming.members import check_reflections
         from curation.engines.dreaming.rules import PREFIX as DREAMS
+        from curation.engines.finished_work import is_scored, is_verified
         from curation.engines.kept_facts import find_handed_over, find_questioned
         from curation.engines.review.pair_answers import ReviewAnswers
         from curation.engines.scoring.replays import ReplayScores
@@ -23,6 +24,7 @@ class CurationConfig(AppConfig):
         from memory.engines.erasure.traces import add_traces
         from memory.engines.facts.ageing.kept import keep_facts
         from memory.engines.merging.gates import require_gate
+        from memory.engines.store.check.finished_work import FINISHED
         from memory.engines.versions.pair_answers import register_pair_answers
 
         # A judge may repeat a fact in words of its own, a server may quote it in an error.
@@ -39,3 +41,5 @@ class CurationConfig(AppConfig):
         reserve_prefix(DREAMS)
         require_gate("reflections", check_reflections)
         register_level(ConsolidationRun.Level.DREAMING, DreamEngine())
+        FINISHED["curation.verify"] = is_verified
+        FINISHED["curation.score"] = is_scored

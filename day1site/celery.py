@@ -48,6 +48,7 @@ SCHEDULE: list[tuple[str, float | tuple[int, int] | tuple[int, int, str], dict[s
     ("memory.abandon_sessions", 900, {}),
     ("memory.expire", 3600, {}),
     ("memory.age_facts", (3, 10), {}),
+    ("memory.clear_tasks", 60, {}),
     ("memory.count_usage", 600, {}),
     ("memory.sweep_copies", 3600, {}),
     ("memory.sweep_erasures", 300, {}),

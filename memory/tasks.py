@@ -157,6 +157,14 @@ def age_facts() -> None:
     age_projects()
 
 
+@shared_task(name="memory.clear_tasks")
+def clear_tasks() -> None:
+    """Delete the tasks that were set aside and whose work a sweep has done since."""
+    from memory.engines.store.check.finished_work import clear_finished
+
+    clear_finished()
+
+
 @shared_task(name="memory.count_usage")
 def count_usage() -> None:
     """Count what projects store, where that was not done for a day, or where they are at their quota."""

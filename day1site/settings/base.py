@@ -4,7 +4,7 @@ import sys
 
 from django.utils.log import CallbackFilter
 
-from day1site.logs import without_traceback
+from day1site.logs import StrangersFilter, without_traceback
 from day1site.settings.env import Env, count_cores
 from day1site.settings.paths import ASSETS, ROOT, command_options, command_prefix, data_dir, database
 from day1site.settings.unfold import UNFOLD  # noqa: F401
@@ -153,9 +153,16 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"refusals": {"()": CallbackFilter, "callback": without_traceback}},
+    "filters": {
+        "refusals": {"()": CallbackFilter, "callback": without_traceback},
+        "strangers": {"()": StrangersFilter},
+    },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]},
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["refusals", "strangers"],
+        },
     },
     "root": {"handlers": ["stderr"], "level": env.choice("DAY1_LOG_LEVEL", "WARNING", LEVELS)},
     "loggers": {

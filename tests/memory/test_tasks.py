@@ -17,6 +17,7 @@ from memory.engines.audit.trail import broken_at, record_entry
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.recall_log import log_recall
+from memory.engines.store.health import check_health
 from memory.engines.store.retention import RetentionEngine
 from memory.engines.support.write_buffer import buffer
 from memory.models import (
@@ -30,8 +31,9 @@ from memory.models import (
     RecallLog,
     Vector,
 )
+from memory.models import Session as AgentSession
 from memory.queue.broker.scheduler import Scheduler
-from memory.queue.producer import NAMES, enqueue
+from memory.queue.producer import NAMES, enqueue, list_set_aside
 from tests.memory.test_queue import until
 
 
@@ -253,3 +255,40 @@ def test_what_was_due_while_the_machine_slept_is_sent_when_it_wakes():
         clock.move_to("2026-11-27 09:00Z")
         due = {name for name, entry in scheduler.schedule.items() if entry.is_due().is_due}
     assert due == {name for name, _, _ in SCHEDULE} - {"memory.check_store"}  # on Sundays
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_set_aside_goes_when_its_work_is_done(project, main, actor):
+    """A sweep has done some of the work; the rest waits for a person."""
+    ended = {"branch": main, "started_at": timezone.now(), "ended_at": timezone.now()}
+    lost = AgentSession.objects.create(project=project, key="lost", **ended)
+    known = AgentSession.objects.create(project=project, key="known", consolidated_at=timezone.now(), **ended)
+    check = NearCheck.objects.create(project=project, uid=uuid4(), branch_id=main.pk, content_hash="x")
+    tasks_of = [
+        ("memory.embed", str(project.pk)),
+        ("memory.near", str(project.pk)),
+        ("memory.consolidate", lost.pk),
+        ("memory.consolidate", known.pk),
+        ("memory.hold_past", main.pk),
+        ("memory.run_eval", str(uuid4())),
+        ("memory.sweep_erasures",),
+        ("conversations.replay", str(uuid4())),
+        ("conversations.consolidate", str(uuid4())),
+        ("conversations.compare_replay", str(uuid4())),
+        ("curation.verify", str(uuid4())),
+        ("curation.score", str(uuid4())),
+        ("memory.catch_up",),
+    ]
+    for name, *args in tasks_of:
+        enqueue(name, *args)
+    QueueMessage.objects.update(tries=2, set_aside_at=timezone.now())
+    assert check_health(actor)["queue"]["set_aside"] == len(tasks_of)
+    tasks.clear_tasks()
+    left = [f'memory.near["{project.pk}"]', f"memory.consolidate[{lost.pk}]", "memory.catch_up[]"]
+    assert {message.key for message in list_set_aside()} == set(left)
+    check.delete()
+    AgentSession.objects.filter(pk=lost.pk).update(consolidated_at=timezone.now())
+    QueueMessage.objects.filter(key="memory.catch_up[]").delete()
+    assert check_health(actor)["status"] == "degraded"
+    tasks.clear_tasks()
+    assert (check_health(actor)["queue"]["set_aside"], check_health(actor)["status"]) == (0, "ok")

@@ -83,6 +83,7 @@ def test_what_is_connected_works(day1: Day1, url: str, tmp_path: Path, program: 
             "reached": True,
             "last_event": None,
             "set_aside": [],
+            "dropped": 0,
             "notes": [],
             "trouble": [],
         },

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from day1site.cli import main
+from day1site.cli.connect.doctor import count_dropped
 from day1site.hooks.client import capture, delivery, hook, transcripts
 from tests.http_doubles import start_serving
 from tests.site.hook_events import event
@@ -229,6 +230,8 @@ def test_the_spool_is_bounded(client, monkeypatch):
     numbers = [kept["number"] for kept in client.events()]
     assert len(numbers) > 20
     assert numbers == list(range(200 - len(numbers), 200))
+    assert int((client.spool / "dropped").read_text()) == 200 - len(numbers)  # as day1 doctor says
+    assert count_dropped(client.spool) == 200 - len(numbers)
 
 
 # ---- a server that fails ---------------------------------------------------------------------------
@@ -242,13 +245,16 @@ class Failing(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.server.awake.wait(60)
+        self.server.asked += 1
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        failed = self.server.down or b"poison" in body
+        failed = self.server.down or self.server.full or b"poison" in body
         if not failed:
             self.server.taken += [one["text"] for one in as_list(json.loads(body))]
-        self.send_response(500 if failed else 200)
-        self.send_header("Content-Length", "0")
+        refusal = b'{"code":"quota_exceeded"}' if self.server.full else b""
+        self.send_response(403 if refusal else 500 if failed else 200)
+        self.send_header("Content-Length", str(len(refusal)))
         self.end_headers()
+        self.wfile.write(refusal)
 
     def log_message(self, *_: object) -> None:
         """Suppress the log."""
@@ -261,7 +267,8 @@ def as_list(value):
 @pytest.fixture
 def failing():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
-    server.down, server.taken, server.awake = False, [], threading.Event()
+    server.down, server.full, server.taken, server.asked = False, False, [], 0
+    server.awake = threading.Event()
     server.awake.set()
     thread = start_serving(server)
     yield server
@@ -294,6 +301,21 @@ def test_alone_it_waits_until_another_shows_that_it_is_the_reason(client, failin
     deliver(client, failing, "two")
     assert (client.lines(), failing.taken) == ([], ["two"])
     assert client.lines("refused.jsonl") == [b'{"text": "poison"}']
+
+
+def test_a_full_project_is_left_alone_for_a_while_and_loses_nothing(client, failing):
+    failing.full = True
+    deliver(client, failing, "one")
+    deliver(client, failing, "two")
+    deliver(client, failing, "three")
+    assert (failing.asked, len(client.lines()), client.lines("refused.jsonl")) == (1, 3, [])
+    failing.full = False
+    deliver(client, failing, "four")
+    assert failing.asked == 1
+    then = time.time() - delivery.FULL_PAUSE - 1
+    os.utime(client.spool / "full", (then, then))
+    deliver(client, failing, "five")
+    assert (failing.taken, client.lines()) == (["one", "two", "three", "four", "five"], [])
 
 
 def test_a_server_that_fails_at_all_loses_nothing(client, failing):

@@ -48,6 +48,7 @@ def check_program(name: str, state: State) -> Report:
         "reached": not refused,
         "last_event": None if refused else find_last_event(name, server),
         "set_aside": count_set_aside(folder),
+        "dropped": count_dropped(folder),
         "notes": [why_unknown] if why_unknown else [],
         "trouble": [*trouble, *refused, *untested],
     }
@@ -110,6 +111,13 @@ def count_set_aside(folder: Path) -> list[Report]:
     return [{"file": str(file), "events": count} for file, count in counts if count]
 
 
+def count_dropped(folder: Path) -> int:
+    """Return how many events were dropped since more of them waited than a spool holds."""
+    file = folder / "dropped"
+    text = (settings_files.read_file(file) or "").strip() if file.exists() else ""
+    return int(text) if text.isdigit() else 0
+
+
 def print_programs(out: Output, programs: list[Report]) -> None:
     if not programs:
         note("No program is connected: day1 connect PROGRAM connects one.")
@@ -119,6 +127,8 @@ def print_programs(out: Output, programs: list[Report]) -> None:
     for row in programs:
         for text in row["notes"]:
             note(f"{row['program']}: {text}.")
+        if row["dropped"]:
+            note(f"{row['program']}: {row['dropped']} events were dropped, the oldest: too many waited.")
         for entry in row["set_aside"]:
             note(describe_set_aside(row["program"], **entry))
 

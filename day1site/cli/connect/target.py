@@ -23,6 +23,7 @@ from day1site.settings.paths import data_dir
 DATA_DIR = "DAY1_DATA_DIR"  # also set by --data-dir, see bootstrap.py
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 PROOF_SECONDS = 10.0  # for each call: a server that hangs is no proof
+FULL = "the project is at its quota: events wait until something is erased or the quota is raised"
 RETRY = "python3 manage.py retry_tasks --list shows them, without --list they run again"
 
 
@@ -141,9 +142,10 @@ def count_tools(server: Server) -> tuple[int, list[str]]:
 
 
 def check_tasks(health: dict[str, Any]) -> list[str]:
-    """Check whether a task has stopped the server's worker again and again."""
+    """Check whether a task has stopped the server's worker again and again, and whether there is room."""
     count = health.get("queue", {}).get("set_aside")
-    return [f"{count} tasks stopped the server's worker and are set aside: {RETRY}"] if count else []
+    aside = [f"{count} tasks stopped the server's worker and are set aside: {RETRY}"] if count else []
+    return [*aside, FULL] if health.get("quota", {}).get("full") else aside
 
 
 def check_last(health: dict[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ MAX_ASIDE_BYTES = 8 * MIB  # of broken and of refused events, kept for inspectio
 REFUSED = (400, 413)  # responses that would refuse the same event for ever
 FAILED = 500  # the server failed at this event, or at all of them
 BATCH, BATCH_BYTES = 200, 4 * MIB
+FULL, FULL_PAUSE = b'"quota_exceeded"', 600.0  # seconds until a full project is tried again
 MAX_PARTS_BYTES = 16 * MIB  # of transcripts that one process sends; further ones wait for the next event
 
 
@@ -26,7 +27,7 @@ class Sender:
     def __init__(self, spool, lock, write_all, read_text, patience, load_transcripts):
         self.spool, self.lock, self.write_all = spool, lock, write_all
         settings = json.loads(read_text(spool.config)) if os.path.exists(spool.config) else {}
-        self.server = Server(settings, patience)
+        self.server, self.read_text = Server(settings, patience), read_text
         self.settings = settings
         self.load_transcripts = load_transcripts
         self.part_bytes = 0  # of parts of transcripts that this process sent
@@ -36,8 +37,10 @@ class Sender:
         was reached. While another process sends, leave it to that one.
 
         Without ``until`` nobody waits: then parts of transcripts follow them, one at a time; after each, the
-        events that came meanwhile.
+        events that came meanwhile. While the project is at its quota all of them wait.
         """
+        if self._is_full():
+            return None
         takes_parts = until is None
         while True:
             # A writer that found the lock taken left its line to this process.
@@ -50,6 +53,13 @@ class Sender:
             else:
                 return None
 
+    def _is_full(self):
+        """Return whether the project took nothing for its quota a moment ago."""
+        try:
+            return 0 <= time.time() - os.path.getmtime(self.spool.path("full")) < FULL_PAUSE
+        except OSError:
+            return False
+
     def _send_waiting(self, until, mine):
         """Send the events that wait; return whether all were sent, and the response to the event ``mine``."""
         wait = 0 if until is None else until - time.monotonic()
@@ -61,6 +71,8 @@ class Sender:
                 if until is not None and time.monotonic() > until:
                     return False, None
                 goes_on, body = self._send_some(mine)
+            if self.server.is_full:
+                os.close(os.open(self.spool.path("full"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
             self._empty()
             return goes_on, body
 
@@ -191,6 +203,14 @@ class Sender:
                 self.spool.set_delivered(0)
                 os.truncate(self.spool.events, 0)
 
+    def _note_dropped(self, count):
+        """Keep how many events were dropped, for ``day1 doctor``."""
+        path = self.spool.path("dropped")
+        if count:
+            before = self.read_text(path) if os.path.exists(path) else ""
+            with open(path, "w") as file:
+                file.write(str(count + int(before if before.isdigit() else 0)))
+
     def has_due(self):
         """Return whether parts of transcripts wait."""
         return self.load_transcripts(self.spool, self.settings).is_due()
@@ -210,7 +230,10 @@ class Sender:
                 file.seek(max(self.spool.delivered(), size - MAX_SPOOL_BYTES // 2))
                 if file.tell() > self.spool.delivered():
                     file.readline()
+                kept = file.tell()
                 rest = file.read()
+                file.seek(self.spool.delivered())
+                self._note_dropped(file.read(kept - file.tell()).count(b"\n"))
             draft = self.spool.events + ".new"
             with open(draft, "wb") as file:
                 os.chmod(draft, 0o600)
@@ -253,6 +276,7 @@ class Server:
         self.key = settings.get("key") or os.environ.get("DAY1_KEY", "")
         self.branch, self.until = settings.get("branch") or "main", patience
         self.connection = None
+        self.is_full = False  # whether the last refusal was for the quota of the project
 
     def post(self, text):
         """Post a text; return status and body, status 0 without a response."""
@@ -292,7 +316,9 @@ class Server:
         try:
             self.connection.request("POST", path, text.encode("utf-8", "replace"), headers)
             reply = self.connection.getresponse()
-            return reply.status, reply.read(MIB)
+            body = reply.read(MIB)
+            self.is_full = reply.status == 403 and FULL in body
+            return reply.status, body
         except BaseException:
             self.connection.close()
             raise

@@ -1,15 +1,17 @@
 """Tasks that were set aside, and whether their work was done since."""
 
 import json
+import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F, Q
 
-from memory.models import Branch, EvalRun, NearCheck, QueueMessage, Session, Vector
+from memory.models import Branch, Erasure, EvalRun, NearCheck, QueueMessage, Session, Vector
 
-Done = Callable[[Any], bool]  # takes the first argument of a task
+logger = logging.getLogger(__name__)
+Done = Callable[..., bool]  # takes the arguments of a task
 
 
 def is_embedded(project_id: str) -> bool:
@@ -21,8 +23,10 @@ def is_compared(project_id: str) -> bool:
 
 
 def is_learned(session_pk: int) -> bool:
+    """Return whether a session was learned from, or never will be."""
     waiting = Q(consolidated_at=None) | Q(consolidated_at__lt=F("ended_at"))
-    return not Session.objects.filter(waiting, pk=session_pk).exists()
+    live = Session.objects.filter(erased_at=None, branch__archived_at=None)
+    return not live.filter(waiting, pk=session_pk).exists()
 
 
 def is_pinned(branch_pk: int) -> bool:
@@ -33,6 +37,10 @@ def is_evaluated(run_id: str) -> bool:
     return not EvalRun.objects.filter(pk=UUID(run_id)).exclude(state__in=EvalRun.ENDED).exists()
 
 
+def is_erased() -> bool:
+    return not Erasure.objects.filter(state=Erasure.State.PENDING).exists()
+
+
 # An app to the right adds its own tasks here.
 FINISHED: dict[str, Done] = {
     "memory.embed": is_embedded,
@@ -40,7 +48,22 @@ FINISHED: dict[str, Done] = {
     "memory.consolidate": is_learned,
     "memory.hold_past": is_pinned,
     "memory.run_eval": is_evaluated,
+    "memory.sweep_erasures": is_erased,
 }
+
+
+def clear_finished() -> int:
+    """Delete the messages that were set aside and of which the work is done; return how many.
+
+    A sweep does the work of a lost message: nothing is left then that a person could run again.
+    """
+    finished = list_finished()
+    for message in finished:
+        logger.warning("The task %s was set aside; its work is done, so it is gone", message.key)
+    if finished:
+        with transaction.atomic():
+            QueueMessage.objects.set_aside().order_by().filter(pk__in=[one.pk for one in finished]).delete()
+    return len(finished)
 
 
 def list_finished() -> Sequence[QueueMessage]:
@@ -53,6 +76,6 @@ def is_finished(message: QueueMessage) -> bool:
     if name not in FINISHED:
         return False
     try:
-        return FINISHED[name](json.loads(bracket + args)[0])
-    except (ValueError, TypeError, IndexError):  # a key that was cut
+        return FINISHED[name](*json.loads(bracket + args))
+    except (ValueError, TypeError):  # a key that was cut
         return False

@@ -16,7 +16,7 @@ from memory.db.damage import permit_writes
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.check import files, high_water, index, vectors, versions, work
 from memory.engines.store.check.engine import CheckReport, Tell, open_store
-from memory.engines.store.check.finished_work import list_finished
+from memory.engines.store.check.finished_work import clear_finished
 from memory.engines.store.check.mending import mend_version, seal_version
 from memory.engines.store.check.problems import CheckedStore, Findings, Problem
 from memory.engines.store.check.rows import walk_rows
@@ -144,7 +144,7 @@ def delete_messages(tell: Progress) -> int:
 
 
 def delete_finished(tell: Progress) -> int:
-    return int(QueueMessage.objects.filter(pk__in=[row.pk for row in list_finished()]).delete()[0])
+    return clear_finished()
 
 
 def set_schedule(tell: Progress) -> int:
