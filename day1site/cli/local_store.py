@@ -22,6 +22,7 @@ APPS = (
     "day1site",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.sessions",  # logins end with a membership
 )
 DEFAULT_PROJECT = "default"
 DEFAULT_URL = "http://127.0.0.1:8765"

@@ -141,6 +141,12 @@ def test_the_commands_of_manage_py_by_day1(day1: Run, env: dict[str, str]) -> No
         assert re.search(r"--no-worker|pytest \d", done.stdout.decode() + said[1])
 
 
+def test_a_removal_has_what_it_needs(day1: Run, first: str) -> None:
+    """A command starts a part of Django only: the logins of a member are in another."""
+    status, _out, told = day1("members", "remove", "nobody")
+    assert (status, told) == (1, "not_found: Nobody of the name nobody is a member of this project.\n")
+
+
 def test_usage_ends_with_2_before_anything_is_started(day1: Run) -> None:
     started = processor_time()
     status, out, err = day1("serach", "tea")
