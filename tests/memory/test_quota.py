@@ -189,6 +189,7 @@ def test_an_operator_gives_a_project_a_quota(full: Project, capsys: pytest.Captu
     used = read_usage(full.pk).rows
     assert said.startswith(f"test  {used} of 1 rows, ")
     assert said.endswith(" of 20 GB: at its quota, so writes stop; reads go on\n")
+    assert list(usage_engine.list_full()) == ["test"]  # as the start of the server says
     call_command("quota", "test", "default", "--count")
     assert f"test  {used} of 20000000 rows" in capsys.readouterr().out
     assert not read_usage(full.pk).find_full()

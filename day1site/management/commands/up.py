@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ from day1site.server.process import (
 from day1site.server.provisioning import FILE, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
 from memory.engines.access.provisioning import FirstStart
+from memory.engines.store.usage import UsageEngine
 from memory.exceptions import Day1Error
+from memory.usage import Usage
 
 PORT = 8765
 
@@ -70,6 +73,10 @@ TRY = """  Store and find a first fact:
 DEMO = """  Something to look at: half a year of a made-up team, in a project of its own:
 
   {day1} demo{where}
+"""
+
+FULL = """  The project {slug} stores {stored}.
+  It is at its quota: writes stop, reads go on; --quota or `manage.py quota` raises it.
 """
 
 OPEN_TO_ALL = """  It listens on every address of this machine, and answers to {names}:
@@ -123,7 +130,9 @@ class Command(BaseCommand):
             url = build_url(host, listener)
             write_lock_info(locks, url)
             made = self.prepare(folder, url, options["admin_password"])
-            text = announcement(folder, url, host, made, demo=loader.present())
+            text = announcement(
+                folder, url, host, made, demo=loader.present(), full=UsageEngine().list_full()
+            )
             with announced(folder):
                 worker = not options["no_worker"]
                 serve_all(listener, settings.PROCESSES, worker, lambda: self.say(text))
@@ -147,7 +156,14 @@ def port_number(text: str) -> int:
     return int(text)
 
 
-def announcement(folder: Path, url: str, host: str, made: FirstStart | None, demo: bool) -> str:
+def announcement(
+    folder: Path,
+    url: str,
+    host: str,
+    made: FirstStart | None,
+    demo: bool,
+    full: Mapping[str, Usage] | None = None,
+) -> str:
     """Return the text for the user: where everything is, and what to do first."""
     file = folder / FILE
     values = {
@@ -171,8 +187,9 @@ def announcement(folder: Path, url: str, host: str, made: FirstStart | None, dem
         parts.append(TRY)
     if not demo:
         parts.append(DEMO)
-    parts.append("  Ctrl-C stops it.")
-    return "\n".join(part.format(**values) for part in parts)
+    texts = [part.format(**values) for part in parts]
+    texts += [FULL.format(slug=slug, stored=usage.describe()) for slug, usage in (full or {}).items()]
+    return "\n".join([*texts, "  Ctrl-C stops it."])
 
 
 def answers_to(names: list[str]) -> str:

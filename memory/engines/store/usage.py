@@ -42,6 +42,10 @@ class UsageEngine:
         """Return the usage of every project, for who may administer the server."""
         return [(project, read_usage(project.pk)) for project in Project.objects.order_by("slug")]
 
+    def list_full(self) -> dict[str, Usage]:
+        """Return the usage of the projects that are at their quota, by name."""
+        return {project.slug: usage for project, usage in self.list_usage() if usage.find_full()}
+
     def describe_own_quota(self, *, project_id: UUID) -> str:
         """Return the quota that a project has of its own, as set_quota takes it; "" for none."""
         found = ProjectUsage.objects.filter(pk=project_id).first()
