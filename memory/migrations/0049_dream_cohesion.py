@@ -1,7 +1,7 @@
 import django.core.validators
 from django.db import migrations, models
 
-BEFORE, NOW = 0.9, 0.82
+BEFORE, NOW = 0.9, 0.83
 
 
 def follow_default(apps, schema_editor):

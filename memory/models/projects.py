@@ -86,7 +86,7 @@ class Project(models.Model):
     )
     dream_cohesion = models.FloatField(
         _("cohesion of a reflection"),
-        default=0.82,
+        default=0.83,
         validators=[MinValueValidator(MIN_COHESION), MaxValueValidator(1.0)],
         help_text=_("How like the middle of its group each observation is at least, 0.5 to 1."),
     )

@@ -37,7 +37,7 @@ def test_settings_are_listed_read_and_changed(api: Api, project: Project, addres
         "consolidate_agents": False,
         "propose_reflections": False,
         "dream_min_size": 3,
-        "dream_cohesion": 0.82,
+        "dream_cohesion": 0.83,
         "dream_min_age_cycles": 0,
         "dream_every_n_cycles": 0,
         "dream_allow_zero_confirmation": True,

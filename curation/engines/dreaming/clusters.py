@@ -12,7 +12,7 @@ from memory.models import Fact
 BLOCK_SIZE = 1024  # rows of a matrix of cosines
 MAX_NEIGHBOURS = 64  # of a text that are remembered
 MAX_MEMBERS = 30
-HALF_TAKEN_OFF = 50  # observations of which half of what they have in common is taken off
+FEW_TEXTS = 20  # observations of which nothing is taken off
 CONFIDENCE_WEIGHT, CONFIRMATION_WEIGHT = 0.1, 0.1
 MAX_CONFIRMATIONS = 5  # more weigh no more
 
@@ -50,9 +50,10 @@ def find_clusters(
 def take_common_off(matrix: np.ndarray) -> np.ndarray:
     """Return unit vectors without what all texts have in common, the more of it the more texts there are.
 
-    Observations of one speaker or in one form are all alike: that makes no group of them.
+    Observations of one speaker or in one form are all alike: that makes no group of them. What a few have in
+    common may be what makes them a group.
     """
-    share = len(matrix) / (len(matrix) + HALF_TAKEN_OFF)
+    share = max(0.0, 1 - FEW_TEXTS / max(len(matrix), 1))
     rest = matrix - share * matrix.mean(axis=0)
     own: np.ndarray = rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-9)
     return own

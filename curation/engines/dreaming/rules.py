@@ -22,7 +22,7 @@ class DreamRules:
     """The gates of a run; the last one is that of the nightly run alone."""
 
     min_size: int = 3
-    cohesion: float = 0.82  # cosine to the centroid
+    cohesion: float = 0.83  # cosine to the centroid
     min_age_cycles: int = 0
     allow_zero_confirmation: bool = True
     origins: tuple[str, ...] = (Fact.Origin.EXPERIENCE.value,)
