@@ -4,13 +4,17 @@ Standard library alone: the command line imports transcripts without Django.
 """
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
-from typing import Any
+from io import BufferedReader, BytesIO
+from typing import IO, Any
 
 BRIEFING_TAG = "day1-memory"  # around what Day1 tells a program at the start of a session
 OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how Day1's own summary of a session begins
 MAX_OWN_SUMMARY = 300  # characters of each of its two parts
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+BYTE_ORDER_MARK = "\ufeff"
 BEFORE = "  before: "  # begins the line of a statement whose place the one above has taken
 
 
@@ -31,7 +35,15 @@ def split_names(text: str) -> list[str]:
 
 def make_storable(text: str) -> str:
     """Replace what no database stores: NUL, and halves of surrogate pairs."""
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return UNSTORABLE.sub("\ufffd", text)
+
+
+def open_as_utf8(stream: IO[bytes]) -> IO[bytes]:
+    """Return a stream of the same text in UTF-8: some programs of Windows write UTF-16, with its mark."""
+    head = stream.peek(2)[:2] if isinstance(stream, BufferedReader) else b""
+    if head not in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return stream
+    return BytesIO(stream.read().decode("utf-16", "replace").encode())
 
 
 def clean_value(value: Any) -> Any:

@@ -15,6 +15,7 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import note, progress
 from day1site.cli.parameters import argument, at_option, branch_option, option, switch
 from day1site.cli.streams import Importer
+from memory.texts import open_as_utf8
 
 CHUNK_BYTES = 1024 * 1024
 
@@ -61,14 +62,14 @@ def import_file(run: Invocation, file: str, branch: str, dry_run: bool) -> int:
 def open_source(name: str) -> Iterator[tuple[IO[bytes], int | None]]:
     """Open a file, or standard input; also return how many lines it has, where that can be known."""
     if name == "-":
-        yield sys.stdin.buffer, None
+        yield open_as_utf8(sys.stdin.buffer), None
         return
     with open(name, "rb") as stream:
         total = None
         if stream.seekable():
             total = sum(chunk.count(b"\n") for chunk in iter(lambda: stream.read(CHUNK_BYTES), b""))
             stream.seek(0)
-        yield stream, total
+        yield open_as_utf8(stream), total
 
 
 def import_lines(importer: Importer, stream: IO[bytes], total: int | None, dry_run: bool) -> Tally:

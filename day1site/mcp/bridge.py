@@ -18,6 +18,7 @@ from urllib.request import Request
 
 from day1site.http_opener import open_url
 from day1site.mcp import roots
+from memory.texts import BYTE_ORDER_MARK, clean_value
 
 TIMEOUT_SECONDS = 120.0
 THREADS = 8
@@ -58,8 +59,8 @@ class Bridge:
 
     def forward(self, line: str) -> None:
         try:
-            message = json.loads(line)
-        except ValueError:
+            message = clean_value(json.loads(line.lstrip(BYTE_ORDER_MARK)))
+        except (ValueError, RecursionError):
             self.say(failure(None, "The line is not JSON.", -32700))
             return
         if not isinstance(message, dict):

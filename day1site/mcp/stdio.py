@@ -1,11 +1,15 @@
 """MCP on standard input and output, on the local store, as the local user."""
 
 import asyncio
+import json
 import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import TextIOWrapper
+from typing import Any, BinaryIO
 
+import anyio
 import mcp_types as m
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
@@ -17,11 +21,13 @@ from day1site.mcp.server import Context, build
 from memory.actors import Actor
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.repositories import parse_repository
+from memory.texts import BYTE_ORDER_MARK, clean_value
 
 logger = logging.getLogger(__name__)
 THREADS = 4
 # Claude Code passes its session id to stdio servers.
 SESSION = "CLAUDE_CODE_SESSION_ID"
+HALF_PAIR = r"\ud"  # as JSON writes it
 
 
 def serve(actor: Actor, branch: str, profile: str, repository: str) -> None:
@@ -67,7 +73,36 @@ async def list_roots(ctx: Context) -> list[str]:
     return [str(root.uri) for root in found.roots]
 
 
+class StorableLines(TextIOWrapper):
+    """Lines of JSON whose texts can be stored: halves of surrogate pairs become U+FFFD.
+
+    The transport's parser refuses them, and could not say to which request.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__(stream, encoding="utf-8", errors="replace")
+
+    def readline(self, size: int = -1, /) -> str:
+        line = super().readline(size).lstrip(BYTE_ORDER_MARK)
+        if HALF_PAIR not in line.lower():
+            return line
+        try:
+            return json.dumps(clean_value(json.loads(line))) + "\n"
+        except (ValueError, RecursionError):
+            return line
+
+
+def take_input() -> BinaryIO:
+    """Return the standard input; what else would read it, such as a child, finds none."""
+    wire = os.fdopen(os.dup(0), "rb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return wire
+
+
 async def _serve(caller: Caller, threads: ThreadPoolExecutor) -> None:
     server = build(Connection(caller).find_caller, threads)
-    async with stdio_server() as (incoming, outgoing):
+    lines: Any = anyio.wrap_file(StorableLines(take_input()))  # what the transport reads is lines alone
+    async with stdio_server(lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -27,7 +27,7 @@ class Parser(BaseParser):
         if len(body) > BODY_LIMIT:
             raise TooLarge(what="The request body", limit=f"{BODY_LIMIT // MIB} MiB")
         try:
-            value = json.loads(body.decode(), parse_constant=_no_constant)
+            value = json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
             raise Invalid(f"The body is not JSON: {describe_error(error)}.") from None
         check_nesting(value)

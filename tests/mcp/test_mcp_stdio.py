@@ -266,3 +266,39 @@ def test_the_folder_that_it_was_started_in_says_the_repository(
             command=sys.executable, args=command(*start, *words), env=remote if bridged else local, cwd=folder
         )
         assert asyncio.run(write(parameters, f"Written in {repository}.")) == repository
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_half_a_surrogate_pair_and_a_byte_order_mark_are_answered(
+    is_remote: bool, server: Up, local_data: Path
+) -> None:
+    url_and_key = {"DAY1_URL": server.first["url"], "DAY1_KEY": server.first["key"]}
+    words = [] if is_remote else ["--data-dir", str(local_data)]
+    env = environment(**(url_and_key if is_remote else databases.of(local_data)))
+    start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    call = {"name": "memory_write", "arguments": {"fact_text": f"Half \ud83d of it, {is_remote}."}}
+    rows = [
+        {"id": 1, "method": "initialize", "params": start},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    process = subprocess.Popen(
+        [sys.executable, *command(*words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=env,
+    )
+    assert process.stdin and process.stdout
+    answers = {}
+    for row in rows:
+        mark = b"\xef\xbb\xbf" if row.get("id") == 1 else b""
+        process.stdin.write(mark + json.dumps({"jsonrpc": "2.0", **row}).encode() + b"\n")
+        process.stdin.flush()
+        if "id" in row:
+            answers[row["id"]] = json.loads(process.stdout.readline())
+    process.stdin.close()
+    process.wait(timeout=60)
+    shown = json.dumps(answers[2], ensure_ascii=False)
+    assert "isError\": true" not in shown, shown
+    assert f"Half \ufffd of it, {is_remote}." in shown

@@ -79,6 +79,20 @@ def test_an_event_is_kept_as_it_came(client):
     assert client.spool.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.parametrize("code", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_left_out(client, code):
+    client.run(json.dumps(event("UserPromptSubmit", prompt="Grüße")).encode(code))
+    (kept,) = client.events()
+    assert kept["prompt"] == "Grüße"
+
+
+def test_what_is_no_json_is_set_aside(client):
+    client.run(b"no event\nat all")
+    client.run(b"<private>my secret</private>")
+    assert client.lines() == []
+    assert client.lines("broken.jsonl") == [b"no event at all", b'{"day1":{"bytes":28}}']
+
+
 def test_many_lines_are_one(client):
     client.run(json.dumps(event("Stop"), indent=2).replace("\n", "\r\n").encode())
     client.run(event("SessionEnd", reason="x"))

@@ -311,3 +311,56 @@ def test_instructions_can_be_counted_first(day1: Day1, tmp_path: Path) -> None:
         "new: 1 facts; nothing was written.\n"
     )
     assert not Fact.objects.all_versions().exists()
+
+
+# ---- what a large or spoken export has -------------------------------------------------------------
+
+
+def talk(uid: str, *parts: Any) -> dict[str, Any]:
+    """Return a conversation of ChatGPT in which a person says one message of these parts."""
+    content = {"content_type": "multimodal_text", "parts": list(parts)}
+    message = {"id": f"{uid}-m", "author": {"role": "user"}, "content": content}
+    return {"id": uid, "title": uid, "mapping": {"m": {"id": "m", "message": message}}, "current_node": "m"}
+
+
+def heard(text: str) -> dict[str, Any]:
+    return {"content_type": "audio_transcription", "text": text, "direction": "in"}
+
+
+def test_an_export_in_several_files_is_imported_whole(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "export.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("conversations-000.json", json.dumps([talk("a", "One."), talk("b", "Two.")]))
+        archive.writestr(
+            "conversations-001.json", b"\xef\xbb\xbf" + json.dumps([talk("c", "Three.")]).encode()
+        )
+        archive.writestr("conversations-002.json", json.dumps([talk("d", "Four.")]).encode("utf-16"))
+        archive.writestr("conversations-003.json", "[{")
+        archive.writestr("user.json", "{}")
+    status, out, err = day1("import-from", "chatgpt", str(file))
+    assert (status, out) == (1, "new: 4 conversations, 4 messages; on main.\n")
+    assert f"{file}/conversations-003.json:0: cannot be read" in err
+    assert [text for _, text in said()] == ["One.", "Two.", "Three.", "Four."]
+
+
+def test_what_was_said_in_a_voice_chat_is_imported(day1: Day1, tmp_path: Path) -> None:
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
+    talks = [
+        talk("a", heard("The inspection is in May."), picture),
+        talk("b", None, "Then text.", heard("And.")),
+    ]
+    assert day1("import-from", "chatgpt", str(export(tmp_path, talks, packed=False)))[0] == 0
+    assert said() == [("user", "The inspection is in May."), ("user", "Then text.\nAnd.")]
+
+
+def test_half_a_surrogate_pair_and_a_strange_conversation_end_no_import(day1: Day1, tmp_path: Path) -> None:
+    strange = talk("b", "Two.") | {"mapping": {"m": {"message": {"author": "me", "content": ["x"]}}}}
+    file = export(
+        tmp_path, [talk("a", "Half \ud83d."), strange, talk("c", {"text": 5}, "Three.")], packed=False
+    )
+    status, out, _ = day1("import-from", "chatgpt", str(file), "--format", "json")
+    answer = json.loads(out)
+    assert (status, answer["new"]["messages"], answer["errors"]) == (0, 2, [])
+    reason = "halves of surrogate pairs or NUL became U+FFFD"
+    assert answer["replaced"] == [{"file": str(file), "line": 1, "reason": reason}]
+    assert said() == [("user", "Half \ufffd."), ("user", "Three.")]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +12,16 @@ from typing import IO, Any
 
 from conversations.capture.text_cleaning import parse_json
 from memory.redaction import limit_depth
+from memory.texts import clean_value, open_as_utf8
 
 MIB = 1 << 20
 MAX_FILE_BYTES = 1024 * MIB
 MAX_LINE_BYTES = 64 * MIB
 TOO_LARGE = f"files of more than {MAX_FILE_BYTES // MIB} MiB"
+UNSTORABLE = re.compile(rb"\\u(?:[dD][89a-fA-F]|0000)")
 NO_FILE = "names that are no file"
 
+REPLACED = "halves of surrogate pairs or NUL became U+FFFD"
 INTERIM = "texts between the calls of a turn"
 
 
@@ -69,6 +73,7 @@ class Report:
 
     skipped: Counter[str] = field(default_factory=Counter)
     broken: list[tuple[str, int, str]] = field(default_factory=list)
+    replaced: list[tuple[str, int, str]] = field(default_factory=list)  # what came, but not as it was
     files: int = 0
     empty: bool = True  # no file held anything
     redacted: int = 0  # secrets taken out of what was stored
@@ -79,6 +84,9 @@ class Report:
 
     def breaks(self, file: Path, line: int, reason: str) -> None:
         self.broken.append((str(file), line, reason))
+
+    def replaces(self, file: Path, line: int) -> None:
+        self.replaced.append((str(file), line, REPLACED))
 
 
 def find_files(path: Path, *patterns: str) -> list[Path]:
@@ -107,7 +115,7 @@ def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
     if not is_readable(file, report):
         return
     with file.open("rb") as stream:
-        for number, raw in enumerate(_read_lines(stream), 1):
+        for number, raw in enumerate(_read_lines(open_as_utf8(stream)), 1):
             if not raw.strip():
                 continue
             report.empty = False
@@ -132,7 +140,7 @@ def parse_object(raw: bytes, file: Path, number: int, report: Report) -> dict[st
             raise ValueError
         value = json.loads(raw.decode("utf-8-sig"))
         if isinstance(value, dict):
-            return value
+            return make_storable_object(value, file, number, report) if UNSTORABLE.search(raw) else value
     except UnicodeDecodeError:
         reason = "is not UTF-8"
     except (ValueError, RecursionError):
@@ -140,6 +148,14 @@ def parse_object(raw: bytes, file: Path, number: int, report: Report) -> dict[st
         reason = f"is longer than {MAX_LINE_BYTES // MIB} MiB" if too_long else "is not JSON"
     report.breaks(file, number, reason)
     return None
+
+
+def make_storable_object(value: dict[str, Any], file: Path, number: int, report: Report) -> dict[str, Any]:
+    """Return an object whose texts can be stored; where one could not, the report says so."""
+    storable: dict[str, Any] = clean_value(value)
+    if storable != value:
+        report.replaces(file, number)
+    return storable
 
 
 def blocks(content: Any) -> list[dict[str, Any]]:

@@ -128,9 +128,8 @@ def print_report(run: Invocation, counts: Counts, report: Report, branch: str, d
             answer[state][kind] = count
     answer["redacted"] = report.redacted
     answer["skipped"] = dict(report.skipped)
-    answer["errors"] = [
-        {"file": file, "line": line, "reason": reason} for file, line, reason in report.broken
-    ]
+    for name, found in (("errors", report.broken), ("replaced", report.replaced)):
+        answer[name] = [{"file": file, "line": line, "reason": reason} for file, line, reason in found]
     run.show_line(answer, summarise(counts, branch, dry_run))
 
 
@@ -143,7 +142,7 @@ def summarise(counts: Counts, branch: str, dry_run: bool) -> str:
 
 
 def explain_report(report: Report) -> None:
-    for file, line, reason in report.broken:
+    for file, line, reason in (*report.broken, *report.replaced):
         note(f"{file}:{line}: {reason}")
     for reason, count in report.skipped.most_common():
         note(f"left out: {count} {reason}")

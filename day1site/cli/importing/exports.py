@@ -1,32 +1,39 @@
-"""Exports of ChatGPT and of Claude: a ZIP with conversations.json, or that file."""
+"""Exports of ChatGPT and of Claude: a ZIP or folder with conversations.json, in parts too, or such a file."""
 
 import json
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from conversations.capture.text_cleaning import strip_injected, strip_prompt
 from conversations.capture.transcripts import records
 from conversations.capture.transcripts.records import Dialogue, Report, Turn
 from day1site.cli.errors import CliError
 
-MAX_BYTES = 2 * 1024**3  # bytes of conversations.json, unpacked
+MAX_BYTES = 2 * 1024**3  # bytes of a file, unpacked
+CONVERSATIONS = re.compile(r"conversations(?:[-_]\d+)?\.json")  # a large export has several
+REPEATED = "conversations that are there twice"
 
 
 def read_chatgpt(path: Path, report: Report) -> Iterator[Dialogue]:
-    for number, one in _conversations(path, report):
-        mapping = one.get("mapping")
-        if not isinstance(mapping, dict):
-            report.breaks(path, number, "is no conversation of ChatGPT: it has no mapping")
-            continue
-        uid = str(one.get("conversation_id") or one.get("id") or number)
-        way = _way(mapping, one.get("current_node"))
-        messages = [turn for node in way if (turn := _chatgpt_message(node, report))]
-        nodes = sum(isinstance(node, dict) and bool(node.get("message")) for node in mapping.values())
-        report.skip("messages that were edited", nodes - sum(bool(node.get("message")) for node in way))
-        if messages:
-            yield Dialogue(f"chatgpt:{uid}"[:200], "chatgpt", messages, title=str(one.get("title") or ""))
+    yield from _read_all(path, report, _read_chatgpt)
+
+
+def _read_chatgpt(item: "Item", report: Report) -> Dialogue | None:
+    one, mapping = item.value, item.value.get("mapping")
+    if not isinstance(mapping, dict):
+        report.breaks(item.file, item.number, "is no conversation of ChatGPT: it has no mapping")
+        return None
+    uid = str(one.get("conversation_id") or one.get("id") or item.place)
+    way = _way(mapping, one.get("current_node"))
+    messages = [turn for node in way if (turn := _chatgpt_message(node, report))]
+    nodes = sum(isinstance(node, dict) and bool(node.get("message")) for node in mapping.values())
+    report.skip("messages that were edited", nodes - sum(bool(node.get("message")) for node in way))
+    title = str(one.get("title") or "")
+    return Dialogue(f"chatgpt:{uid}"[:200], "chatgpt", messages, title=title) if messages else None
 
 
 def _way(mapping: dict[str, Any], end: Any) -> list[dict[str, Any]]:
@@ -45,13 +52,15 @@ def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
     message = node.get("message")
     if not isinstance(message, dict):
         return None
-    author, content, metadata = (message.get(name) or {} for name in ("author", "content", "metadata"))
+    named = (message.get(name) for name in ("author", "content", "metadata"))
+    author, content, metadata = (one if isinstance(one, dict) else {} for one in named)
     role = author.get("role")
     if role not in ("user", "assistant") or metadata.get("is_visually_hidden_from_conversation"):
         report.skip("words of the program")
         return None
-    found = [content.get("text"), *(content.get("parts") or [])]
-    text = "\n".join(part for part in found if isinstance(part, str) and part.strip())
+    parts = content.get("parts")
+    found = [content.get("text"), *(parts if isinstance(parts, list) else [parts])]
+    text = "\n".join(words for part in found if (words := _read_part(part)).strip())
     if content.get("content_type") not in ("text", "multimodal_text", "code", None) or not text:
         report.skip("messages without words")
         return None
@@ -61,17 +70,25 @@ def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
     return Turn(str(message.get("id") or node.get("id")), role, words, at, model)
 
 
+def _read_part(part: Any) -> str:
+    """Return the words of a part of a message: text, or what was heard in a voice chat."""
+    words = part.get("text") if isinstance(part, dict) else part
+    return words if isinstance(words, str) else ""
+
+
 def read_claude(path: Path, report: Report) -> Iterator[Dialogue]:
-    for number, one in _conversations(path, report):
-        found = one.get("chat_messages")
-        if not isinstance(found, list):
-            report.breaks(path, number, "is no conversation of Claude: it has no chat_messages")
-            continue
-        uid = str(one.get("uuid") or number)
-        messages = [turn for row in found if (turn := _claude_message(row, report))]
-        if messages:
-            names = {"title": str(one.get("name") or ""), "summary": str(one.get("summary") or "")}
-            yield Dialogue(f"claude:{uid}"[:200], "claude", messages, **names)
+    yield from _read_all(path, report, _read_claude)
+
+
+def _read_claude(item: "Item", report: Report) -> Dialogue | None:
+    one, found = item.value, item.value.get("chat_messages")
+    if not isinstance(found, list):
+        report.breaks(item.file, item.number, "is no conversation of Claude: it has no chat_messages")
+        return None
+    uid = str(one.get("uuid") or item.place)
+    messages = [turn for row in found if (turn := _claude_message(row, report))]
+    names = {"title": str(one.get("name") or ""), "summary": str(one.get("summary") or "")}
+    return Dialogue(f"claude:{uid}"[:200], "claude", messages, **names) if messages else None
 
 
 def _claude_message(row: Any, report: Report) -> Turn | None:
@@ -79,7 +96,8 @@ def _claude_message(row: Any, report: Report) -> Turn | None:
         report.skip("words of the program")
         return None
     text = records.text_in(row.get("content"), "text") or str(row.get("text") or "")
-    for file in row.get("attachments") or []:
+    attachments = row.get("attachments")
+    for file in attachments if isinstance(attachments, list) else []:
         if isinstance(file, dict) and isinstance(file.get("extracted_content"), str):
             text += f"\n\n[{file.get('file_name') or 'file'}]\n{file['extracted_content']}"
     role = "user" if row["sender"] == "human" else "assistant"
@@ -90,36 +108,81 @@ def _claude_message(row: Any, report: Report) -> Turn | None:
     return Turn(str(row.get("uuid")), role, text, records.moment(row.get("created_at")))
 
 
-# ---- the file --------------------------------------------------------------------------------------
+# ---- the files -------------------------------------------------------------------------------------
 
 
-def _conversations(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the conversations with their place in the list, from 1."""
-    report.files += 1
-    try:
-        raw = _content(path)
-        found = json.loads(raw.decode("utf-8-sig")) if raw.strip() else []
-    except (zipfile.BadZipFile, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise CliError("invalid", f"{path.name} cannot be read: {error}.") from None
-    report.empty = report.empty and not raw.strip()
-    if isinstance(found, dict):
-        found = found.get("conversations", [found])
-    for number, one in enumerate(found if isinstance(found, list) else [], 1):
-        if isinstance(one, dict):
-            yield number, one
-        else:
-            report.breaks(path, number, "is no JSON object")
+class Item(NamedTuple):
+    """A conversation of an export: its file, its number there, and its place in all files, from 1."""
+
+    file: Path
+    number: int
+    place: int
+    value: dict[str, Any]
 
 
-def _content(path: Path) -> bytes:
+def _read_all(
+    path: Path, report: Report, read: Callable[[Item, Report], Dialogue | None]
+) -> Iterator[Dialogue]:
+    """Yield the conversations that a reader makes of an export; one that it cannot read is reported."""
+    seen: set[str] = set()
+    for item in _list_items(path, report):
+        try:
+            found = read(item, report)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            report.breaks(item.file, item.number, f"cannot be read as a conversation: {error}")
+            continue
+        if found and found.session in seen:
+            report.skip(REPEATED)
+        elif found:
+            seen.add(found.session)
+            yield found
+
+
+def _list_items(path: Path, report: Report) -> Iterator[Item]:
+    """Yield the conversations of all files of an export. A part that cannot be read does not end it."""
+    contents, place = _list_contents(path), 0
+    for file, read in contents:
+        report.files += 1
+        try:
+            raw = read()
+            found = json.loads(raw) if raw.strip() else []
+        except (zipfile.BadZipFile, OSError, ValueError, RecursionError) as error:
+            if len(contents) == 1:
+                raise CliError("invalid", f"{file.name} cannot be read: {error}.") from None
+            report.empty = False
+            report.breaks(file, 0, f"cannot be read: {error}")
+            continue
+        report.empty = report.empty and not raw.strip()
+        if isinstance(found, dict):
+            found = found.get("conversations", [found])
+        for number, one in enumerate(found if isinstance(found, list) else [], 1):
+            place += 1
+            if isinstance(one, dict):
+                yield Item(file, number, place, records.make_storable_object(one, file, number, report))
+            else:
+                report.breaks(file, number, "is no JSON object")
+
+
+def _list_contents(path: Path) -> list[tuple[Path, Callable[[], bytes]]]:
+    """Return the files with conversations of an export, each with a function that reads it."""
     if path.is_dir():
-        return (path / "conversations.json").read_bytes()
-    if not zipfile.is_zipfile(path):
-        return path.read_bytes()
-    with zipfile.ZipFile(path) as archive:
-        named = [one for one in archive.infolist() if Path(one.filename).name == "conversations.json"]
-        if not named:
+        files = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name))
+        if not files:
             raise CliError("invalid", f"{path.name} holds no conversations.json.")
-        if named[0].file_size > MAX_BYTES:
-            raise CliError("too_large", f"conversations.json in {path.name} is larger than 2 GiB.")
-        return archive.read(named[0])
+        return [(file, file.read_bytes) for file in files]
+    if not zipfile.is_zipfile(path):
+        return [(path, path.read_bytes)]
+    with zipfile.ZipFile(path) as archive:
+        every = sorted(archive.infolist(), key=lambda one: one.filename)
+    named = [one for one in every if CONVERSATIONS.fullmatch(Path(one.filename).name)]
+    if not named:
+        raise CliError("invalid", f"{path.name} holds no conversations.json.")
+    if large := next((one for one in named if one.file_size > MAX_BYTES), None):
+        raise CliError("too_large", f"{Path(large.filename).name} in {path.name} is larger than 2 GiB.")
+    names = [one.filename for one in named]
+    return [(path / name if len(names) > 1 else path, partial(_unpack, path, name)) for name in names]
+
+
+def _unpack(path: Path, name: str) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(name)

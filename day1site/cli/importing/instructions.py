@@ -1,6 +1,7 @@
 """Instruction files (CLAUDE.md, AGENTS.md, rules), Claude's own memory: a fact a list item or paragraph."""
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def _facts(file: Path, report: Report) -> Iterator[dict[str, Any]]:
     raw = file.read_bytes()
     report.empty = report.empty and not raw.strip()
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode("utf-16" if raw[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
     except UnicodeDecodeError:
         return report.breaks(file, 1, "is not UTF-8")
     matter, lines, first = _front_matter(text)

@@ -14,6 +14,7 @@ from conversations.capture.text_cleaning import is_own_call, strip_injected, str
 from conversations.capture.transcripts import records
 from conversations.capture.transcripts.records import Call, Dialogue, Report, Turn
 from day1site.cli.importing.writer import OVER, ago
+from memory.texts import clean_value
 
 AGENT = "opencode"
 PATTERN = "opencode*.db"  # a version that is tried out has a database of its own
@@ -94,7 +95,7 @@ def _parse(data: Any) -> Record:
         value = json.loads(data) if isinstance(data, str) and len(data) <= MAX_ROW_BYTES else None
     except (ValueError, RecursionError):
         value = None
-    return value if isinstance(value, dict) else {}
+    return clean_value(value) if isinstance(value, dict) else {}
 
 
 # ---- what they say -----------------------------------------------------------------------------------

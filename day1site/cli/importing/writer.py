@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from conversations.capture.text_cleaning import (
@@ -25,6 +26,7 @@ from memory.texts import summarise_session
 BATCH_SIZE = 200  # messages in one request
 BATCH_BYTES = 3 * 1024 * 1024
 OVER = timedelta(hours=1)  # without a word: the session has ended
+REFUSALS = ("invalid", "unknown_field", "too_large", "reserved_value")  # of a row: others can be stored
 LIVE = "captured already while it was said"
 Key = tuple[bytes, ...]
 
@@ -101,18 +103,48 @@ class TranscriptWriter:
         if fresh:
             conversation = known.open.get(dialogue.agent) or self._begin(dialogue)
             for batch in _batches(fresh):
-                messages = [_message(turn, dialogue) for turn in batch]
-                rows = self.client.write_messages(conversation, self.branch, messages)
-                self.report.redacted += count_marks(messages)
-                stored |= {turn.source: row["id"] for turn, row in zip(batch, rows, strict=True)}
+                stored |= self._write_messages(conversation, dialogue, batch)
         missing = [
             turn
             for turn in dialogue.messages
             if turn.call and turn.source in stored and stored[turn.source] not in known.observed
         ]
         for batch in _batches(missing):
-            seen = [_observation(turn, dialogue, stored[turn.source]) for turn in batch]
+            self._write_observations(dialogue, batch, stored)
+
+    def _write_messages(self, conversation: str, dialogue: Dialogue, turns: Sequence[Turn]) -> dict[str, str]:
+        """Store messages and return their ids by their sources; one that is refused stops no other."""
+        messages = [_message(turn, dialogue) for turn in turns]
+        try:
+            rows = self.client.write_messages(conversation, self.branch, messages)
+        except CliError as error:
+            if error.code not in REFUSALS:
+                raise
+            if len(turns) > 1:
+                parts = [self._write_messages(conversation, dialogue, [turn]) for turn in turns]
+                return {source: uid for part in parts for source, uid in part.items()}
+            self._report_refusal("messages", dialogue, turns[0], error)
+            return {}
+        self.report.redacted += count_marks(messages)
+        return {turn.source: row["id"] for turn, row in zip(turns, rows, strict=True)}
+
+    def _write_observations(
+        self, dialogue: Dialogue, turns: Sequence[Turn], stored: Mapping[str, str]
+    ) -> None:
+        seen = [_observation(turn, dialogue, stored[turn.source]) for turn in turns]
+        try:
             self.client.write_observations(self.branch, seen)
+        except CliError as error:
+            if error.code not in REFUSALS:
+                raise
+            if len(turns) == 1:
+                return self._report_refusal("observations", dialogue, turns[0], error)
+            for turn in turns:
+                self._write_observations(dialogue, [turn], stored)
+
+    def _report_refusal(self, kind: str, dialogue: Dialogue, turn: Turn, error: CliError) -> None:
+        self.counts[kind, "new"] -= 1
+        self.report.breaks(Path(dialogue.session), 0, f"{turn.source}: {error.text}")
 
     def _begin(self, dialogue: Dialogue) -> str:
         who = {"session_id": dialogue.session, "agent_id": dialogue.agent}
@@ -218,7 +250,8 @@ def _batches(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
 
 def count_bytes(turn: Turn) -> int:
     """Return about how long the turn is in a request."""
-    return sum(min(len(text.encode()), MAX_TEXT_BYTES) for text in (turn.content, turn.thinking))
+    sizes = (len(text.encode("utf-8", "replace")) for text in (turn.content, turn.thinking))
+    return sum(min(size, MAX_TEXT_BYTES) for size in sizes)
 
 
 def _summarise(dialogues: Sequence[Dialogue]) -> str:

@@ -61,6 +61,8 @@ def main(argv):
             return
         event = Event(read_all(0), options.get("--client", ""))
         if not event.line:
+            if event.lost:
+                sender(spool, TIMEOUT_SECONDS).set_aside("broken.jsonl", event.lost)
             return
         spool.append(event.line)
         if event.answered or (event.is_prompt and not spool.is_silent()):
@@ -80,8 +82,13 @@ class Event:
     def __init__(self, raw, client):
         self.answered, self.is_prompt = False, False
         self.nonce = f"{time.time_ns()}-{os.getpid()}"
-        raw = raw.strip()
+        raw = without_mark(raw).strip()
         private = b"private" in raw or b"PRIVATE" in raw or b"private" in raw.lower()
+        size = len(raw)
+        # What is set aside when it is no JSON: not what may be private.
+        self.lost = (
+            b'{"day1":{"bytes":%d}}' % size if private else raw.replace(b"\n", b" ").replace(b"\r", b" ")
+        )
         if private or len(raw) > MAX_LINE_BYTES or any(hint in raw for hint in HINTS):
             raw = self._parsed(raw, private)
         who, where = quoted(client), quoted(project_root())
@@ -109,6 +116,13 @@ class Event:
         elif not private and len(raw) <= MAX_LINE_BYTES:
             return raw
         return load_sibling("event_cuts").cut_event(value, MAX_LINE_BYTES, MAX_CUT_BYTES).encode()
+
+
+def without_mark(raw):
+    """Return the bytes as UTF-8 without a byte order mark, which some programs of Windows write."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16", "replace").encode()
+    return raw[3:] if raw[:3] == b"\xef\xbb\xbf" else raw
 
 
 def read_all(handle):

@@ -115,7 +115,7 @@ class Sender:
             status = self._send(good)
         if status == 200 or status in REFUSED:
             if status != 200:  # only a single event is refused for good
-                self._set_aside("refused.jsonl", good[0].encode())
+                self.set_aside("refused.jsonl", good[0].encode())
             self.spool.set_delivered(offset)
             self._note_transcripts(event for _, event in parsed)
             return True, body
@@ -140,7 +140,7 @@ class Sender:
         for text in good:
             status, _ = self.server.post(text)
             if status in REFUSED:
-                self._set_aside("refused.jsonl", text.encode())
+                self.set_aside("refused.jsonl", text.encode())
             elif status == FAILED:
                 failed.append(text)
             elif status != 200:
@@ -149,7 +149,7 @@ class Sender:
         if failed and not taken:
             return FAILED
         for text in failed:
-            self._set_aside("refused.jsonl", text.encode())
+            self.set_aside("refused.jsonl", text.encode())
         return 200
 
     def _batch(self, mine):
@@ -185,10 +185,11 @@ class Sender:
         except (ValueError, RecursionError):
             pass
         if text:
-            self._set_aside("broken.jsonl", line)
+            self.set_aside("broken.jsonl", line)
         return None
 
-    def _set_aside(self, name, line):
+    def set_aside(self, name, line):
+        os.makedirs(self.spool.folder, mode=0o700, exist_ok=True)
         handle = os.open(self.spool.path(name), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             if os.fstat(handle).st_size + len(line) <= MAX_ASIDE_BYTES:

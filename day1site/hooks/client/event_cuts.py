@@ -23,9 +23,9 @@ def cut_event(value, max_line_bytes, max_cut_bytes):
 
 
 def compact_json(value):
-    """Return a value as JSON that UTF-8 can hold: half of a surrogate pair becomes a question mark."""
+    """Return a value as JSON that UTF-8 can hold: half of a surrogate pair becomes U+FFFD."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace").decode()
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def count_bytes(text):

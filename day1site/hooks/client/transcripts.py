@@ -240,7 +240,7 @@ class Part:
 
 def read_record(line):
     try:
-        record = json.loads(line.decode("utf-8", "replace"))
+        record = json.loads(line.decode("utf-8", "replace").lstrip("\ufeff"))
         return record if isinstance(record, dict) else {}
     except (ValueError, RecursionError):
         return {}
