@@ -300,5 +300,5 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark_are_answered(
     process.stdin.close()
     process.wait(timeout=60)
     shown = json.dumps(answers[2], ensure_ascii=False)
-    assert "isError\": true" not in shown, shown
+    assert 'isError": true' not in shown, shown
     assert f"Half \ufffd of it, {is_remote}." in shown

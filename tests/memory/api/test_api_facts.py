@@ -1,5 +1,6 @@
 """Facts over REST: values round-trip, and reach the right branch."""
 
+import json
 import re
 
 import pytest
@@ -287,3 +288,14 @@ def test_a_slash_at_the_end_changes_nothing(api: Api) -> None:
     row = api.post("/facts/", {"fact_text": "a"}).json()
     for path in ("/facts/", f"/facts/{row['id']}/", f"/facts/{row['id']}/history/", "/facts/search/?q=a"):
         assert api.get(path).status_code == 200, path
+
+
+def test_a_byte_order_mark_before_a_body_is_left_out(api: Api) -> None:
+    body = b"\xef\xbb\xbf" + json.dumps({"fact_text": "Marked."}).encode()
+    assert api.post("/facts", body).json()["fact_text"] == "Marked."
+    event = {"session_id": "m", "hook_event_name": "UserPromptSubmit", "prompt": "Where is it?"}
+    assert (
+        api.post("/ingest/hook?client=claude-code", b"\xef\xbb\xbf" + json.dumps(event).encode()).status_code
+        == 200
+    )
+    assert [row["session_id"] for row in api.get("/conversations").json()["results"]] == ["m"]
