@@ -289,7 +289,8 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark_are_answered(
         stdout=subprocess.PIPE,
         env=env,
     )
-    assert process.stdin and process.stdout
+    assert process.stdin
+    assert process.stdout
     answers = {}
     for row in rows:
         mark = b"\xef\xbb\xbf" if row.get("id") == 1 else b""

@@ -294,8 +294,6 @@ def test_a_byte_order_mark_before_a_body_is_left_out(api: Api) -> None:
     body = b"\xef\xbb\xbf" + json.dumps({"fact_text": "Marked."}).encode()
     assert api.post("/facts", body).json()["fact_text"] == "Marked."
     event = {"session_id": "m", "hook_event_name": "UserPromptSubmit", "prompt": "Where is it?"}
-    assert (
-        api.post("/ingest/hook?client=claude-code", b"\xef\xbb\xbf" + json.dumps(event).encode()).status_code
-        == 200
-    )
+    marked = b"\xef\xbb\xbf" + json.dumps(event).encode()
+    assert api.post("/ingest/hook?client=claude-code", marked).status_code == 200
     assert [row["session_id"] for row in api.get("/conversations").json()["results"]] == ["m"]
