@@ -1,0 +1,269 @@
+"""Secrets that are known by what is around them: private keys, addresses, headers, commands."""
+
+import base64
+import binascii
+import re
+import string
+from collections.abc import Callable
+
+from memory.redaction.random_tokens import looks_random
+from memory.redaction.spans import Spans, is_start
+
+MAX_NAME = 200  # characters of a name before a secret
+MAX_LINE = 500  # characters between a word such as curl and the secret that it announces
+# A secret may start after an escaped line end or sign, as in JSON within JSON.
+DASHED_START = r"(?:(?<![A-Za-z0-9_-])|\\[nrt]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})"
+START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-fA-F]{4}))"
+# The value of an option: quoted, or up to the end of the word; no variable and no option.
+VALUE = (
+    r"(?:'(?P<s>[^'\n]{3,200})'|\"(?P<t>[^\"\n$]{3,200})\"|(?P<u>[^\s\"'$<>\[{(`|;&-][^\s\"'<>`|;&]{2,200}))"
+)
+
+# Every pattern takes linear time: a match starts where no other match can start within it, or
+# has a bounded length.
+# kind -> (hints: parts of the folded text of which one must occur, so that most patterns are never run; pattern).
+# Where a pattern has groups, the last one that matched is the secret.
+TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "private key": (
+        ("private key",),
+        # Without an end it reaches to the end of the text, which may have been cut.
+        r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----.*?"
+        r"(?:-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    ),
+    "PuTTY key": (
+        ("private-lines:",),
+        r"Private-Lines: \d{1,3}\s{1,2}(?P<s>(?:[A-Za-z0-9+/=]{4,80}\s{0,2})+)",
+    ),
+    "AWS secret": (
+        ("aws",),
+        r"(?i)aws_?(?:secret)?_?(?:access)?_?key[\"']?\s{0,20}[=:]\s{0,20}[\"']?(?P<s>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+])",
+    ),
+    "npm auth": (("_auth",), r"(?<![A-Za-z0-9_])_auth(?:Token)?\s{0,20}=\s{0,20}[\"']?(?P<s>[^\s\"'$]{8,})"),
+    "Docker login": (
+        ("auth",),
+        r"\\{0,3}\"auth\\{0,3}\"\s{0,20}:\s{0,20}\\{0,3}\"(?P<s>[A-Za-z0-9+/]{8,}={0,2})\\{0,3}\"",
+    ),
+    "netrc password": (
+        ("login",),
+        rf"{START}machine\s{{1,20}}\S{{1,200}}\s{{1,20}}login\s{{1,20}}\S{{1,200}}\s{{1,20}}password\s{{1,20}}(?P<s>\S{{3,}})",
+    ),
+    "pgpass password": (
+        (":543", ":6432:", ":*:"),
+        r"(?m)^[A-Za-z0-9_.*/-]{1,100}:(?:543\d|6432|\*):[A-Za-z0-9_.*-]{1,64}:[A-Za-z0-9_.*@-]{1,64}:(?P<s>[^\s:]{4,})$",
+    ),
+    "bearer": (
+        ("bearer", "authorization"),
+        rf"(?i){START}(?:bearer|(?<=authorization: )(?:basic|token|apikey|api-key|digest|negotiate|key))"
+        r"(?:\s{1,20}|%20|\+)(?P<s>[A-Za-z0-9._~+/-]{16,}=*)",
+    ),
+    "authorization": (
+        ("authorization",),
+        r"(?i)authorization[\"']?\s{0,5}[:=]\s{0,5}[\"']?(?P<s>[A-Za-z0-9._~+/-]{16,}=*)(?![A-Za-z0-9._~+/=(\[ -])",
+    ),
+    "password": (
+        ("://",),
+        # A password may contain @ and /, up to the last @; after a port or a drive follows a path.
+        r"://(?<=[A-Za-z0-9]://)[^\s/:@\"'<>]{0,200}:(?:(?!/|\d{1,5}[/?#])"
+        r"(?P<s>(?:(?!://)[^\s\"'<>?#]){3,200})@|(?P<t>[^\s/@\"<>]{3,200})@)",
+    ),
+    "session cookie": (
+        ("cookie:",),
+        rf"(?i){START}(?:session\w{{0,{MAX_NAME}}}|sid|auth\w{{0,{MAX_NAME}}}|token)=(?P<s>[^\s;\"']{{12,}})",
+    ),
+    "SQL password": (
+        ("identified", "password '"),
+        r"(?i)(?:identified\s{1,5}(?:with\s{1,5}\S{1,40}\s{1,5})?by|(?:with|encrypted)\s{1,5}password)\s{1,5}"
+        r"'(?P<s>[^'\n]{4,200})'",
+    ),
+    "vault login": (("vault login",), rf"(?<=vault login[ ])(?=[^\s=]{{0,60}}\d){VALUE}(?!\S)"),
+    "redis setting": (
+        ("requirepass", "masterauth"),
+        rf"(?:requirepass|masterauth)[ \t]{{1,5}}(?=\S*\d){VALUE}",
+    ),
+    "piped password": (
+        ("--password-stdin", "sudo -S", "chpasswd", "--stdin"),
+        r"(?:echo|printf)[ ](?:-n[ ])?(?:\"(?P<s>[^\"\n$]{3,200})\"|'(?P<t>[^'\n]{3,200})'|(?P<u>[^\s\"'$|]{3,200}))[ ]?\|"
+        r"[ ]?(?:sudo|docker|podman|helm|chpasswd|passwd)[^\n|]{0,200}?(?:-S\b|-stdin|chpasswd)",
+    ),
+    "openssl password": (("pass:",), r"openssl\s[^\n]{0,200}?[\s\"'=]pass:(?P<s>[^\s\"'$]{3,200})"),
+    "keystore password": (("storepass", "keypass"), rf"-(?:storepass|keypass)[ \t]{{1,5}}{VALUE}"),
+}
+# The same for secrets in words of 32 characters and more, which most texts are without.
+WORD_TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "Slack webhook": (
+        ("hooks.slack.com",),
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<s>[A-Za-z0-9/_+-]{20,})",
+    ),
+    "Discord webhook": (
+        ("/webhooks/",),
+        r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{1,20}/(?P<s>[A-Za-z0-9_-]{40,})",
+    ),
+    "Teams webhook": (("webhook.office.com",), r"webhook\.office\.com/webhookb2/(?P<s>[A-Za-z0-9@/-]{40,})"),
+    "Zapier webhook": (("hooks.zapier.com",), r"hooks\.zapier\.com/hooks/catch/(?P<s>[A-Za-z0-9/]{10,})"),
+    "JWT": (
+        ("eyj",),
+        rf"{DASHED_START}(?P<s>eyJ[A-Za-z0-9_-]{{8,}}\.eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]*)",
+    ),
+    "Discord token": (
+        (".",),
+        rf"{DASHED_START}(?P<s>[A-Za-z0-9_-]{{23,28}}\.[A-Za-z0-9_-]{{6,7}}\.[A-Za-z0-9_-]{{27,38}})(?![A-Za-z0-9_-])",
+    ),
+    "Telegram token": ((":",), r"(?P<n>\d{8,10}):(?P<s>[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])"),
+    "Azure key": (
+        ("accountkey=", "accesskey="),
+        r"(?i)(?:Account|SharedAccess)Key=(?P<s>[A-Za-z0-9+/]{40,}={0,2})",
+    ),
+    "Azure signature": (("sig=",), r"(?:[?&;]|%26|%3F)sig=(?P<s>[A-Za-z0-9%+/=_-]{30,})"),
+    "Azure function key": (
+        ("code=",),
+        r"azurewebsites\.net/[^\s?]{0,200}\?code=(?P<s>[A-Za-z0-9%+/=_-]{30,})",
+    ),
+    "Azure registry password": (
+        ("+acr",),
+        r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9]{6}(?![A-Za-z0-9])",
+    ),
+    "Azure client secret": (("q~",), r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
+    "Terraform token": ((".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
+    "Mailchimp key": (("-us",), r"(?<![A-Za-z0-9_])[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9_])"),
+    "New Relic licence": (("nral",), r"(?<![A-Za-z0-9_])[0-9a-zA-Z]{36}NRAL(?![A-Za-z0-9_])"),
+    "MaxMind key": (("_mmk",), r"(?<![A-Za-z0-9_])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9_])"),
+}
+# Options of commands that hold a password: kind -> (hints, what must be before it in its line, option).
+COMMANDS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "curl password": (
+        ("curl",),
+        "curl",
+        rf"(?<=\s)(?:-u|--user|-U|--proxy-user)[ =]?[\"']?[^\s:\"']{{1,{MAX_NAME}}}:(?P<s>[^\s\"'$]{{3,}})",
+    ),
+    "httpie password": (
+        ("http -", "https -", " --auth "),
+        "https?",
+        rf"(?<=\s)(?:-a|--auth)[ =][\"']?[^\s:\"'/]{{1,{MAX_NAME}}}:(?P<s>[^\s\"'$]{{3,}})",
+    ),
+    "sshpass password": (("sshpass",), "sshpass", rf"(?<=\s)-p[ \t]{{0,5}}{VALUE}"),
+    "database password": (("mysql", "mariadb"), "(?:mysql|mariadb)(?:-?[a-z]+)?", rf"(?<=\s)-p{VALUE}"),
+    "mongo password": (("mongo",), "mongo[a-z]*", rf"(?<=\s)-p[ \t]{{1,5}}{VALUE}"),
+    "cqlsh password": (("cqlsh",), "cqlsh", rf"(?<=\s)-p[ \t]{{1,5}}{VALUE}"),
+    "login password": (
+        (" login ",),
+        r"(?:docker|podman|helm|oras|nerdctl|skopeo|buildah|az|oc)\s(?:[^\s]+\s)?login",
+        rf"(?<=\s)-p[ \t]{{1,5}}{VALUE}",
+    ),
+    "redis password": (
+        ("redis-cli", "valkey-cli"),
+        "(?:redis|valkey)-cli",
+        rf"(?<=\s)(?:-a|AUTH|auth)[ \t]{{1,5}}{VALUE}",
+    ),
+    "LDAP password": (("ldap",), "ldap[a-z]+", rf"(?<=\s)-w[ \t]{{0,5}}{VALUE}"),
+    "SQL Server password": ((" -P",), "(?:sqlcmd|bcp|osql|isql|tsql)", rf"(?<=\s)-P[ \t]{{0,5}}{VALUE}"),
+    "Samba password": (
+        ("smb", "rpcclient"),
+        "(?:smbclient|rpcclient|smbmap)",
+        rf"(?<=\s)-U[ \t]{{0,5}}[\"']?[^\s%\"']{{1,{MAX_NAME}}}%(?P<s>[^\s\"'$]{{3,}})",
+    ),
+    "archive password": (
+        ("zip ", "7z ", "rar "),
+        "(?:unzip|zip|7za?|rar|unrar)",
+        rf"(?<=\s)-[pP][ \t]?(?=\S{{0,200}}\d){VALUE}",
+    ),
+    "htpasswd password": (
+        ("htpasswd",),
+        "htpasswd",
+        rf"(?<=\s)-[A-Za-z]{{0,4}}b[A-Za-z]{{0,4}}[ \t]{{1,5}}\S{{1,{MAX_NAME}}}[ \t]{{1,5}}\S{{1,{MAX_NAME}}}[ \t]{{1,5}}{VALUE}",
+    ),
+}
+END_OF_KEY = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+KEY_LETTERS = string.ascii_letters + string.digits + "+/=\\ \r\n"
+
+Check = Callable[[re.Match[str], str], bool]
+
+
+def is_bot_token(match: re.Match[str], secret: str) -> bool:
+    """Return whether a token has several letters of both cases, as one that was drawn has."""
+    start = match.start()
+    if not is_start(match.string, start) and match.string[max(0, start - 3) : start] != "bot":
+        return False
+    return min(sum(map(str.isupper, secret)), sum(map(str.islower, secret))) >= 4
+
+
+def is_login(match: re.Match[str], secret: str) -> bool:
+    """Return whether a text in Base64 is a name and a password."""
+    try:
+        return b":" in base64.b64decode(secret, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+
+
+def is_in_cookie(match: re.Match[str], secret: str) -> bool:
+    return bool(COOKIE.search(line_before(match)))
+
+
+COOKIE = re.compile(r"(?i)\bcookie:")
+CHECKS: dict[str, Check] = {
+    "Telegram token": is_bot_token,
+    "Discord token": lambda match, secret: looks_random(secret),
+    "Docker login": is_login,
+    "session cookie": is_in_cookie,
+}
+PLACEHOLDER = re.compile(r"(?i)[-x*.…_]{3,}|pass(?:word|wd)?|your[-_]?\w*|\$.*|%.*%|\{.*")
+# A part of a pattern that is found sooner than the whole.
+FIRST = {"Discord token": re.compile(r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27}")}
+OPTION = re.compile(r"\s-[A-Za-z-]")
+ANNOUNCED = {
+    kind: re.compile(rf"(?<![\w.-]){before}(?:\.exe)?(?=\s)")
+    for kind, (_, before, _) in COMMANDS.items()
+    if before
+}
+Table = dict[str, tuple[tuple[str, ...], re.Pattern[str]]]
+_texts: Table = {kind: (hints, re.compile(pattern, re.S)) for kind, (hints, pattern) in TEXTS.items()}
+_word_texts: Table = {kind: (hints, re.compile(pattern)) for kind, (hints, pattern) in WORD_TEXTS.items()}
+_commands: Table = {kind: (hints, re.compile(pattern)) for kind, (hints, _, pattern) in COMMANDS.items()}
+
+
+def list_hints(table: Table) -> list[tuple[str, str]]:
+    return [(hint.lower(), kind) for kind, (hints, _) in table.items() for hint in hints]
+
+
+_hints, _word_hints, _command_hints = map(list_hints, (_texts, _word_texts, _commands))
+
+
+def find_formats(text: str, folded: str, words: str, spans: Spans) -> None:
+    """Add the secrets that are known by what is around them; ``words`` are the longest of the text."""
+    folded_words = words.lower()
+    for kind in dict.fromkeys(kind for hint, kind in _word_hints if hint in folded_words):
+        if FIRST.get(kind, _word_texts[kind][1]).search(words):
+            add_matches(kind, _word_texts[kind][1], text, spans)
+    for kind in dict.fromkeys([kind for hint, kind in _hints if hint in folded]):
+        add_matches(kind, _texts[kind][1], text, spans)
+    if OPTION.search(text):
+        for kind in dict.fromkeys([kind for hint, kind in _command_hints if hint in folded]):
+            add_matches(kind, _commands[kind][1], text, spans)
+    if "-----END " in text:
+        add_key_ends(text, spans)
+
+
+def add_matches(kind: str, pattern: re.Pattern[str], text: str, spans: Spans) -> None:
+    check, announcing = CHECKS.get(kind, is_no_placeholder), ANNOUNCED.get(kind)
+    for match in pattern.finditer(text):
+        group = match.lastgroup or 0
+        if check(match, match[group]) and (not announcing or announcing.search(line_before(match))):
+            spans.add(*match.span(group), kind)
+
+
+def is_no_placeholder(match: re.Match[str], secret: str) -> bool:
+    return not secret.startswith("[redacted") and not PLACEHOLDER.fullmatch(secret)
+
+
+def line_before(match: re.Match[str]) -> str:
+    """Return the text before a match in its line, at most MAX_LINE characters."""
+    before: str = match.string[max(0, match.start() - MAX_LINE) : match.start()]
+    return before.replace("\\\n", " ").rpartition("\n")[2]
+
+
+def add_key_ends(text: str, spans: Spans) -> None:
+    """Add private keys whose beginning was cut off: the text before a key's end line."""
+    last = 0
+    for found in END_OF_KEY.finditer(text):
+        start = last + len(text[last : found.start()].rstrip(KEY_LETTERS))
+        spans.add(start, found.end(), "private key")
+        last = found.end()

@@ -1,0 +1,100 @@
+"""The places of secrets in a text, and the letters that could hide them."""
+
+import re
+import unicodedata
+
+MARK = "[redacted: "
+NAMED = "named secret"
+Span = tuple[int, int, str]
+
+# A secret may start after an escaped line end or sign, as in JSON within JSON and in addresses.
+ESCAPE = re.compile(r"\\[nrt]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}")
+ESCAPE_LENGTHS = (2, 4, 6, 3)
+WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+# What no reader sees: characters of no width, marks of direction and variation, colours of a terminal.
+HIDDEN = re.compile(
+    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]|\x1b\[[0-9;]{0,20}[A-Za-z]"
+)
+# Blocks with other forms of ASCII characters: full width, mathematical, in circles.
+FORMS = (
+    (0xFF01, 0xFF5E),
+    (0x1D400, 0x1D7FF),
+    (0x2460, 0x24FF),
+    (0x2100, 0x214F),
+    (0x2070, 0x209C),
+    (0x1F100, 0x1F189),
+)
+
+
+def list_forms() -> dict[int, str]:
+    """Return the ASCII character that each other form of it stands for."""
+    points = (point for first, last in FORMS for point in range(first, last + 1))
+    plain = ((point, unicodedata.normalize("NFKC", chr(point))) for point in points)
+    return {point: form for point, form in plain if len(form) == 1 and "!" <= form <= "~"}
+
+
+_forms = list_forms()
+OTHER_FORM = re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in FORMS)}]")
+
+
+def reveal_text(text: str) -> str:
+    """Return a text as a reader sees it: without hidden characters, other forms of letters as ASCII."""
+    if not text.isascii() and OTHER_FORM.search(text):
+        text = text.translate(_forms)
+    return HIDDEN.sub("", text) if "\x1b" in text or not text.isascii() else text
+
+
+def is_start(text: str, position: int) -> bool:
+    """Return whether a token may start there: behind no letter, digit or _, or behind an escape."""
+    if position == 0 or text[position - 1] not in WORD_CHARACTERS:
+        return True
+    before = text[max(0, position - max(ESCAPE_LENGTHS)) : position]
+    return any(ESCAPE.fullmatch(before[-length:]) for length in ESCAPE_LENGTHS)
+
+
+class Spans:
+    """Where secrets are in a text. Of those that overlap, the kind of the first that was added counts."""
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[int, int, int, str]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._spans)
+
+    def add(self, start: int, end: int, kind: str) -> None:
+        self._spans.append((start, end, len(self._spans), kind))
+
+    def merge(self) -> list[Span]:
+        """Return the spans in the order of the text, those that overlap as one."""
+        merged: list[tuple[int, int, int, str]] = []
+        for start, end, order, kind in sorted(self._spans):
+            if merged and start < merged[-1][1]:
+                first, last, earlier, known = merged.pop()
+                order, kind = min((earlier, known), (order, kind))
+                start, end = first, max(last, end)
+            merged.append((start, end, order, kind))
+        return [(start, end, kind) for start, end, _, kind in merged]
+
+    def replace_in(self, text: str, plain: str) -> str:
+        """Return the text with marks in place of the spans, which were found in its plain form."""
+        spans = self.merge()
+        if len(plain) != len(text):
+            places = find_places(text)
+            spans = [(places[start], places[end - 1] + 1, kind) for start, end, kind in spans]
+        parts, last = [], 0
+        for start, end, kind in spans:
+            parts += [text[last:start], f"{MARK}{kind}]"]
+            last = end
+        return "".join([*parts, text[last:]])
+
+
+def find_places(text: str) -> list[int]:
+    """Return where each character of a text that is not hidden stands in it."""
+    places: list[int] = []
+    last = 0
+    for found in HIDDEN.finditer(text):
+        places += range(last, found.start())
+        last = found.end()
+    return [*places, *range(last, len(text))]

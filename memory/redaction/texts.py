@@ -1,0 +1,63 @@
+"""Redaction of a text."""
+
+import threading
+
+from memory.redaction import prefixes, random_tokens
+from memory.redaction.formats import find_formats
+from memory.redaction.named_values import find_named
+from memory.redaction.prefixes import find_prefixed
+from memory.redaction.random_tokens import find_random
+from memory.redaction.spans import Spans, reveal_text
+
+MAX_RECENT = 500  # redacted texts that a thread remembers, by length and hash
+
+
+class Recent(threading.local):
+    """The texts that a thread redacted last, each by its length and hash."""
+
+    def __init__(self) -> None:
+        self.texts: set[tuple[int, int]] = set()
+
+
+_recent = Recent()
+
+
+def redact_text(text: str) -> str:
+    """Return the text without its secrets.
+
+    A recent result is returned as it is: hooks redact texts before they cut them, and the engines redact
+    every text again.
+    """
+    recent = _recent.texts
+    if (len(text), hash(text)) in recent:
+        return text
+    plain = reveal_text(text)
+    spans = find_secrets(plain)
+    found = spans.replace_in(text, plain) if spans else text
+    if len(recent) >= MAX_RECENT:
+        recent.clear()
+    recent.add((len(found), hash(found)))
+    return found
+
+
+def find_secrets(text: str) -> Spans:
+    """Return where the secrets of a text are that has no hidden characters."""
+    spans, folded = Spans(), fold_case(text)
+    words = [word for word in text.split() if len(word) >= prefixes.MIN_LENGTH]
+    longest = [word for word in words if len(word) >= random_tokens.MIN_LENGTH]
+    find_prefixed(text, " ".join(words), spans)
+    find_formats(text, folded, " ".join(longest), spans)
+    find_named(text, folded, spans)
+    if longest:
+        find_random(text, spans)
+    return spans
+
+
+def fold_case(text: str) -> str:
+    """Return a text of the same length in which names are found whatever their case."""
+    lower = text.lower()
+    if lower.isascii():
+        return lower
+    if len(lower) != len(text):  # a few capital letters have two characters as small ones
+        lower = "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
+    return lower.replace("ſ", "s")
