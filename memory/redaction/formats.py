@@ -72,7 +72,7 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "SQL password": (
         ("identified", "password '"),
-        r"(?i)(?:identified\s{1,5}(?:with\s{1,5}\S{1,40}\s{1,5})?by|(?:with|encrypted)\s{1,5}password)\s{1,5}"
+        r"(?i)(?:(?:(?:user|grant|role|create|alter)\b[^\n;]{0,200}?\sidentified|(?-i:IDENTIFIED))\s{1,5}(?:with\s{1,5}\S{1,40}\s{1,5})?by|(?:with|encrypted)\s{1,5}password)\s{1,5}"
         r"'(?P<s>[^'\n]{4,200})'",
     ),
     "vault login": (("vault login",), rf"(?<=vault login[ ])(?=[^\s=]{{0,60}}\d){VALUE}(?!\S)"),
@@ -120,13 +120,22 @@ WORD_TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "Azure registry password": (
         ("+acr",),
-        r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9]{6}(?![A-Za-z0-9])",
+        rf"{DASHED_START}(?P<s>[A-Za-z0-9+/]{{42}}\+ACR[A-Za-z0-9]{{6}})(?![A-Za-z0-9])",
     ),
-    "Azure client secret": (("q~",), r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
-    "Terraform token": ((".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
-    "Mailchimp key": (("-us",), r"(?<![A-Za-z0-9_])[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9_])"),
-    "New Relic licence": (("nral",), r"(?<![A-Za-z0-9_])[0-9a-zA-Z]{36}NRAL(?![A-Za-z0-9_])"),
-    "MaxMind key": (("_mmk",), r"(?<![A-Za-z0-9_])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9_])"),
+    "Azure client secret": (
+        ("q~",),
+        rf"{DASHED_START}(?P<s>[A-Za-z0-9_~.-]{{3}}\dQ~[A-Za-z0-9_~.-]{{31,34}})",
+    ),
+    "Terraform token": (
+        (".atlasv1.",),
+        rf"{DASHED_START}(?P<s>[A-Za-z0-9]{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}})",
+    ),
+    "Mailchimp key": (("-us",), rf"{DASHED_START}(?P<s>[0-9a-f]{{32}}-us\d{{1,2}})(?![A-Za-z0-9_])"),
+    "New Relic licence": (("nral",), rf"{DASHED_START}(?P<s>[0-9a-zA-Z]{{36}}NRAL)(?![A-Za-z0-9_])"),
+    "MaxMind key": (
+        ("_mmk",),
+        rf"{DASHED_START}(?P<s>[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)(?![A-Za-z0-9_])",
+    ),
 }
 # Options of commands that hold a password: kind -> (hints, what must be before it in its line, option).
 COMMANDS: dict[str, tuple[tuple[str, ...], str, str]] = {
@@ -194,16 +203,24 @@ def is_login(match: re.Match[str], secret: str) -> bool:
         return False
 
 
+def is_drawn(match: re.Match[str], secret: str) -> bool:
+    """Return whether a value has a digit, and is no name of a variable."""
+    return bool(re.search(r"\d", secret)) and not VARIABLE.fullmatch(secret)
+
+
 def is_in_cookie(match: re.Match[str], secret: str) -> bool:
     return bool(COOKIE.search(line_before(match)))
 
 
+VARIABLE = re.compile(r"[A-Za-z_]\w*(?:[.(\[].*|_\w*)|\d+")
 COOKIE = re.compile(r"(?i)\bcookie:")
 CHECKS: dict[str, Check] = {
     "Telegram token": is_bot_token,
     "Discord token": lambda match, secret: looks_random(secret),
     "Docker login": is_login,
     "session cookie": is_in_cookie,
+    "authorization": is_drawn,
+    "npm auth": is_drawn,
 }
 PLACEHOLDER = re.compile(r"(?i)[-x*.…_]{3,}|pass(?:word|wd)?|your[-_]?\w*|\$.*|%.*%|\{.*")
 # A part of a pattern that is found sooner than the whole.

@@ -11,7 +11,7 @@ MIN_SPOKEN, MIN_DRAWN = 6, 8  # characters of a secret in a sentence, and of one
 MAX_DIGITS = 16  # of a secret that is a number
 MAX_WORDED = 0.7  # the share of words in a secret after a common word
 QUOTE, NO_QUOTE = r"\\{0,3}[\"'`]", r"(?:\\{0,3}[\"'`]\]?|[*_]{1,2})?"
-IN_QUOTES = r"\\{0,3}(?:\"(?P<d>[^\"\n]{4,})\"|'(?P<q>[^'\n]{4,})'|`(?P<b>[^`\n]{4,200})`)"
+IN_QUOTES = r"\\{0,3}(?:\"(?P<d>[^\"\n]{4,})\"|'(?P<q>[^'\n]{4,})'|`(?P<b>[^`\s]{4,200})`)"
 BARE = r"(?P<s>[^\s\"'`,;&|)}\]<>({\[]{4,})"
 # password = x, "password": "x", **Password:** x, password: str = "x"
 ASSIGNED = re.compile(
@@ -31,14 +31,14 @@ VERBS = (
 OF = r"for|of|on|to|from|in|at|für|von|vom|zum|pour|du|de|del|para|per|da|do|di|voor|för|til|для|от"
 # The password for the server is x; 密码是x; | password | x |
 SPOKEN = re.compile(
-    rf"{NO_QUOTE}(?:[ ](?:{OF})(?:[ ][^\s:=]{{1,24}}){{1,4}}?|[ ]?\([^()\n]{{1,40}}\))?"
+    rf"{NO_QUOTE}(?:[ ](?:{OF})(?:[ ][^\s:=\"',;()]{{1,24}}){{1,4}}?|[ ]?\([^()\n]{{1,40}}\))?"
     rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}|[ ]?(?:は|が|是|为|為|就是|改为|改成|设为|設為|은|는|이|가)[ :]?"
     r"|[*_]{0,2}[ ]?[:=][*_]{0,2}[ ]{0,3}|[ ]{0,20}[|\t][ \t]{0,20}|[ ]{1,3}(?=[\"'`]))"
-    r"[\"'`“”„«»「『‘’*(]{0,2}(?P<v>[!-~]{4,200})"
+    r"[\"'`“”„«»「『‘’*(]{0,2}(?P<v>[!#-&*+\-./0-9:=?-Z^_a-z~]{4,200})"
 )
 # On the next line that is not empty, alone there.
 NEXT_LINE = re.compile(
-    r"[\"'`*_]{0,3}[ \t]{0,5}[:=]?[*_]{0,2}[ \t]{0,5}(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,40}){1,3}[`\"']?(?P<v>[!-~]{4,200}?)[`\"']?[ \t]{0,5}"
+    r"[\"'`*_]{0,3}[ \t]{0,5}[:=]?[*_]{0,2}[ \t]{0,5}(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,40}){1,3}[`\"']?(?P<v>[!#-&*+\-./0-9:=?-Z^_a-z~]{4,200}?)[`\"']?[ \t]{0,5}"
     r"(?=\r?\n|\\r\\n|\\n|\Z)"
 )
 OPTION = re.compile(rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;&-][^\s\"'`<>|;&]{{3,200}}))")
@@ -46,11 +46,11 @@ SET_BEFORE = re.compile(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}
 
 # Values after such a name, in code and prose, that are not secrets.
 NO_VALUE = re.compile(
-    r"(?i)(?:true|false|null|none|nil|undefined|string|str|int|bool|text|optional\b.*|required|changeme|change[-_ ]?me|tbd"
+    r"(?i)(?:.*(?:…|\.\.\.)|\d{4}_[a-z]\w*|\?.*|true|false|null|none|nil|undefined|string|str|int|bool|text|optional\b.*|required|changeme|change[-_ ]?me|tbd"
     r"|[-x*.•●…_#?+=~]{3,}|\$.*|%.*|\{.*|<.*|#\{.*|process\.env.*|os\.(?:environ|getenv).*|env[.(\[].*|self\..*|this\..*"
     r"|settings\..*|config\..*|args?\..*|request\..*|get\w*\(.*|input\(.*|\[redacted.*|\(?(?:redacted|hidden|masked|omitted|removed)\)?"
     r"|example|your[-_ ].*|my[-_ ]?\w+|(?:\.{0,2}|~)/[\w./-]*|[a-z]{2,12}:/.*|arn:.*|(?:env|vault|file|ref|secretref|ssm|sm|op):.*"
-    r"|[:@!&][\w.]*|enter[-_ ].*|insert[-_ ].*|placeholder.*|dummy.*|\[.*\]?)"
+    r"|[:@!&][\w.]*|:\w+:.*|enter[-_ ].*|insert[-_ ].*|placeholder.*|dummy.*|\[.*\]?)"
 )
 CODE = re.compile(
     r"[A-Za-z_](?:\w*(?:[.(\[]|->|::).*|[^\W_]*_\w*)"
@@ -111,8 +111,14 @@ def find_value(text: str, name: re.Match[str]) -> Place | None:
             else None
         )
     elif found := ENCLOSED.match(text, end):
-        return place_value(found) if sure and has_mixture(found[found.lastgroup or 0]) else None
+        return place_value(found) if sure and is_enclosed_secret(found, name["name"]) else None
     return find_spoken(text, name, sure=sure)
+
+
+def is_enclosed_secret(match: re.Match[str], name: str) -> bool:
+    value = match[match.lastgroup or 0]
+    is_call = match[0].startswith("(")  # of a function such as first_pass("a1")
+    return not (name == "pass" and is_call) and has_mixture(value) and is_literal(value)
 
 
 def place_value(match: re.Match[str]) -> Place:

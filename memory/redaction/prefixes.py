@@ -203,7 +203,7 @@ _rests = {
     for prefix in sorted(prefixes.split(), key=len, reverse=True)
 }
 _prefixes = sorted(_rests, key=len, reverse=True)
-ANY_PREFIX = re.compile(join_forms(frozenset(_rests)))
+ANY_PREFIX = re.compile(f"(?=({join_forms(frozenset(_rests))}))")  # also where one begins within another
 
 
 def find_prefixed(text: str, long_words: str, spans: Spans) -> None:

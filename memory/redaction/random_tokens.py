@@ -10,8 +10,11 @@ MIN_LENGTH = 32  # characters
 MIN_ENTROPY = 4.0  # bits a character
 MAX_LENGTH = 128
 RUN = re.compile(rf"[A-Za-z0-9_+-]{{{MIN_LENGTH},}}={{0,2}}")
-REST_OF_ESCAPE = re.compile(r"[nrt]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}")
-ESCAPED_ENDS = ("\\n", "\\r", "\\t", '\\"')
+RESTS_OF_ESCAPES = {
+    "\\": re.compile(r"[nrt]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"),
+    "%": re.compile(r"[0-9a-fA-F]{2}"),
+}
+ESCAPE = re.compile(r"\\(?:[nrt\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
 BEFORE_HASH = re.compile(
     r"(?i)sha\d{1,3}[-:=]|h1:|md5[-:=]|integrity|checksum|digest|base64,|=\?[\w-]{1,20}\?[bq]\?|//\S*#\Z"
 )
@@ -23,21 +26,24 @@ ALPHABET = re.compile("abcdefgh|ABCDEFGH|stuvwxyz|STUVWXYZ|23456789")
 def find_random(text: str, spans: Spans) -> None:
     """Add the tokens of 32 characters or more that look random."""
     for run in RUN.finditer(text):
-        start, end = run.span()
-        if text[start - 1 : start] == "\\":  # of an escaped line end, which is no part of it, or of a path
-            escape = REST_OF_ESCAPE.match(run[0])
-            start = escape.end() + start if escape else end
+        start, end = skip_escape(text, run.start()), run.end()
         token = text[start:end]
-        if MIN_LENGTH <= len(token.rstrip("=")) <= MAX_LENGTH and looks_random(token):
-            if not is_data(text, start, end):
-                spans.add(start, end, "high entropy")
+        is_long = MIN_LENGTH <= len(token.rstrip("=")) <= MAX_LENGTH
+        if is_long and looks_random(token) and not is_data(text, start, end):
+            spans.add(start, end, "high entropy")
+
+
+def skip_escape(text: str, start: int) -> int:
+    """Return where a token begins whose first letters are the rest of an escape, as of a line end."""
+    rest = RESTS_OF_ESCAPES.get(text[start - 1 : start])
+    return found.end() if rest and (found := rest.match(text, start)) else start
 
 
 def is_data(text: str, start: int, end: int) -> bool:
     """Return whether a token is a checksum, a part of a path, or data by what stands before it."""
-    before, after = text[max(0, start - 120) : start], text[end : end + 2]
+    before, after = text[max(0, start - 120) : start], text[end : end + 1]
     word = "" if not before or before[-1].isspace() else before.split()[-1]
-    in_path = before.endswith(("/", "@")) or (after[:1] in ("/", "\\") and after not in ESCAPED_ENDS)
+    in_path = before.endswith(("/", "@", "\\")) or after == "/" or (after == "\\" and not ESCAPE.match(text, end))
     return bool(in_path or BEFORE_HASH.search(word) or HASH.match(text, start))
 
 
