@@ -21,7 +21,8 @@ VALUE = (
 
 # Every pattern takes linear time: a match starts where no other match can start within it, or
 # has a bounded length.
-# kind -> (hints: parts of the folded text of which one must occur, so that most patterns are never run; pattern).
+# kind -> (hints: parts of the folded text of which one must occur, so that most patterns are never run;
+# pattern).
 # Where a pattern has groups, the last one that matched is the secret.
 TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     "private key": (
@@ -58,7 +59,8 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "authorization": (
         ("authorization",),
-        r"(?i)authorization[\"']?\s{0,5}[:=]\s{0,5}[\"']?(?P<s>[A-Za-z0-9._~+/-]{16,}=*)(?![A-Za-z0-9._~+/=(\[ -])",
+        r"(?i)authorization[\"']?\s{0,5}[:=]\s{0,5}[\"']?"
+        r"(?P<s>[A-Za-z0-9._~+/-]{16,}=*)(?![A-Za-z0-9._~+/=(\[ -])",
     ),
     "password": (
         ("://",),
@@ -72,7 +74,9 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "SQL password": (
         ("identified", "password '"),
-        r"(?i)(?:(?:(?:user|grant|role|create|alter)\b[^\n;]{0,200}?\sidentified|(?-i:IDENTIFIED))\s{1,5}(?:with\s{1,5}\S{1,40}\s{1,5})?by|(?:with|encrypted)\s{1,5}password)\s{1,5}"
+        r"(?i)(?:(?:(?:user|grant|role|create|alter)\b[^\n;]{0,200}?\sidentified"
+        r"|(?-i:IDENTIFIED))\s{1,5}(?:with\s{1,5}\S{1,40}\s{1,5})?by|(?:with"
+        r"|encrypted)\s{1,5}password)\s{1,5}"
         r"'(?P<s>[^'\n]{4,200})'",
     ),
     "vault login": (("vault login",), rf"(?<=vault login[ ])(?=[^\s=]{{0,60}}\d){VALUE}(?!\S)"),
@@ -82,7 +86,8 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "piped password": (
         ("--password-stdin", "sudo -S", "chpasswd", "--stdin"),
-        r"(?:echo|printf)[ ](?:-n[ ])?(?:\"(?P<s>[^\"\n$]{3,200})\"|'(?P<t>[^'\n]{3,200})'|(?P<u>[^\s\"'$|]{3,200}))[ ]?\|"
+        r"(?:echo|printf)[ ](?:-n[ ])?(?:\"(?P<s>[^\"\n$]{3,200})\"|'(?P<t>[^'\n]{3,200})'"
+        r"|(?P<u>[^\s\"'$|]{3,200}))[ ]?\|"
         r"[ ]?(?:sudo|docker|podman|helm|chpasswd|passwd)[^\n|]{0,200}?(?:-S\b|-stdin|chpasswd)",
     ),
     "openssl password": (("pass:",), r"openssl\s[^\n]{0,200}?[\s\"'=]pass:(?P<s>[^\s\"'$]{3,200})"),
@@ -178,7 +183,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "htpasswd password": (
         ("htpasswd",),
         "htpasswd",
-        rf"(?<=\s)-[A-Za-z]{{0,4}}b[A-Za-z]{{0,4}}[ \t]{{1,5}}\S{{1,{MAX_NAME}}}[ \t]{{1,5}}\S{{1,{MAX_NAME}}}[ \t]{{1,5}}{VALUE}",
+        rf"(?<=\s)-[A-Za-z]{{0,4}}b[A-Za-z]{{0,4}}[ \t]{{1,5}}\S{{1,{MAX_NAME}}}"
+        rf"[ \t]{{1,5}}\S{{1,{MAX_NAME}}}[ \t]{{1,5}}{VALUE}",
     ),
 }
 END_OF_KEY = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")

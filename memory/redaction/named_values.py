@@ -15,7 +15,8 @@ IN_QUOTES = r"\\{0,3}(?:\"(?P<d>[^\"\n]{4,})\"|'(?P<q>[^'\n]{4,})'|`(?P<b>[^`\s]
 BARE = r"(?P<s>[^\s\"'`,;&|)}\]<>({\[]{4,})"
 # password = x, "password": "x", **Password:** x, password: str = "x"
 ASSIGNED = re.compile(
-    rf"{NO_QUOTE}(?P<sep>\s{{0,20}}(?:=>|:=|\?=|={{1,3}}|:(?:[ ]?[A-Za-z_.]{{1,30}}[ ]?=)?|(?<=[a-z])\[\]=)[*_]{{0,2}}[ \t]{{0,20}})"
+    rf"{NO_QUOTE}(?P<sep>\s{{0,20}}(?:=>|:=|\?=|={{1,3}}|:(?:[ ]?[A-Za-z_.]{{1,30}}[ ]?=)?"
+    rf"|(?<=[a-z])\[\]=)[*_]{{0,2}}[ \t]{{0,20}})"
     rf"(?:(?:\n[ \t]{{0,40}})?[bfruBFRU]{{0,2}}{IN_QUOTES}|{BARE})"
 )
 # {"name": "PASSWORD", "value": "x"}, <add key="password" value="x">
@@ -25,20 +26,23 @@ PAIRED = re.compile(
 # <password>x</password>, define("PASSWORD", "x"), setPassword("x")
 ENCLOSED = re.compile(rf">(?P<x>[^<>\n]{{4,200}})</|(?:{QUOTE}\s?,|\()\s?{IN_QUOTES}\s?\)")
 VERBS = (
-    r"is|was|are|be|will be|has been|now|still|set to|changed to|reset to|equals|ist|lautet|war|jetzt|est|était|es|era|ahora|è|é|ora|agora"
+    r"is|was|are|be|will be|has been|now|still|set to|changed to|reset to|equals|ist|lautet|war|jetzt|est"
+    r"|était|es|era|ahora|è|é|ora|agora"
     r"|är|er|on|jest|je|to|это|теперь|adalah|ialah|là|है|هو|هي|היא|הוא|คือ|->|→|–|—|-"
 )
 OF = r"for|of|on|to|from|in|at|für|von|vom|zum|pour|du|de|del|para|per|da|do|di|voor|för|til|для|от"
 # The password for the server is x; 密码是x; | password | x |
 SPOKEN = re.compile(
     rf"{NO_QUOTE}(?:[ ](?:{OF})(?:[ ][^\s:=\"',;()]{{1,24}}){{1,4}}?|[ ]?\([^()\n]{{1,40}}\))?"
-    rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}|[ ]?(?:は|が|是|为|為|就是|改为|改成|设为|設為|은|는|이|가)[ :]?"
+    rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}|[ ]?(?:は"
+    rf"|が|是|为|為|就是|改为|改成|设为|設為|은|는|이|가)[ :]?"
     r"|[*_]{0,2}[ ]?[:=][*_]{0,2}[ ]{0,3}|[ ]{0,20}[|\t][ \t]{0,20}|[ ]{1,3}(?=[\"'`]))"
     r"[\"'`“”„«»「『‘’*(]{0,2}(?P<v>[!#-&*+\-./0-9:=?-Z^_a-z~]{4,200})"
 )
 # On the next line that is not empty, alone there.
 NEXT_LINE = re.compile(
-    r"[\"'`*_]{0,3}[ \t]{0,5}[:=]?[*_]{0,2}[ \t]{0,5}(?:(?:\r?\n|\\r\\n|\\n)[ \t>]{0,40}){1,3}[`\"']?(?P<v>[!#-&*+\-./0-9:=?-Z^_a-z~]{4,200}?)[`\"']?[ \t]{0,5}"
+    r"[\"'`*_]{0,3}[ \t]{0,5}[:=]?[*_]{0,2}[ \t]{0,5}(?:(?:\r?\n|\\r\\n"
+    r"|\\n)[ \t>]{0,40}){1,3}[`\"']?(?P<v>[!#-&*+\-./0-9:=?-Z^_a-z~]{4,200}?)[`\"']?[ \t]{0,5}"
     r"(?=\r?\n|\\r\\n|\\n|\Z)"
 )
 OPTION = re.compile(rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;&-][^\s\"'`<>|;&]{{3,200}}))")
@@ -46,10 +50,14 @@ SET_BEFORE = re.compile(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}
 
 # Values after such a name, in code and prose, that are not secrets.
 NO_VALUE = re.compile(
-    r"(?i)(?:.*(?:…|\.\.\.)|\d{4}_[a-z]\w*|\?.*|true|false|null|none|nil|undefined|string|str|int|bool|text|optional\b.*|required|changeme|change[-_ ]?me|tbd"
-    r"|[-x*.•●…_#?+=~]{3,}|\$.*|%.*|\{.*|<.*|#\{.*|process\.env.*|os\.(?:environ|getenv).*|env[.(\[].*|self\..*|this\..*"
-    r"|settings\..*|config\..*|args?\..*|request\..*|get\w*\(.*|input\(.*|\[redacted.*|\(?(?:redacted|hidden|masked|omitted|removed)\)?"
-    r"|example|your[-_ ].*|my[-_ ]?\w+|(?:\.{0,2}|~)/[\w./-]*|[a-z]{2,12}:/.*|arn:.*|(?:env|vault|file|ref|secretref|ssm|sm|op):.*"
+    r"(?i)(?:.*(?:…|\.\.\.)|\d{4}_[a-z]\w*|\?.*|true|false|null|none|nil|undefined|string|str|int|bool"
+    r"|text|optional\b.*|required|changeme|change[-_ ]?me|tbd"
+    r"|[-x*.•●…_#?+=~]{3,}|\$.*|%.*|\{.*|<.*|#\{.*|process\.env.*|os\.(?:environ|getenv).*|env[.(\[].*"
+    r"|self\..*|this\..*"
+    r"|settings\..*|config\..*|args?\..*|request\..*|get\w*\(.*|input\(.*|\[redacted.*|\(?(?:redacted"
+    r"|hidden|masked|omitted|removed)\)?"
+    r"|example|your[-_ ].*|my[-_ ]?\w+|(?:\.{0,2}|~)/[\w./-]*|[a-z]{2,12}:/.*|arn:.*|(?:env|vault|file"
+    r"|ref|secretref|ssm|sm|op):.*"
     r"|[:@!&][\w.]*|:\w+:.*|enter[-_ ].*|insert[-_ ].*|placeholder.*|dummy.*|\[.*\]?)"
 )
 CODE = re.compile(
@@ -58,12 +66,15 @@ CODE = re.compile(
 WORD = re.compile(r"[^\W\d]+(?:[-/.'’][^\W\d]+)*[.!?:]?")
 # Words of sentences and of labels: a text in quotes that has one is a message, not a secret.
 SENTENCE = re.compile(
-    r"(?i)(?:^|\s)(?:the|a|an|your|is|are|was|to|for|of|and|or|not|must|please|enter|with|new|no|in|on|this|der|die|das|ihr|le|la|les|el|su)\s"
+    r"(?i)(?:^|\s)(?:the|a|an|your|is|are|was|to|for|of|and|or|not|must|please|enter|with|new|no|in|on"
+    r"|this|der|die|das|ihr|le|la|les|el|su)\s"
 )
 # What has letters and digits, but is a name of something.
 NO_SECRET = re.compile(
-    r"(?i)(?:\d{1,4}[-_. ]?[a-z]{1,14}|v?\d+(?:[.:/,_-]\d+)+\w*|(?:sha|md|base|utf|aes|argon|pbkdf|oauth|[rhep]s|x|ed|rsa|http|ipv|oidc|saml|uuid)[-_]?\d.*"
-    r"|[a-z]+[-_]?\d{1,2}|\w+(?:[-/]\w+)*\.[a-z]{2,4}|[A-Z]{2,9}[-/](?:[A-Z]{1,6})?\d+|#\d+|[^@\s]+@[^@\s]+\.[a-z]{2,}|0x[0-9a-f]{1,8}|[a-z_]\w*\(.*|.*[({\[<>\\].*)"
+    r"(?i)(?:\d{1,4}[-_. ]?[a-z]{1,14}|v?\d+(?:[.:/,_-]\d+)+\w*|(?:sha|md|base|utf|aes|argon|pbkdf|oauth"
+    r"|[rhep]s|x|ed|rsa|http|ipv|oidc|saml|uuid)[-_]?\d.*"
+    r"|[a-z]+[-_]?\d{1,2}|\w+(?:[-/]\w+)*\.[a-z]{2,4}|[A-Z]{2,9}[-/](?:[A-Z]{1,6})?\d+|#\d+"
+    r"|[^@\s]+@[^@\s]+\.[a-z]{2,}|0x[0-9a-f]{1,8}|[a-z_]\w*\(.*|.*[({\[<>\\].*)"
 )
 LETTER, DIGIT, SIGN = re.compile(r"[A-Za-z]"), re.compile(r"\d"), re.compile(r"[!@#$%^&*+=?~](?=.)")
 TRAILING = ".,;:!?)]}>»”’\"'`*|"

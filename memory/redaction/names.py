@@ -8,10 +8,14 @@ from memory.redaction.tries import JOINER, join_forms
 
 # What follows such a name is a secret unless it looks like code or prose.
 PASSWORDS = (
-    "password passwd passphrase passcode passwort kennwort losungswort zugangscode wachtwoord lösenord adgangskode kodeord"
-    " passord salasana hasło haslo heslo jelszó jelszo parolă şifre sifre lozinka geslo zaporka mdp contraseña contrasena"
-    " contrasenya senha pasahitza parool parole slaptažodis пароль парола лозинка κωδικός συνθηματικό סיסמה סיסמא"
-    " गुप्तशब्द पासवर्ड পাসওয়ার্ড รหัสผ่าน 密码 密碼 口令 暗号 暗證 パスワード パスフレーズ 暗証番号 合言葉 비밀번호 패스워드 암호"
+    "password passwd passphrase passcode passwort kennwort losungswort zugangscode wachtwoord lösenord"
+    " adgangskode kodeord"
+    " passord salasana hasło haslo heslo jelszó jelszo parolă şifre sifre lozinka geslo zaporka mdp"
+    " contraseña contrasena"
+    " contrasenya senha pasahitza parool parole slaptažodis пароль парола лозинка κωδικός συνθηματικό"
+    " סיסמה סיסמא"
+    " गुप्तशब्द पासवर्ड পাসওয়ার্ড รหัสผ่าน 密码 密碼 口令 暗号 暗證"
+    " パスワード パスフレーズ 暗証番号 合言葉 비밀번호 패스워드 암호"
     " 密钥 密鑰 金鑰 私钥 令牌 秘密鍵 비밀키"
 ).split()
 PASSWORD_PHRASES = (
@@ -164,9 +168,12 @@ NAME = re.compile(rf"(?P<name>{join_forms(_sure | _words)})(?:_?\d{{1,2}})?(?![a
 BEFORE_HINT, AFTER_HINT = 20, 30  # characters around a hint, more than any name has
 # Every name has one of them.
 PARTS = (
-    "pass key pwd secret token code pin wort clave senha cred segret parol jeton zugang geheim mdp wachtw senord kodeord"
-    " adgang salasana haslo heslo jelsz ifre lozinka geslo zaporka contrase parool slapta palabra palavra kata pasah"
-    " phrase chave chiave cle schl hasł lösen şif κωδ συνθ парол лоз ключ токен секрет סיסמ गुप पास পাস รหัส 密 口令"
+    "pass key pwd secret token code pin wort clave senha cred segret parol jeton zugang geheim mdp"
+    " wachtw senord kodeord"
+    " adgang salasana haslo heslo jelsz ifre lozinka geslo zaporka contrase parool slapta palabra"
+    " palavra kata pasah"
+    " phrase chave chiave cle schl hasł lösen şif κωδ συνθ парол лоз ключ токен секрет סיסמ गुप पास পাস"
+    " รหัส 密 口令"
     " 令牌 暗 金 私钥 スワ スフレ 合言 キー シーク トーク 비밀 패스 암호 토큰 키 khẩu مرور السر عبور clé"
 ).split()
 HINTS = sorted({unicodedata.normalize(form, part) for form in ("NFC", "NFD") for part in PARTS})

@@ -1,7 +1,7 @@
 """Keys and tokens that a service lets begin with letters of its own, by service.
 
-Prefixes, lengths and alphabets are facts of the services' documentation and of the public rule sets of gitleaks,
-trufflehog and secretlint.
+Prefixes, lengths and alphabets are facts, of the services' documentation and of the public rule sets of
+gitleaks, trufflehog and secretlint.
 """
 
 import re

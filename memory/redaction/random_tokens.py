@@ -43,7 +43,9 @@ def is_data(text: str, start: int, end: int) -> bool:
     """Return whether a token is a checksum, a part of a path, or data by what stands before it."""
     before, after = text[max(0, start - 120) : start], text[end : end + 1]
     word = "" if not before or before[-1].isspace() else before.split()[-1]
-    in_path = before.endswith(("/", "@", "\\")) or after == "/" or (after == "\\" and not ESCAPE.match(text, end))
+    in_path = (
+        before.endswith(("/", "@", "\\")) or after == "/" or (after == "\\" and not ESCAPE.match(text, end))
+    )
     return bool(in_path or BEFORE_HASH.search(word) or HASH.match(text, start))
 
 

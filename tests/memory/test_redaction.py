@@ -237,7 +237,7 @@ def test_each_kind_is_replaced_whole(kind, around):
 AROUND = {
     "Slack webhook": "https://hooks.slack.com/services/<T1/B2/abcdefghijkl34>",
     "Discord webhook": f"https://discord.com/api/webhooks/{drawn(18, DIGITS)}/<{drawn(68, DASHED)}>",
-    "Teams webhook": f"https://x.webhook.office.com/webhookb2/<{A_UUID}@{A_UUID}/IncomingWebhook/{drawn(32, HEX)}/{A_UUID}>",
+    "Teams webhook": f"https://x.webhook.office.com/webhookb2/<{A_UUID}@{A_UUID}/Incoming/{drawn(32, HEX)}>",
     "Zapier webhook": "https://hooks.zapier.com/hooks/catch/<1234567/bq3x9k2>",
     "Telegram token": f"https://api.telegram.org/bot123456789:<{drawn(35, DASHED)}>/getMe",
     "Azure key": f"AccountName=x;AccountKey=<{drawn(86, BASE64)}==>;EndpointSuffix=y",
@@ -341,7 +341,8 @@ HIDDEN = ["\u200b", "\u2060", "\ufeff", "\u00ad", "\u200d", "\U000e0041", "\x1b[
 def test_hidden_characters_inside_a_secret(hidden):
     """Put a character that no reader sees between all letters of a secret, and into the text around it."""
     for kind in ("GitHub token", "AWS key id", "Linear key", "Telegram token"):
-        before, secret, after = re.split("[<>]", AROUND.get(kind, f"use <{MADE.get(kind, [''])[0]}> x"), maxsplit=2)
+        example = AROUND[kind] if kind in AROUND else f"use <{MADE[kind][0]}> x"
+        before, secret, after = re.split("[<>]", example, maxsplit=2)
         text = f"a{hidden}b {before}{hidden.join(secret)}{after} c{hidden}d"
         assert redact_text(text) == f"a{hidden}b {before}[redacted: {kind}]{after} c{hidden}d"
     assert redact_text(f"pass{hidden}word: hun{hidden}ter2x") == f"pass{hidden}word: [redacted: named secret]"
@@ -352,8 +353,8 @@ def test_hidden_characters_inside_a_secret(hidden):
 def test_other_forms_of_letters_inside_a_secret(first):
     """Write the letters of a secret in another form, all of them or a few."""
     secret = MADE["AWS key id"][0]
-    letters = ["".join(chr(ord(sign) + first) if sign.isalpha() else sign for sign in part) for part in (secret, secret[:9])]
-    for written in (letters[0], letters[1] + secret[9:]):
+    other = "".join(chr(ord(sign) + first) if sign.isalpha() else sign for sign in secret)
+    for written in (other, other[:9] + secret[9:]):
         assert redact_text(f"Ａ：{written}，Ｂ") == "Ａ：[redacted: AWS key id]，Ｂ"
 
 
