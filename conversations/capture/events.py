@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from conversations.capture import text_cleaning
@@ -164,7 +165,7 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
 
 def clean_text(value: Any) -> Any:
     """Return a JSON value without private parts and secrets, which are counted for the response."""
-    return text_cleaning.clean(value, without_secrets)
+    return text_cleaning.clean(value, partial(without_secrets, "event"))
 
 
 def clean_id(value: Any) -> str:

@@ -110,7 +110,7 @@ class MessageEngine:
             raise Invalid("{field} must be a list with at least one message.", field="messages")
         if len(messages) > MAX_MESSAGES:
             raise TooLarge(what="The list", limit=f"{MAX_MESSAGES} messages", field="messages")
-        rows = [build_message(payload, actor) for payload in messages]
+        rows = [build_message(one, actor) for one in c.secrets_found.walk("messages", messages)]
         with open_commit(actor, branch_name, "message.write", write=Write.ADD) as commit:
             return self.add(commit, open_conversation(commit, conversation_id), rows)
 

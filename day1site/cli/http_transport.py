@@ -16,6 +16,7 @@ from day1site.cli.rest import (
     Answer,
     encode_body,
     encode_query,
+    list_redacted,
     require_address,
     session_header,
 )
@@ -69,8 +70,9 @@ class HttpTransport:
     def _send(self, request: Request) -> Answer:
         try:
             with open_url(request, timeout=self.timeout) as answer:
-                note_secrets(int(answer.headers.get(REDACTED) or 0))
-                return self._read(answer)
+                found = self._read(answer)
+                note_secrets(int(answer.headers.get(REDACTED) or 0), list_redacted(found))
+                return found
         except HTTPError as error:
             raise read_refusal(error) from None
         except URLError as error:

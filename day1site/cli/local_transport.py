@@ -22,7 +22,7 @@ from rest_framework.routers import SimpleRouter
 
 from day1site.cli.errors import Refused, name_changed
 from day1site.cli.output import note_secrets
-from day1site.cli.rest import REDACTED, Answer, encode_body, encode_query, session_header
+from day1site.cli.rest import REDACTED, Answer, encode_body, encode_query, list_redacted, session_header
 from memory.actors import Actor
 from memory.api import routes
 from memory.exceptions import Day1Error
@@ -56,7 +56,7 @@ class LocalTransport:
         answer: Answer = json.loads(content) if content else {}
         if response.status_code >= 400:
             raise Refused(answer["code"], answer["detail"])
-        note_secrets(int(response.headers.get(REDACTED) or 0))
+        note_secrets(int(response.headers.get(REDACTED) or 0), list_redacted(answer))
         return answer
 
     def follow_events(self, query: Mapping[str, Any]) -> Iterator[Answer]:

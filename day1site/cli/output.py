@@ -11,6 +11,8 @@ from typing import Any
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 FOLDED = ("essence", "text", "branches", "purpose", "message")  # columns that may be folded
 
+MAX_NAMED = 5  # fields of which a line says that they held secrets
+
 Progress = Callable[[int, int | None], None]
 Row = Sequence[Any]
 
@@ -46,11 +48,13 @@ class Output:
                 self.line(f"{name}: {strip_control(to_text(value))}")
 
 
-def note_secrets(count: int) -> None:
-    """Print that secrets were taken out of what was written."""
+def note_secrets(count: int, fields: Sequence[str] = ()) -> None:
+    """Print that secrets were taken out of what was written, and of which fields."""
     if count:
         label = "1 secret was" if count == 1 else f"{count} secrets were"
-        note(f"{label} not stored: see [redacted: …] in the text.")
+        more = f" and {len(fields) - MAX_NAMED} more" if len(fields) > MAX_NAMED else ""
+        place = ", ".join(fields[:MAX_NAMED]) or "the text"
+        note(f"{label} not stored: see [redacted: …] in {place}{more}.")
 
 
 def note(text: str) -> None:

@@ -14,9 +14,16 @@ SESSION = "Day1-Session"  # the header for the session in whose name is searched
 SESSION_VARIABLE = "DAY1_SESSION"
 REDACTED = "Day1-Redacted"  # the header that counts secrets which were not stored
 
+REDACTED_FIELDS = "redacted_fields"  # in an answer: those that held them
+
 Answer = dict[str, Any]
 Fields = Mapping[str, Any]
 Page = Callable[[dict[str, Any]], Answer]  # the page for the words of its paging
+
+
+def list_redacted(answer: Any) -> list[str]:
+    """Return the names of the fields of which an answer says that they held secrets."""
+    return answer.get(REDACTED_FIELDS, []) if isinstance(answer, dict) else []
 
 
 def require_address(name: str, url: str) -> None:

@@ -56,8 +56,7 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
         caller.count()
         secrets_found.start(caller.actor.project_id)
         found = _answer(tool, caller, arguments)
-        count = secrets_found.take()
-        return {**found, "redacted": count} if count and tool.writes else found
+        return count_redacted(found) if tool.writes else found
     except Day1Error as error:
         handle = error.code == "not_found" and error.data.get("field") == "work"
         raise ToolRefusal(format_refusal(error.code, error.text, HANDLE if handle else "")) from None
@@ -75,6 +74,12 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
         raise _broken(tool) from error
     finally:
         secrets_found.take()  # also of a refused call: the thread's next one may be for another project
+
+
+def count_redacted(found: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer with the number of secrets that were taken out, and the fields that held them."""
+    count, fields = secrets_found.get_count(), secrets_found.list_fields()
+    return {**found, "redacted": count, "redacted_fields": fields} if count else found
 
 
 def format_refusal(code: str, text: str, do: str = "") -> str:
@@ -103,7 +108,7 @@ def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[st
         again = Call(caller, arguments)
         again.take("idempotency_key", c.plain_text)
         again.store = store and (lambda found: store(make_answer(found)))
-        return make_answer(tool.run(again))
+        return make_answer(count_redacted(tool.run(again)))
 
     engine = IdempotencyEngine()
     run = engine.run_long if tool.long else engine.run_once

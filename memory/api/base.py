@@ -24,6 +24,8 @@ Handler = Callable[..., Response]
 ETAG = re.compile(r'(?:W/)?"([^"\x00-\x20]*)"')
 OURS = re.compile(r"(\d{1,18})-[0-9a-f]{16}")
 REDACTED = "Day1-Redacted"
+REDACTED_FIELDS = "redacted_fields"  # in the answer of a write
+WRITES = frozenset(("POST", "PUT", "PATCH"))
 MAX_STORED_BYTES = 256 * 1024  # of an answer; a longer one is stored shortened
 STORED_WIDTHS = (1000, 200, 48)  # characters of a value, tried in this order
 REPLAYED = "Idempotency-Replayed"
@@ -33,6 +35,7 @@ class Resource(ViewSet):
     """A ViewSet whose POST requests support Idempotency-Key."""
 
     reads = False  # a POST that only reads: it may be repeated, and no answer is stored
+    names_redacted = True  # whether the answer of a write names the fields that held secrets
     long_actions: frozenset[str] = frozenset()  # POSTs that read for long before they lock: see keep_answer
     _store: Store | None = None
 
@@ -52,8 +55,10 @@ class Resource(ViewSet):
             secrets_found.take()  # also after an error: the thread's next call may be for another project
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add a header with the number of secrets redacted in the request."""
+        """Add what was redacted in the request: a header with the number, and the names of the fields."""
         response = super().finalize_response(request, response, *args, **kwargs)
+        if self.names_redacted and request.method in WRITES and response.status_code < 400:
+            response.data = name_redacted(response.data)
         if count := secrets_found.take():
             response.headers[REDACTED] = str(count)
         return response
@@ -91,11 +96,17 @@ class Resource(ViewSet):
         return lambda result: store(self._make_answer(render(result), status.HTTP_200_OK))
 
     def _make_answer(self, data: Any, code: int) -> Answer:
-        return Answer(code, kept_text(self.storable_data(data)))
+        return Answer(code, kept_text(name_redacted(self.storable_data(data))))
 
     def storable_data(self, data: Any) -> Any:
         """Return the part of an answer that may be stored."""
         return data
+
+
+def name_redacted(data: Any) -> Any:
+    """Return an answer with the names of the fields that held secrets, where there are any."""
+    fields = secrets_found.list_fields()
+    return {**data, REDACTED_FIELDS: fields} if fields and isinstance(data, dict) else data
 
 
 def kept_text(data: Any) -> str:

@@ -12,6 +12,7 @@ from rest_framework import serializers as s
 from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.access import SESSION_HEADER
+from memory.api.base import REDACTED_FIELDS
 from memory.api.filters import (
     FactFilterSet,
     KeyFilterSet,
@@ -37,6 +38,18 @@ PATHS = {
 }  # any other is an id
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
+
+REDACTION: Schema = {
+    "type": "object",
+    "properties": {
+        REDACTED_FIELDS: {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The fields that held secrets, which were not stored; missing for none. Those of one of"
+            " several items are named with its place, such as facts[2].tags.",
+        }
+    },
+}
 
 
 # ---- parameters ------------------------------------------------------------------------------------
@@ -363,6 +376,7 @@ def complete_schema(result: Schema, generator: Any, request: Any, public: bool) 
     """Add what applies to all routes: problems, idempotency keys, refusal of unknown fields."""
     components = result["components"]
     components["schemas"]["Problem"] = build_problem_schema()
+    components["schemas"]["Redaction"] = REDACTION
     components["responses"] = {name: build_refusal(text) for name, text in REFUSALS.values()}
     for name, component in components["schemas"].items():
         if name.endswith("Input") or name == "TimeRange":
@@ -382,6 +396,14 @@ def strip_marks(part: Any) -> None:
         strip_marks(inner)
 
 
+def add_redaction(responses: Schema) -> None:
+    """Say that the answer of a write names the fields that held secrets."""
+    for code, response in responses.items():
+        content = response.get("content", {}).get("application/json", {})
+        if code in ("200", "201", "202") and "$ref" in content.get("schema", {}):
+            content["schema"] = {"allOf": [content["schema"], {"$ref": "#/components/schemas/Redaction"}]}
+
+
 def complete_operation(method: str, operation: Schema, reads: bool) -> None:
     operation.pop("description", None)  # the docstring of the class, which is meant for developers
     for parameter in operation.get("parameters", []):
@@ -389,6 +411,8 @@ def complete_operation(method: str, operation: Schema, reads: bool) -> None:
             parameter["schema"] = PATHS.get(parameter["name"], {"type": "string", "format": "uuid"})
     if method == "post" and not reads:
         operation.setdefault("parameters", []).append(ONCE)
+    if method in ("post", "put", "patch") and not reads:
+        add_redaction(operation["responses"])
     left_out = WITHOUT_BODY if method == "get" else set()
     if {} in operation.get("security", [{}]):
         left_out = left_out | {"403", "404"}

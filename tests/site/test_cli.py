@@ -102,7 +102,7 @@ def test_secrets_are_taken_out_and_told(day1: Day1) -> None:
     _, _, err = day1("write-fact", "The login is https://me:hunter2@example.com/a", "--tag", "api_key=abcd1")
     assert newest().fact_text == "The login is https://me:[redacted: password]@example.com/a"
     assert newest().tags == ["api_key=[redacted: named secret]"]
-    assert err == "2 secrets were not stored: see [redacted: …] in the text.\n"
+    assert err == "2 secrets were not stored: see [redacted: …] in fact_text, tags.\n"
     assert day1("write-fact", "No secret.")[2] == ""
 
 

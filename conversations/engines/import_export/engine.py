@@ -25,6 +25,7 @@ from memory.engines.versions.copies import add_copies
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import Write
 from memory.exceptions import Day1Error, Invalid, TooLarge
+from memory.engines.support.validation import secrets_found
 from memory.redaction import count_marks, redact_all
 
 NAMESPACE = UUID("0d7c8d2e-52f0-5d8a-9a35-6a3c9c1a9d18")
@@ -84,7 +85,8 @@ class ConversationTransfer:
         self, document: Mapping[str, Any], actor: Actor, branch_name: str
     ) -> tuple[Conversation, bool]:
         fields = check_document(document)
-        messages = [build_item(place, item, actor) for place, item in enumerate(fields.pop("messages"))]
+        items = enumerate(secrets_found.walk("messages", fields.pop("messages")))
+        messages = [build_item(place, item, actor) for place, item in items]
         uid = uuid5(NAMESPACE, f"{actor.project_id}:{branch_name}:{compute_digest(document)}")
         with open_commit(actor, branch_name, "conversation.import", write=Write.ADD) as commit:
             for known in commit.visible_rows(Conversation).fetch_by_key("uid", [uid]):

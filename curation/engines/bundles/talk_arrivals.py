@@ -236,7 +236,7 @@ class RelationArrival(Arrival):
 
 def parse_relation(item: Item) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the names of a relation, and its other fields. Raises Invalid."""
-    names = {name: clean_name(name, c.without_secrets(item.get(name))) for name in RELATION_NAMES}
+    names = {name: clean_name(name, c.without_secrets(name, item.get(name))) for name in RELATION_NAMES}
     stated = {name: item[name] for name in RELATION_CHECKS if item.get(name) is not None}
     fields = c.validate(stated, RELATION_CHECKS)
     check_interval(fields.get("valid_from"), fields.get("valid_until"))

@@ -126,7 +126,8 @@ REPEATING: Schema = {
     "idempotency_key": text("Any text of your own: the same call with it again gives the first answer.")
 }
 REDACTED: Schema = {
-    "redacted": whole("How many secrets were taken out before it was stored; missing for none.", 1, 10**9)
+    "redacted": whole("How many secrets were taken out before it was stored; missing for none.", 1, 10**9),
+    "redacted_fields": many("The fields that held them; of several items with their place, as facts[2].tags."),
 }
 ALWAYS: Schema = {
     "branch": text("The branch that was used."),

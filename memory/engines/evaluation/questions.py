@@ -72,7 +72,8 @@ class QuestionEngine:
         find_branch(actor, branch_name)
         if not isinstance(questions, list | tuple) or not 1 <= len(questions) <= MAX_QUESTIONS:
             raise Invalid("{field} needs 1 to {most} entries.", field="questions", most=MAX_QUESTIONS)
-        batch = [check_line(one, at) for at, one in enumerate(questions)]
+        items = c.secrets_found.walk("questions", questions)
+        batch = [check_line(one, at) for at, one in enumerate(items)]
         with transaction.atomic(savepoint=False):
             lock_project(actor)
             known = find_same(actor, branch_name)

@@ -16,7 +16,7 @@ from memory.engines.facts import rules
 from memory.engines.facts.assessment import has_verdict, list_sources
 from memory.engines.facts.known_texts import KnownTexts
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.support.validation import validate
+from memory.engines.support.validation import secrets_found, validate
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import (
     find_named_repository,
@@ -56,7 +56,8 @@ class FactBatch:
     ) -> None:
         self.actor, self.status, self.deduplicate, self.parent = actor, status, deduplicate, parent
         self._stated: tuple[Mapping[str, str], Actor] = ({}, actor.with_origin())
-        self.rows = [self._build_row(index, payload, len(facts)) for index, payload in enumerate(facts)]
+        items = enumerate(secrets_found.walk("facts", facts))
+        self.rows = [self._build_row(index, payload, len(facts)) for index, payload in items]
 
     def _build_row(self, index: int, payload: Mapping[str, Any], count: int) -> Fact:
         try:

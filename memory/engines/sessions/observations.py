@@ -75,7 +75,8 @@ class ObservationEngine:
             raise Invalid("{field} must be a list with at least one observation.", field="observations")
         if len(observations) > MAX_OBSERVATIONS:
             raise TooLarge(what="The list", limit=f"{MAX_OBSERVATIONS} observations", field="observations")
-        rows = [build_observation(payload, actor) for payload in observations]
+        items = c.secrets_found.walk("observations", observations)
+        rows = [build_observation(payload, actor) for payload in items]
         with open_commit(actor, branch_name, "observation.write", write=Write.ADD) as commit:
             return self.add_observations(commit, rows)
 
@@ -206,7 +207,7 @@ def build_observation(payload: Mapping[str, Any], actor: Actor) -> Observation:
         raise Invalid("An observation must be an object.", field="")
     payload = {
         **payload,
-        **{name: c.without_secrets(payload[name]) for name in OBSERVATION_TEXTS if payload.get(name)},
+        **{name: c.without_secrets(name, payload[name]) for name in OBSERVATION_TEXTS if payload.get(name)},
     }
     actor = actor.with_origin(
         **c.validate({k: v for k, v in payload.items() if k in STATED_CHECKS}, STATED_CHECKS)

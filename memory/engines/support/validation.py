@@ -3,9 +3,9 @@
 import json
 import re
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
@@ -16,6 +16,7 @@ from memory.exceptions import Invalid, TooLarge, UnknownField
 from memory.models import Project
 
 Check = Callable[[str, Any], Any]
+Item = TypeVar("Item")
 # An escaped NUL in JSON; after an odd number of backslashes it is the text \\u0000 itself.
 NUL_IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -45,15 +46,15 @@ def redact_stored(check: Check) -> Check:
 
     def check_redacted(name: str, value: Any) -> Any:
         value = check(name, value)
-        if value is None or (found := without_secrets(value)) == value:
+        if value is None or (found := without_secrets(name, value)) == value:
             return value
         return check(name, found)
 
     return check_redacted
 
 
-def without_secrets(value: Any) -> Any:
-    """Return a text or JSON value without its secrets, and count them for the response.
+def without_secrets(name: str, value: Any) -> Any:
+    """Return a text or JSON value without its secrets, and note its name and their number for the response.
 
     In a project that keeps secrets the value is returned as it is.
     """
@@ -61,32 +62,50 @@ def without_secrets(value: Any) -> Any:
     if found != value:
         if secrets_found.are_kept():
             return value
-        secrets_found.add(redaction.count_marks(found) - redaction.count_marks(value))
+        secrets_found.add(name, redaction.count_marks(found) - redaction.count_marks(value))
     return found
 
 
 class SecretsFound:
-    """Counter of the secrets removed from this thread's writes since it was last read."""
+    """The secrets removed from this thread's writes since they were last read: in which fields, how many."""
 
     def __init__(self) -> None:
         self._local = threading.local()
 
     def start(self, project_id: UUID) -> None:
-        """Count anew, for a call that writes to a project."""
-        self._local.count, self._local.project_id = 0, project_id
+        """Begin anew, for a call that writes to a project."""
+        self.take()
+        self._local.project_id = project_id
 
     def are_kept(self) -> bool:
         """Return whether the project of this call stores secrets; False where none is known."""
         project_id = getattr(self._local, "project_id", None)
         return Project.objects.filter(pk=project_id, redact_secrets=False).exists() if project_id else False
 
-    def add(self, count: int) -> None:
+    def add(self, name: str, count: int) -> None:
         self._local.count = getattr(self._local, "count", 0) + max(count, 1)
+        if not hasattr(self._local, "fields"):
+            self._local.fields = {}
+        self._local.fields[f"{getattr(self._local, 'place', '')}{name}"] = None
+
+    def walk(self, name: str, items: Sequence[Item]) -> Iterator[Item]:
+        """Yield the items of a list; the fields of one of several are named by its place, such as facts[2]."""
+        for at, item in enumerate(items):
+            self._local.place = f"{name}[{at}]." if len(items) > 1 else ""
+            yield item
+        self._local.place = ""
+
+    def list_fields(self) -> list[str]:
+        """Return the names of the fields, in the order in which they were checked."""
+        return list(getattr(self._local, "fields", ()))
+
+    def get_count(self) -> int:
+        return getattr(self._local, "count", 0)
 
     def take(self) -> int:
-        """Return the count, and reset it; the call is over."""
-        count: int = getattr(self._local, "count", 0)
-        self._local.count, self._local.project_id = 0, None
+        """Return the number of secrets, and forget all; the call is over."""
+        count = self.get_count()
+        self._local.count, self._local.project_id, self._local.fields, self._local.place = 0, None, {}, ""
         return count
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "ghp_" + (string.ascii_letters + string.digits)[:36]
 TEXT = f"The token is {SECRET}."
 CLEAN = "The token is [redacted: GitHub token]."
-REDACTED = "Day1-Redacted"
+REDACTED, FIELDS = "Day1-Redacted", "redacted_fields"
 
 
 @pytest.fixture
@@ -26,14 +26,31 @@ def test_a_fact(api):
     given = {"fact_text": TEXT, "tags": [SECRET], "metadata": {"password": "hunter2", "n": [TEXT]}}
     answer = api.post("/facts", given)
     assert (answer.status_code, answer[REDACTED]) == (201, "4")  # the essence is made of the clean text
+    assert sorted(answer.json()[FIELDS]) == ["fact_text", "metadata", "tags"]
     row = Fact.objects.all_versions().get()
     assert (row.fact_text, row.essence, row.tags) == (CLEAN, CLEAN, ["[redacted: GitHub token]"])
     assert row.metadata == {"password": "[redacted: named secret]", "n": [CLEAN]}
     again = api.post("/facts", {"fact_text": TEXT})
     assert (again.status_code, again.json()["id"], again[REDACTED]) == (200, str(row.uid), "1")
-    assert REDACTED not in api.post("/facts", {"fact_text": "No secret."})
+    clean = api.post("/facts", {"fact_text": "No secret."})
+    assert (REDACTED in clean, FIELDS in clean.json()) == (False, False)
     changed = api.patch(f"/facts/{row.uid}", {"fact_text": f"Now {SECRET}"})
     assert (changed.json()["fact_text"], changed[REDACTED]) == ("Now [redacted: GitHub token]", "1")
+    assert (changed.json()[FIELDS], FIELDS in api.get(f"/facts/{row.uid}").json()) == (["fact_text"], False)
+
+
+def test_the_answer_names_the_fields_of_each_item(api):
+    facts = [{"fact_text": "Plain."}, {"fact_text": f"A {TEXT}", "tags": [SECRET]}]
+    answer = api.post("/facts/bulk", {"facts": facts}, Idempotency_Key="once")
+    assert sorted(answer.json()[FIELDS]) == ["facts[1].fact_text", "facts[1].tags"]
+    again = api.post("/facts/bulk", {"facts": facts}, Idempotency_Key="once")
+    assert (again["Idempotency-Replayed"], again.json()) == ("true", answer.json())
+    talk = api.post("/conversations", {"title": "Plain"}).json()
+    messages = [{"role": "user", "content": text} for text in ("Plain", TEXT)]
+    written = api.post(f"/conversations/{talk['id']}/messages/batch", {"messages": messages})
+    assert written.json()[FIELDS] == ["messages[1].content"]
+    refusal = api.post("/facts", {"fact_text": TEXT, "confidence": 7})
+    assert (refusal.status_code, FIELDS in refusal.json()) == (400, False)
 
 
 def test_reasons_of_verdicts(api):
