@@ -31,7 +31,7 @@ from memory.models.base import ERASED_MARK
 from memory.models.links import DERIVING
 from memory.models.nodes import next_rid
 
-TITLE = c.text_check(300)
+TITLE = c.redact_stored(c.text_check(300))
 
 
 @dataclass

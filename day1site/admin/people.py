@@ -176,7 +176,10 @@ class Projects(ServerModelAdmin):
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     helps = {"slug": _("Agents name the project by it. Letters, digits and hyphens.")}
-    exclude = [field.name for field in Project._meta.fields if field.name.startswith("dream_")]
+    exclude = [
+        "redact_secrets",  # its maintainers decide that, and it is audited
+        *(field.name for field in Project._meta.fields if field.name.startswith("dream_")),
+    ]
 
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
         """Save a project; a new one gets its branch main, and its maker as first maintainer."""

@@ -36,7 +36,7 @@ SMALL_ORDER = {
 }
 MAX_TRUSTED = 100
 PURPOSE = b"day1 signing keys of bundles"
-NAME = c.text_check(100, min_length=1)
+NAME = c.redact_stored(c.text_check(100, min_length=1))
 UNSIGNED, UNKNOWN, TRUSTED = "unsigned", "unknown_signature", "trusted"
 
 

@@ -28,6 +28,7 @@ from memory.engines.merging.request_rows import NOTHING_TO_MERGE, close_merged, 
 from memory.engines.merging.settling import describe_conflict, load_decisions, load_plan
 from memory.engines.merging.strategies import FAST_FORWARD
 from memory.engines.merging.writes import write_plan
+from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.versions.commits import MERGE, lock_branches, open_commit
 from memory.engines.versions.erased import erased_uids
@@ -136,6 +137,7 @@ def find_target_policy(options: MergeOptions) -> Policy:
 
 
 # ---- the merge -----------------------------------------------------------------------------------------
+CHECK_MESSAGE = c.redact_stored(c.text_check(500))
 
 
 def merge_checked(
@@ -154,6 +156,7 @@ def merge_checked(
     with the result in the transaction of the merge. Raises Conflict.
     """
     check_room(actor.project_id)
+    message = CHECK_MESSAGE("message", message)
     next_rid.ensure_lease()
     for is_last in (False,) * (MAX_TRIES - 1) + (True,):
         check = require_passed(checker(load_plan(options, options.points), options), force)

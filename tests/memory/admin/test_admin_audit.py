@@ -7,11 +7,13 @@ from html import unescape
 import pytest
 import time_machine
 from django.contrib.auth.models import User
+from django.test import Client
 
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.audit.trail import AuditEngine, record_entry
 from memory.engines.facts.engine import FactEngine
+from memory.models import AuditEntry, Project
 from memory.views.labels import ACTION_LABELS
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
@@ -128,3 +130,22 @@ def test_a_time_that_is_none_is_told_and_stays_in_the_form(maintainer, write):
         False,
         False,
     )
+
+
+def test_maintainers_decide_whether_secrets_are_taken_out(
+    project: Project, maintainer: Client, curator: Client
+) -> None:
+    """Turn it off and on: the audit has both, every page of a maintainer warns while it is off."""
+    warning = "Secrets are stored"
+    assert curator.post(f"{HOME}secrets", {"do": "settings"}).status_code == 403
+    assert Project.objects.get(pk=project.pk).redact_secrets
+    assert warning not in maintainer.get(HOME).content.decode()
+    assert maintainer.post(f"{HOME}secrets", {"do": "settings"}).status_code == 302
+    entry = AuditEntry.objects.get(action="project.update")
+    assert entry.detail == {"redact_secrets": False, "before": {"redact_secrets": True}}
+    assert warning in maintainer.get(HOME).content.decode()
+    assert warning not in curator.get(HOME).content.decode()
+    maintainer.post(f"{HOME}secrets", {"do": "settings", "redact_secrets": "on"})
+    assert Project.objects.get(pk=project.pk).redact_secrets
+    assert warning not in maintainer.get(AUDIT).content.decode()
+    assert AuditEntry.objects.filter(action="project.update").count() == 2
