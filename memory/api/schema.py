@@ -45,8 +45,8 @@ REDACTION: Schema = {
         REDACTED_FIELDS: {
             "type": "array",
             "items": {"type": "string"},
-            "description": "The fields that held secrets, which were not stored; missing for none. Those of one of"
-            " several items are named with its place, such as facts[2].tags.",
+            "description": "The fields that held secrets, which were not stored; missing for none. Those of"
+            " one of several items are named with its place, such as facts[2].tags.",
         }
     },
 }

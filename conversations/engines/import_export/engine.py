@@ -20,12 +20,12 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
 from memory.db.retry import retry_methods
+from memory.engines.support.validation import secrets_found
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.copies import add_copies
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import Write
 from memory.exceptions import Day1Error, Invalid, TooLarge
-from memory.engines.support.validation import secrets_found
 from memory.redaction import count_marks, redact_all
 
 NAMESPACE = UUID("0d7c8d2e-52f0-5d8a-9a35-6a3c9c1a9d18")

@@ -127,7 +127,9 @@ REPEATING: Schema = {
 }
 REDACTED: Schema = {
     "redacted": whole("How many secrets were taken out before it was stored; missing for none.", 1, 10**9),
-    "redacted_fields": many("The fields that held them; of several items with their place, as facts[2].tags."),
+    "redacted_fields": many(
+        "The fields that held them; of several items with their place, as facts[2].tags."
+    ),
 }
 ALWAYS: Schema = {
     "branch": text("The branch that was used."),

@@ -86,7 +86,7 @@ class MergeEngine:
         """
         require_on_target(actor, "admin" if force else "merge", target)
         options = build_options(actor, source, target, strategy, ids, decisions)
-        return merge_checked(options, actor, check_message(message), force, keep=keep)
+        return merge_checked(options, actor, message, force, keep=keep)
 
 
 def build_options(

@@ -89,7 +89,7 @@ class SecretsFound:
         self._local.fields[f"{getattr(self._local, 'place', '')}{name}"] = None
 
     def walk(self, name: str, items: Sequence[Item]) -> Iterator[Item]:
-        """Yield the items of a list; the fields of one of several are named by its place, such as facts[2]."""
+        """Yield the items of a list; fields of one of several are named by its place, such as facts[2]."""
         for at, item in enumerate(items):
             self._local.place = f"{name}[{at}]." if len(items) > 1 else ""
             yield item
