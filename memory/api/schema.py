@@ -12,13 +12,13 @@ from rest_framework import serializers as s
 from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
 from memory.api import requests as r
 from memory.api.access import SESSION_HEADER
-from memory.api.base import REDACTED_FIELDS
 from memory.api.filters import (
     FactFilterSet,
     KeyFilterSet,
     SnapshotFilterSet,
     WorkspaceFilterSet,
 )
+from memory.api.redaction_schema import REDACTION, add_redaction
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
 from memory.engines.fields.orders import KEYS, SNAPSHOTS, WORKSPACES
 from memory.engines.fields.policies import POLICY
@@ -38,18 +38,6 @@ PATHS = {
 }  # any other is an id
 TAG = '(W/)?"[!#-~]*"'
 TAGS = rf"^(\*|{TAG}( ?, ?{TAG})*)$"  # the values of If-Match; another If-None-Match matches nothing
-
-REDACTION: Schema = {
-    "type": "object",
-    "properties": {
-        REDACTED_FIELDS: {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The fields that held secrets, which were not stored; missing for none. Those of"
-            " one of several items are named with its place, such as facts[2].tags.",
-        }
-    },
-}
 
 
 # ---- parameters ------------------------------------------------------------------------------------
@@ -394,14 +382,6 @@ def strip_marks(part: Any) -> None:
         part.pop("x-spec-enum-id", None)
     for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
         strip_marks(inner)
-
-
-def add_redaction(responses: Schema) -> None:
-    """Say that the answer of a write names the fields that held secrets."""
-    for code, response in responses.items():
-        content = response.get("content", {}).get("application/json", {})
-        if code in ("200", "201", "202") and "$ref" in content.get("schema", {}):
-            content["schema"] = {"allOf": [content["schema"], {"$ref": "#/components/schemas/Redaction"}]}
 
 
 def complete_operation(method: str, operation: Schema, reads: bool) -> None:

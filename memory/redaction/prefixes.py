@@ -104,7 +104,7 @@ SECRET_STORES = {
     "1Password key": ("A3-", "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     "age key": ("AGE-SECRET-KEY-1", f"[A-Z0-9]{{58}}{END}"),
     "OpenShift token": ("sha256~", f"[{DASHED}]{{43}}{DASHED_END}"),
-    "Day1 key": ("day1_", f"(?=[A-Za-z_]{{0,40}}[0-9])[{WORD}]{{8}}_[{DASHED}]{{20,}}"),
+    "Day1 key": ("day1_", f"(?=[a-z_]{{0,50}}[A-Z0-9])[{WORD}]{{8}}_[{DASHED}]{{20,}}"),
 }
 CHATS = {
     "Slack token": (
