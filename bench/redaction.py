@@ -2,8 +2,8 @@
 
   .venv/bin/python -m bench.redaction [--show] [FOLDER ...]
 
-Without folders it reads the standard library, Django and the docs of this project. ``--show`` prints each place
-for a person to judge. Exit status 1 when a folder has more than five in 10,000 lines.
+Without folders it reads the standard library, Django and the docs of this project. ``--show`` prints each
+place for a person to judge. Exit status 1 when a folder has more than five in 10,000 lines.
 """
 
 import argparse

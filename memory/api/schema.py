@@ -363,8 +363,7 @@ def without_slash(endpoints: list[tuple]) -> list[tuple]:
 def complete_schema(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
     """Add what applies to all routes: problems, idempotency keys, refusal of unknown fields."""
     components = result["components"]
-    components["schemas"]["Problem"] = build_problem_schema()
-    components["schemas"]["Redaction"] = REDACTION
+    components["schemas"] |= {"Problem": build_problem_schema(), "Redaction": REDACTION}
     components["responses"] = {name: build_refusal(text) for name, text in REFUSALS.values()}
     for name, component in components["schemas"].items():
         if name.endswith("Input") or name == "TimeRange":
