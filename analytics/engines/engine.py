@@ -4,6 +4,7 @@ See docs/decisions/0046. What the caller may not read is not counted: each figur
 use, read as everything else on it is.
 """
 
+from collections import Counter
 from datetime import date, datetime
 from functools import partial
 from typing import Any
@@ -237,13 +238,21 @@ def count_memories(scope: Scope) -> dict[str, int]:
 
 def count_verdicts(scope: Scope) -> dict[str, int]:
     """Return the facts by their verdict: one on what they say now, that their sources bear."""
-    verdicts = t.regroup(scope.tally(t.VERDICTS), t.VERDICTS, "status")
+    verdicts = t.regroup(tally_verdicts(scope), t.VERDICTS, "status")
     return count_verification(scope.lineage, sum(scope.tally(t.FACTS).values()), verdicts)
 
 
+def tally_verdicts(scope: Scope) -> t.Tally:
+    """Return the tally of verdicts as they are read: it is kept as they are stored."""
+    found: t.Tally = Counter()
+    for (status, method, *rest), count in scope.tally(t.VERDICTS).items():
+        found[FactAssessment.read_status(status, method), method, *rest] += count
+    return found
+
+
 def count_recent_verdicts(scope: Scope, span: TimeRange) -> dict[str, int]:
-    """Return the verdicts in force that were given in the range."""
-    tally = scope.tally(t.VERDICTS)
+    """Return the verdicts of people and judges in force that were given in the range."""
+    tally = tally_verdicts(scope)
     days = {
         v: t.regroup(tally, t.VERDICTS, "judged", where={"status": [v]})
         for v in (Verdict.VERIFIED, Verdict.INVALIDATED)

@@ -54,6 +54,9 @@ class HandoffFactShape(s.Serializer):
     priority = s.CharField()
     confidence = s.FloatField()
     verification_status = s.CharField()
+    verification_method = s.CharField(
+        help_text="human, judge, heuristic; empty of what nobody judged, and in packets of earlier releases."
+    )
     created_at = s.DateTimeField()
 
 

@@ -12,7 +12,7 @@ from memory.models import FactAssessment
 class VerifyInput(OnBranch, Stated, Expecting):
     """A person's verdict on the fact's present content; without one the judge is asked."""
 
-    verdict = s.ChoiceField(choices=FactAssessment.Status.choices, required=False)
+    verdict = s.ChoiceField(choices=[(name, name) for name in FactAssessment.JUDGEMENTS], required=False)
     reason = s.CharField(max_length=2000, required=False, allow_blank=True, help_text="With a verdict.")
 
 
@@ -26,7 +26,9 @@ class BatchFiltersInput(s.Serializer):
 class BatchInput(OnBranch, Stated):
     """Which facts to verify, and how many calls of the judge that may cost."""
 
-    filters = BatchFiltersInput(required=False, help_text="By default the unverified ones.")
+    filters = BatchFiltersInput(
+        required=False, help_text="By default those that neither a person nor a judge has judged."
+    )
     fact_ids = s.ListField(
         child=s.UUIDField(), min_length=1, max_length=MAX_NAMED, required=False, help_text="These alone."
     )

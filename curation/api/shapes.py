@@ -28,7 +28,8 @@ class RatingShape(s.Serializer):
     fact_id = s.UUIDField()
     method = s.ChoiceField(choices=FactAssessment.Method.choices)
     verdict = s.ChoiceField(
-        choices=FactAssessment.Status.choices, help_text="What the thresholds make of the average."
+        choices=FactAssessment.Status.choices,
+        help_text="By the average; the heuristic's is plausible or unverified.",
     )
     average = s.FloatField()
     scores = ScoreShape(many=True)
@@ -68,7 +69,8 @@ class JobShape(s.Serializer):
     done = s.IntegerField(source="position", help_text="How many were gone through so far.")
     counts = s.DictField(
         child=s.IntegerField(),
-        help_text="verified, unverified, invalidated; judge, heuristic; refused: gone or retired since.",
+        help_text="verified, plausible, unverified, invalidated; judge, heuristic; refused: gone or retired"
+        " since.",
     )
     votes = s.IntegerField()
     budget = s.IntegerField(help_text="Calls of the judge that it may make.")
@@ -100,9 +102,16 @@ class MergeReadinessShape(s.Serializer):
     target = s.CharField()
     can_merge = s.BooleanField()
     verified = s.IntegerField()
-    unverified = s.IntegerField()
+    unverified = s.IntegerField(
+        help_text="Plausible ones and those by a method that does not count included."
+    )
     invalidated = s.IntegerField()
     offending = s.ListField(child=s.UUIDField(), help_text="The first 100 facts that stop it.")
+    verifiable = s.ListField(
+        child=s.UUIDField(),
+        help_text="The first 1,000 that would pass once a person verifies them, which one action of"
+        " POST /facts/actions on the source does.",
+    )
 
 
 class CalibrationShape(s.Serializer):
@@ -121,7 +130,7 @@ _rating = build_renderer(RatingShape, "scores")
 _status = build_renderer(FactVerificationShape, "rating")
 _job = build_renderer(JobShape, "branch")
 _summary = build_renderer(SummaryShape)
-_readiness = build_renderer(MergeReadinessShape, "offending")
+_readiness = build_renderer(MergeReadinessShape, "offending", "verifiable")
 render_calibration = build_renderer(CalibrationShape)
 
 
@@ -142,7 +151,8 @@ def render_summary(found: Summary) -> dict[str, Any]:
 
 
 def render_readiness(found: MergeReadiness) -> dict[str, Any]:
-    return _readiness(found, offending=[as_text(uid) for uid in found.offending])
+    ids = {name: [as_text(uid) for uid in getattr(found, name)] for name in ("offending", "verifiable")}
+    return _readiness(found, **ids)
 
 
 def calibrations_shape(found: list[Calibration]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from curation.engines.bundles.reading import read_verdict
 from curation.engines.handoffs.briefing import describe_frozen_fact
 from curation.engines.handoffs.packet import MAX_CANDIDATES, freeze_fact, rank_candidate
 from memory.engines.facts.assessment import attach_belief, searchable_rows
@@ -59,7 +60,7 @@ def fill_fact(fact: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts of a fact that a line needs: a bundle of elsewhere may leave them out."""
     found = {name: str(fact.get(name) or "") for name in LINE_NAMES}
     found["essence"] = found["essence"] or str(fact.get("fact_text") or "")
-    found["verification_status"] = found["verification_status"] or UNVERIFIED
+    found["verification_status"] = read_verdict(fact)[0] or UNVERIFIED
     return found
 
 

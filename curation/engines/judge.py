@@ -28,6 +28,11 @@ class Judgement:
     took_ms: float = 0.0
     fallback: str = ""
 
+    @property
+    def verdict(self) -> str:
+        """Return what the thresholds make of the average; the heuristic only guesses."""
+        return FactAssessment.read_status(self.rating.verdict, self.method)
+
 
 def judge_case(judge: ChatServer, case: Case, votes: int) -> Judgement:
     """Ask a judge for its votes; where an answer is nonsense, the heuristic stands in for it.

@@ -34,7 +34,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class MergeReadiness:
-    """Whether a merge may pass the verification gate; ``offending`` are the first facts that stop it."""
+    """Whether a merge may pass the verification gate; ``offending`` are the first facts that stop it.
+
+    ``verifiable`` are those that would not, if a person verified them: as many as one action takes.
+    """
 
     source: str
     target: str
@@ -43,6 +46,7 @@ class MergeReadiness:
     unverified: int
     invalidated: int
     offending: tuple[UUID, ...]
+    verifiable: tuple[UUID, ...]
 
 
 def summarize_branch(*, branch_name: str, actor: Actor) -> Summary:
@@ -85,6 +89,7 @@ def check_merge_gate(
         unverified=len(found.open),
         invalidated=len(found.wrong),
         offending=offending[:MAX_OFFENDING],
+        verifiable=found.verifiable,
     )
 
 

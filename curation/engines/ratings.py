@@ -53,6 +53,11 @@ def rate_by_heuristic(fact: Fact) -> Rating:
     return Rating(scores, {})
 
 
+def guess_verdict(fact: Fact) -> str:
+    """Return what the heuristic says of a fact: plausible or unverified."""
+    return FactAssessment.read_status(rate_by_heuristic(fact).verdict, FactAssessment.Method.HEURISTIC)
+
+
 def count_words(text: str) -> int:
     """Count the words at the start of a text; two characters of a script without spaces count as one."""
     start = text[:READ_CHARACTERS]

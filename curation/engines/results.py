@@ -7,18 +7,19 @@ from uuid import UUID
 from django.utils import timezone
 
 from curation.engines.judge import Judgement, Method
-from curation.engines.ratings import DIMENSIONS, rate_by_heuristic
+from curation.engines.ratings import DIMENSIONS, guess_verdict
 from curation.models import Score, Verification, VerificationCursor, VerificationJob
 from memory.db.bulk_sql import build_row, insert_all
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
 from memory.engines.support.batches import batched
 from memory.engines.support.growth import count_rows
 from memory.engines.versions.commits import CommitWriter
-from memory.models import Branch, Fact
+from memory.models import Branch, Fact, FactAssessment
 from memory.models.nodes import uuid7
 
 SCORER = "verification_engine"
 BATCH_SIZE = 500
+VERIFIED, PLAUSIBLE = FactAssessment.Status.VERIFIED, FactAssessment.Status.PLAUSIBLE
 COSTS = ("calls", "input_tokens", "output_tokens")
 
 
@@ -46,7 +47,7 @@ def build_verification(job: VerificationJob, fact: Fact, one: Judgement) -> Veri
             "fact_id": fact.uid,
             "judged_hash": fact.judged_hash,
             "method": one.method,
-            "verdict": one.rating.verdict,
+            "verdict": one.verdict,
             "average": one.rating.average,
             "model": one.model,
             "prompt": one.prompt,
@@ -59,8 +60,11 @@ def build_verification(job: VerificationJob, fact: Fact, one: Judgement) -> Veri
 
 
 def contradicts_heuristic(fact: Fact, one: Judgement) -> bool:
-    """Return whether a judge gave another verdict than the heuristic would."""
-    return one.method == Method.JUDGE and one.rating.verdict != rate_by_heuristic(fact).verdict
+    """Return whether a judge gave another verdict than the heuristic, whose plausible is as near as it comes
+    to verified.
+    """
+    expected = PLAUSIBLE if one.verdict == VERIFIED else one.verdict
+    return one.method == Method.JUDGE and expected != guess_verdict(fact)
 
 
 def build_score(row: Verification, name: str, one: Judgement) -> Score:
@@ -114,5 +118,8 @@ def describe_author(row: Verification) -> str:
 
 def describe_reason(row: Verification) -> str:
     if row.method != Method.JUDGE:
-        return f"Average {row.average:.2f} of confidence, category and length: no judgement."
+        return (
+            "The heuristic answers plausible or unverified."
+            f" Average {row.average:.2f} of confidence, category and length: no judgement."
+        )
     return f"Average {row.average:.2f} of accuracy, relevance and specificity, by prompt {row.prompt}."

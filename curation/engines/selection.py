@@ -10,6 +10,7 @@ from django.utils import timezone
 from curation.engines.verification_run import find_judge
 from curation.models import Verification, VerificationCursor
 from memory.conf import conf
+from memory.engines.facts.assessment import is_unjudged
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.verdicts import JUDGEABLE
 from memory.exceptions import Invalid
@@ -32,13 +33,11 @@ def check_number(name: str, value: int, most: int) -> int:
 def select_facts(branch: Branch, filters: FactFilter | None, limit: int, again: bool) -> list[UUID]:
     """Return the newest facts that may be verified and that the filters let pass, up to ``limit``.
 
-    By default those without a verdict, and only texts that nobody has rated as well as now: a text that the
-    heuristic rated is taken when there is a judge.
+    By default those without a person's or a judge's verdict, and only texts that nobody has rated as well as
+    now: a text that the heuristic rated is taken when there is a judge.
     """
     found: list[UUID] = []
-    for batch in iterate_facts(
-        branch, filters or FactFilter.from_values({"verification_status": "unverified"})
-    ):
+    for batch in iterate_facts(branch, filters):
         rated = frozenset[tuple[UUID, str]]() if again else find_rated(branch, batch)
         found += [fact.uid for fact in batch if (fact.uid, fact.judged_hash) not in rated]
         if len(found) >= limit:
@@ -46,10 +45,11 @@ def select_facts(branch: Branch, filters: FactFilter | None, limit: int, again: 
     return found[:limit]
 
 
-def iterate_facts(branch: Branch, filters: FactFilter) -> Iterator[list[Fact]]:
-    """Yield the facts in portions, newest first."""
+def iterate_facts(branch: Branch, filters: FactFilter | None) -> Iterator[list[Fact]]:
+    """Yield the facts that the filters let pass in portions, newest first; without filters the unjudged."""
     lineage = branch.lineage()
-    rows = filters.apply(Fact.objects.in_lineage(lineage), lineage).filter(status__in=JUDGEABLE)
+    rows = Fact.objects.in_lineage(lineage).filter(status__in=JUDGEABLE)
+    rows = filters.apply(rows, lineage) if filters else rows.filter(is_unjudged(lineage))
     batch = rows.newest(PAGE_SIZE)
     while batch:
         yield batch

@@ -1,5 +1,9 @@
 """Verifications of facts by a judge or by the heuristic, and the jobs that make many of them."""
 
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any, Self
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django_mysql.models import FixedCharField
@@ -9,6 +13,15 @@ from memory.models import Branch, FactAssessment, Project
 from memory.models.nodes import uuid7
 
 MAX_REASON = 500  # characters
+
+
+def read_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts of a job; of one that the heuristic did alone as its verdicts are read now."""
+    weakened = {} if counts.get("judge") or not counts.get("heuristic") else FactAssessment.WEAKENED
+    found = Counter[str]()
+    for name, count in counts.items():
+        found[weakened.get(name, name)] += count
+    return dict(found)
 
 
 class VerificationJob(models.Model):
@@ -51,6 +64,13 @@ class VerificationJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.state} {self.position}/{self.total}"
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        job = super().from_db(db, field_names, values)
+        if "counts" in field_names:
+            job.counts = read_counts(job.counts)
+        return job
 
 
 class Verification(models.Model):
@@ -96,6 +116,13 @@ class Verification(models.Model):
 
     def __str__(self) -> str:
         return f"{self.method} {self.verdict}"
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        row = super().from_db(db, field_names, values)
+        if {"verdict", "method"} <= set(field_names):
+            row.verdict = FactAssessment.read_status(row.verdict, row.method)
+        return row
 
 
 class VerificationCursor(models.Model):

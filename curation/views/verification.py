@@ -34,6 +34,7 @@ DIMENSIONS = {
 }
 COUNTED = {
     "verified": lazy("verified"),
+    "plausible": lazy("plausible"),
     "unverified": lazy("unverified"),
     "invalidated": lazy("invalidated"),
     "judge": lazy("rated by the judge"),
@@ -61,6 +62,7 @@ class VerificationPage(ExportedList):
         kwargs.setdefault("typed", {"limit": DEFAULT_LIMIT, "budget": conf().judge_budget})
         return super().get_context_data(
             summary=summary,
+            lead=describe_rater(summary.judge),
             page=self.load_exported(),
             **kwargs,
         )
@@ -88,6 +90,18 @@ class VerificationPage(ExportedList):
         if (number := parse_number(self.request.POST.get(name, ""), digits=6)) is None:
             raise Invalid("{field} must be a whole number.", field=name)
         return number
+
+
+def describe_rater(judge: str | None) -> str:
+    """Return who rates facts, and what that is worth."""
+    if judge:
+        text = _("%(judge)s rates facts by their evidence; a person’s verdict always stands.")
+        return text % {"judge": judge}
+    return _(
+        "A judge says of each fact whether its evidence bears it out. No judge is set, so the heuristic alone"
+        " rates facts: it measures little more than length, answers plausible or unverified, and is no"
+        " judgement. A person verifies."
+    )
 
 
 class JobPage(ProjectPage):
@@ -129,4 +143,5 @@ def load_panel(reader: ViewContext, fact: Fact) -> dict[str, Any] | None:
     judge, _problem = find_judge()
     scores = {one.dimension: one for one in rating.scores.all()} if rating else {}
     shown = [(title, scores[name]) for name, title in DIMENSIONS.items() if name in scores]
-    return {"rating": rating, "scores": shown, "judge": judge, "may_ask": may_ask}
+    ask = _("Ask the judge") if judge else _("Rate by the heuristic")
+    return {"rating": rating, "scores": shown, "ask": ask, "may_ask": may_ask}

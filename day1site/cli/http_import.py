@@ -211,7 +211,8 @@ def _line(number: int, content: Mapping[str, Any]) -> Line:
     if "id" in content:
         fields["source_id"] = str(content["id"])
     status = content.get("status", "active")
-    if content.get("verification_status") == "invalidated":
+    judged = content.get("verification_method") != "heuristic"
+    if content.get("verification_status") == "invalidated" and judged:
         status = "archived"  # a verdict needs a curator's key, and no search finds this one either
     return Line(number, fields, status, ids, content.get("links", []))
 

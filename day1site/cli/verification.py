@@ -23,7 +23,7 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer, fact_path
 
 POLL_SECONDS = 0.5
-VERDICTS = ("verified", "invalidated", "unverified")
+VERDICTS = ("verified", "invalidated", "unverified")  # that a person gives
 DONE_STATES = ("done", "stopped", "failed")
 JOB_COLUMNS = ["id", "branch", "state", "done", "total", "calls", "begun", "by"]
 
@@ -161,15 +161,28 @@ def summary(run: Invocation, branch: str) -> None:
     "gate",
     "Say whether a branch passes the verification gate with what a merge would bring.",
     "day1 verification gate task/login",
+    'day1 verification gate task/login --verify --reason "read all of them"',
 )
 @argument("source", "BRANCH")
 @option("--into", metavar="NAME", help="the branch to merge into; default the parent")
 @switch("--allow-unverified", help="only facts that were judged to be wrong stop it")
-def check_gate(run: Invocation, source: str, into: str | None, allow_unverified: bool) -> int:
+@switch("--verify", help="verify all facts that wait for it as a person who has read them, then check again")
+@option("--reason", default="", metavar="TEXT", help="why, in words; with --verify")
+def check_gate(
+    run: Invocation, source: str, into: str | None, allow_unverified: bool, verify: bool, reason: str
+) -> int:
     """End with status 1 where it does not pass."""
+    if reason and not verify:
+        raise UsageError("--reason goes with --verify.")
+    client = run.open_client()
     body = drop_empty({"source_branch": source, "target_branch": into})
-    wants = not allow_unverified
-    row = run.open_client().api.post("/verification/merge-gate", require_verified=wants, **body)
+    body["require_verified"] = not allow_unverified
+    row = client.api.post("/verification/merge-gate", **body)
+    while verify and row["verifiable"]:
+        fields = drop_empty({"fact_ids": row["verifiable"], "reason": reason})
+        done = client.act_on_facts("verify", source, fields)
+        row = client.api.post("/verification/merge-gate", **body)
+        verify = any(one["outcome"] == "done" for one in done["results"])
     run.show(row, lambda out: show_gate(out, row))
     return 0 if row["can_merge"] else 1
 
@@ -179,6 +192,8 @@ def show_gate(out: Output, row: Answer) -> None:
     out.pairs({"passes": "yes" if row["can_merge"] else "no", "into": row["target"], **counts})
     for uid in row["offending"]:
         out.line(uid)
+    if row["verifiable"]:
+        note(f"Once you have read them: day1 verification gate {row['source']} --verify")
 
 
 @command("calibration", "Compare the judge with people's verdicts.", "day1 verification calibration")

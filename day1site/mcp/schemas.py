@@ -98,7 +98,7 @@ class LineShape(s.Serializer):
     id = s.UUIDField()
     line = s.CharField()
     date = s.CharField(help_text="When it was stored.")
-    status = s.CharField(help_text="Its life and its verdict, such as: active, verified.")
+    status = s.CharField(help_text="Its life and its verdict: active, verified; plausible is a guess.")
     repository = s.CharField(required=False, help_text="Where it was learned; missing where unknown.")
 
 

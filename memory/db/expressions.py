@@ -265,19 +265,22 @@ class NotHiddenConfirmation(Condition):
 
 
 class HasVerdict(Condition):
-    """A condition: a verdict on the present content of this row is visible along a lineage."""
+    """A condition: a verdict on this row's present content, read as one of the statuses, is visible."""
 
     looks_elsewhere = True  # in another table
 
     def __init__(
         self,
-        judging: type[models.Model],
+        judging: Any,
         statuses: Sequence[str],
         lineage: Sequence[tuple[int, int]],
         alias: str = "",
     ) -> None:
         super().__init__(alias)
         self.statuses = tuple(str(status) for status in statuses)
+        self.stored: dict[str, list[str]] = {}  # methods by status
+        for status, method in judging.list_stored(self.statuses):
+            self.stored.setdefault(status, []).append(method)
         self.visible = Visible(judging, lineage, alias="j")
         self.is_masked = isinstance(lineage, MaskedLineage)
 
@@ -291,9 +294,9 @@ class HasVerdict(Condition):
             shown = f"{shown} AND {NotHidden('j').render(connection)[0]}"
         table = connection.ops.quote_name(self.visible.model._meta.db_table)
         same = f"j.uid = {self.alias}.uid AND j.judged_hash = {self.alias}.judged_hash"
-        among = f"j.status IN ({placeholders(self.statuses)})"
-        sql = f"EXISTS (SELECT 1 FROM {table} j WHERE {same} AND {shown} AND {among})"
-        return sql, [*params, *self.statuses]
+        arms = (f"j.status = %s AND j.method IN ({placeholders(by)})" for by in self.stored.values())
+        sql = f"EXISTS (SELECT 1 FROM {table} j WHERE {same} AND {shown} AND ({' OR '.join(arms)}))"
+        return sql, [*params, *(value for status, by in self.stored.items() for value in (status, *by))]
 
 
 class ActiveOnLineage(Condition):

@@ -1,8 +1,10 @@
 """Facts, and the data outside their history: verdicts, confirmations, use."""
 
 import uuid
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any, ClassVar
+from itertools import product
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django_mysql.models import FixedCharField
@@ -219,10 +221,14 @@ def build_copy_uid(uid: uuid.UUID, vid: int) -> uuid.UUID:
 
 
 class FactAssessment(BranchedModel):
-    """The verdict on a fact (``uid`` is the fact's). It applies while the fact's judged_hash is the same."""
+    """The verdict on a fact (``uid`` is the fact's). It applies while the fact's judged_hash is the same.
+
+    The heuristic judges nothing: what it says is plausible or unverified, see docs/decisions/0064.
+    """
 
     class Status(models.TextChoices):
         UNVERIFIED = "unverified"
+        PLAUSIBLE = "plausible"
         VERIFIED = "verified"
         INVALIDATED = "invalidated"
 
@@ -237,6 +243,13 @@ class FactAssessment(BranchedModel):
     OWNERS: ClassVar[dict[str, str]] = {"uid": "fact"}
     ERASED: ClassVar[dict[str, Any]] = {"reason": "", "judged_hash": Blank.DIGEST}
     QUOTED: ClassVar[dict[str, int]] = {"reason": 32}
+    # What a person or a judge may say.
+    JUDGEMENTS: ClassVar[tuple[str, ...]] = (Status.VERIFIED, Status.UNVERIFIED, Status.INVALIDATED)
+    # What the heuristic's rows of before it could be plausible are read as.
+    WEAKENED: ClassVar[dict[str, str]] = {
+        Status.VERIFIED: Status.PLAUSIBLE.value,
+        Status.INVALIDATED: Status.UNVERIFIED.value,
+    }
 
     status = models.CharField(max_length=20, choices=Status.choices)
     method = models.CharField(max_length=20, choices=Method.choices)
@@ -253,6 +266,33 @@ class FactAssessment(BranchedModel):
 
     def __str__(self) -> str:
         return f"{self.uid} {self.status}"
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        row = super().from_db(db, field_names, values)
+        if {"status", "method"} <= set(field_names):
+            row.status = cls.read_status(row.status, row.method)
+        return row
+
+    @classmethod
+    def read_status(cls, status: str, method: str) -> str:
+        """Return what a verdict counts as: the heuristic neither verifies nor invalidates."""
+        return cls.WEAKENED.get(status, status) if method == cls.Method.HEURISTIC else status
+
+    @classmethod
+    def select_status(cls) -> models.Case:
+        """Return the expression of what a stored verdict is read as."""
+        weak = (
+            models.When(method=cls.Method.HEURISTIC, status=stored, then=models.Value(read))
+            for stored, read in cls.WEAKENED.items()
+        )
+        return models.Case(*weak, default=models.F("status"))
+
+    @classmethod
+    def list_stored(cls, statuses: Collection[str]) -> list[tuple[str, str]]:
+        """Return the pairs of status and method, as they are stored, that are read as one of the statuses."""
+        pairs = product(cls.Status.values, cls.Method.values)
+        return [pair for pair in pairs if cls.read_status(*pair) in statuses]
 
 
 class Confirmation(models.Model):

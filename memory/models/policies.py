@@ -1,13 +1,19 @@
 """Branch policies: what direct writes to a branch do, and what a merge into it needs."""
 
+from collections.abc import Collection, Sequence
+from typing import Any, Self
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from memory.db.fields import JSONTextField
+from memory.models.facts import FactAssessment
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 
 MAX_APPROVALS = 5
+# Those whose verdicts can count: the heuristic verifies nothing.
+VERIFYING_METHODS = (FactAssessment.Method.HUMAN.value, FactAssessment.Method.JUDGE.value)
 
 
 class Gate(models.TextChoices):
@@ -27,8 +33,17 @@ class DirectWrites(models.TextChoices):
     REFUSE = "refuse", _("Refused, whoever writes: merges and accepted proposals change it")
 
 
+def filter_methods(methods: Sequence[str]) -> list[str]:
+    """Return those of the methods that verify."""
+    return [one for one in methods if one in VERIFYING_METHODS]
+
+
 class BranchPolicy(models.Model):
-    """The policy of one branch, or of every branch whose name matches a pattern such as task/*."""
+    """The policy of one branch, or of every branch whose name matches a pattern such as task/*.
+
+    One of before that accepts the heuristic is read without it; where it names nothing else, any judgement
+    counts.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
@@ -46,3 +61,10 @@ class BranchPolicy(models.Model):
 
     def __str__(self) -> str:
         return self.pattern
+
+    @classmethod
+    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
+        row = super().from_db(db, field_names, values)
+        if "accept_methods" in field_names:
+            row.accept_methods = filter_methods(row.accept_methods) or list(VERIFYING_METHODS)
+        return row

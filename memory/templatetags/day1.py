@@ -28,6 +28,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 # One meaning has one colour and one icon everywhere: (icon, label). The colour is the class of the same name.
 STATES = {
     "verified": ("verified", WORDS["verified"]),
+    "plausible": ("unverified", WORDS["plausible"]),
     "unverified": ("unverified", WORDS["unverified"]),
     "invalidated": ("invalidated", WORDS["invalidated"]),
     "superseded": ("superseded", WORDS["superseded"]),

@@ -35,6 +35,7 @@ WORDS: dict[str, Any] = {
     "combine": _("one text for both"),
     "dismiss": _("dismissed"),
     "verified": _("verified"),
+    "plausible": _("plausible"),
     "unverified": _("unverified"),
     "invalidated": _("invalidated"),
     "created": _("proposed"),

@@ -199,6 +199,7 @@ class RequestPart(ProjectPage):
         return {
             "is_archived": archived,
             "may_decide": open_branches and can["curate"],
+            "may_verify": open_branches and can["curate"] and not request.source.read_only,
             "may_merge": open_branches and can["merge"],
             "may_approve": open_branches and can["merge"] and not alone,
             "needs_another": open_branches and can["merge"] and alone,

@@ -6,8 +6,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
+from memory.engines.facts.bulk_actions import DONE, REFUSED, ActionEngine
 from memory.engines.merging.gates import GateResult
 from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_views import PlanView
@@ -16,10 +17,11 @@ from memory.engines.merging.request_results import RequestCheck
 from memory.engines.merging.settling import load_plan
 from memory.engines.merging.shown_requests import build_options
 from memory.engines.support.pagination import Page
-from memory.engines.support.validation import parse_time
+from memory.engines.support.validation import parse_time, parse_uuid
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid
+from memory.models import Fact
 from memory.views.error_text import error_sentence
-from memory.views.flash import flash_success
+from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
 from memory.views.merge_conflicts import (
     ConflictView,
@@ -40,6 +42,7 @@ TABS = {
 }
 CONFLICTS = 20  # of a page; the next ones are fetched before they run out
 PREVIEW = 20  # other changes below the conflicts
+VERIFIED_AT_ONCE = 100  # facts that a page shows and verifies
 OTHERS = tuple(name for name in CLASSES if name != CONFLICT)
 DECIDED_AT = "decided_at"
 REFUSALS = (BranchArchived, Conflict, IllegalTransition, Invalid)
@@ -49,6 +52,7 @@ REFUSALS = (BranchArchived, Conflict, IllegalTransition, Invalid)
 class MergeRequestPage(RequestPart):
     template_name = "merge_request.html"
     undo = ""  # the address that takes back what a button did
+    gate = ""  # the check that the page shows after it
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         found = self.load_check()
@@ -59,7 +63,7 @@ class MergeRequestPage(RequestPart):
         return super().get_context_data(title=str(found.request), found=found, **shown, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Do what the button says: do=approve, withdraw, reject, merge, revert, settle."""
+        """Do what the button says: do=approve, withdraw, reject, merge, revert, settle, verify."""
         self.reader.require_now()
         name = request.GET.get("do") or request.POST.get("do", "")
         action: Callable[[], str] | None = getattr(self, f"_do_{name}", None) if name.isalpha() else None
@@ -72,7 +76,8 @@ class MergeRequestPage(RequestPart):
         flash_success(request, sentence, undo=self.undo)
         if getattr(request, "htmx", False):
             return HttpResponse(status=204)
-        return redirect(with_query(self.address, {"tab": "changes" if name == "settle" else ""}))
+        tab = "changes" if name in ("settle", "verify") else ""
+        return redirect(with_query(self.address, {"tab": tab, "gate": self.gate}))
 
     def _render_refused(self, error: Day1Error) -> HttpResponse:
         context = self.get_context_data(refusal=error_sentence(error), typed=self.request.POST)
@@ -108,6 +113,24 @@ class MergeRequestPage(RequestPart):
     def _do_revert(self) -> str:
         self._act(merge_request_engine.revert_request)
         return _("The merge was taken back: everything is as before.")
+
+    def _do_verify(self) -> str:
+        """Verify the facts that the page showed, as they were then."""
+        self.gate = "require_verified"
+        request = self._act(merge_request_engine.get_request)
+        read = dict(text.split(":", 1) for text in self.request.POST.getlist("fact") if ":" in text)
+        versions = {parse_uuid("fact", uid): parse_number(text, digits=9) for uid, text in read.items()}
+        report = ActionEngine().apply_action(
+            action="verify",
+            fact_ids=list(versions),
+            expected_versions={uid: version for uid, version in versions.items() if version},
+            branch_name=request.source.name,
+            actor=self.reader.actor,
+        )
+        if refused := report.count_outcome(REFUSED):
+            text = _("Not verified, since they changed or are gone: %(count)d.")
+            flash_warning(self.request, text % {"count": refused})
+        return _("Facts verified: %(count)d.") % {"count": report.count_outcome(DONE)}
 
     def _do_settle(self) -> str:
         """Decide all undecided conflicts of a reason for one side; what was decided stays as it is."""
@@ -166,8 +189,17 @@ class MergeRequestPage(RequestPart):
 
     def _list_failing(self, found: RequestCheck, gate: str) -> dict[str, Any]:
         result = find_result(found, gate)
-        items = found.view.find_items(result.ids) if found.view else []
-        return {**self._group_items(items), "gate_count": result.count, "named": len(result.ids)}
+        ids = dict.fromkeys([*result.ids, *result.verifiable[:VERIFIED_AT_ONCE]])
+        items = found.view.find_items(list(ids)) if found.view else []
+        shown = {**self._group_items(items), "gate_count": result.count, "named": len(ids)}
+        if not self.describe_rights(found.request)["may_verify"]:
+            return shown
+        open_facts = set(result.verifiable)
+        facts = [item for item in items if item.model is Fact and item.uid in open_facts]
+        text = ngettext(
+            "Verify this fact: I have read it", "Verify these %(n)d facts: I have read them", len(facts)
+        )
+        return {**shown, "verifiable": facts, "verify_text": text % {"n": len(facts)}}
 
     def _group_items(self, items: Sequence[PlanItem]) -> dict[str, Any]:
         lines = self.load_lines(items)

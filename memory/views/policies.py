@@ -26,7 +26,6 @@ GATE_LABELS: dict[Any, Any] = dict(GATES)
 METHODS: dict[Any, Any] = {
     Method.HUMAN: lazy("a person’s"),
     Method.JUDGE: lazy("a language model’s"),
-    Method.HEURISTIC: lazy("the heuristic’s (little more than length)"),
 }
 APPROVER = {
     "false": lazy("No: somebody else approves"),

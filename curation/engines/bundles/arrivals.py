@@ -6,7 +6,15 @@ from typing import Any
 from uuid import UUID
 
 from curation.engines.bundles.keys import Trust
-from curation.engines.bundles.reading import FACT_FIELDS, VERIFIED, Item
+from curation.engines.bundles.reading import (
+    FACT_FIELDS,
+    METHOD,
+    PLAUSIBLE,
+    VERDICT,
+    VERIFIED,
+    Item,
+    read_verdict,
+)
 from memory.actors import Actor
 from memory.engines.facts.import_export import BROKEN, ERASED, NEW, FactImport
 from memory.engines.facts.import_lines import Line, edge_key, parse_link
@@ -27,7 +35,6 @@ ERASED_HERE = "erased: it was erased here, and does not come back."
 TWICE = "twice: another item of the bundle has the same id."
 CHANGED = "changed: it is here with another text, which stays."
 PROPOSED = "proposed: it waits here for an answer, and stays a proposal."
-VERDICT, METHOD = "verification_status", "verification_method"
 INVALIDATED = FactAssessment.Status.INVALIDATED.value
 OF_HERE = (
     "untrusted: it would say something of a fact that was here before, and nobody trusted has signed it."
@@ -186,21 +193,17 @@ class FactArrival(Arrival):
 
     def list_verdicts(self) -> list[NewVerdict]:
         """Return the verdicts that a trusted signature brings: of new facts alone."""
-        verified = [line for line in self.fresh if self.items[line.number].get(VERDICT) == VERIFIED]
         by = f"{self.arriving.trust.name}, {self.arriving.label}"[:200]
+        stated = ((line.row, *read_verdict(self.items[line.number])) for line in self.fresh)
         return [
-            NewVerdict(line.row, VERIFIED, self.read_method(line.number), f"Signed by {by}.", by)
-            for line in verified
+            NewVerdict(row, status, method, f"Signed by {by}.", by)
+            for row, status, method in stated
+            if status in (VERIFIED, PLAUSIBLE)
         ]
-
-    def read_method(self, number: int) -> str:
-        method = self.items[number].get(METHOD)
-        known = isinstance(method, str) and method in FactAssessment.Method.values
-        return str(method) if known else str(FactAssessment.Method.HEURISTIC)
 
     def count_verified(self) -> tuple[int, int]:
         """Return how many new facts stay verified, and how many are reset to unverified."""
-        stated = sum(self.items[line.number].get(VERDICT) == VERIFIED for line in self.fresh)
+        stated = sum(read_verdict(self.items[line.number])[0] == VERIFIED for line in self.fresh)
         return (stated, 0) if self.arriving.trust.is_trusted else (0, stated)
 
 

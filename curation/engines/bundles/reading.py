@@ -19,12 +19,14 @@ from memory.models import Fact, FactAssessment, FactLink, Relation
 from memory.models.base import ERASED_MARK
 
 BATCH_SIZE = 500
-VERIFIED = FactAssessment.Status.VERIFIED.value
+VERIFIED, PLAUSIBLE = FactAssessment.Status.VERIFIED.value, FactAssessment.Status.PLAUSIBLE.value
+HEURISTIC = FactAssessment.Method.HEURISTIC.value
+VERDICT, METHOD = "verification_status", "verification_method"
 FACT_FIELDS = (
     "fact_text essence category kind priority status confidence origin visibility tags metadata"
     " valid_from valid_until expires_at created_at"
 ).split()
-VERDICT_FIELDS = ("verification_status", "verification_method", "verified_at")
+VERDICT_FIELDS = (VERDICT, METHOD, "verified_at")
 MESSAGE_FIELDS = "role content tool_calls sequence_num token_count model said_at metadata created_at".split()
 FORK_FIELDS = ("parent_conversation_id", "fork_point_message_id")
 LINK_FIELDS = "from_id to_id to_type link_type weight valid_from valid_until".split()
@@ -151,6 +153,14 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, UUID | str) else value
+
+
+def read_verdict(fact: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the verdict on a fact of a bundle, and its method: where none is named, it is a guess."""
+    status, method = str(fact.get(VERDICT) or ""), str(fact.get(METHOD))
+    is_judged = method in FactAssessment.Method.values and status != PLAUSIBLE
+    by = method if is_judged else HEURISTIC
+    return FactAssessment.read_status(status, by), by
 
 
 # ---- secrets ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from curation.engines.handoffs.guesses import weaken_packets
 from curation.models import Handoff
 from memory.actors import Actor
 from memory.engines.facts.assessment import attach_belief
@@ -31,6 +32,7 @@ class HandoffBriefing:
         rows = rows.exclude(session_id=session.key)
         accepted = rows.filter(state=State.ACCEPTED, decided_at__gte=now - CARRIED)
         if found := accepted.order_by("-decided_at", "-id").first():
+            weaken_packets([found])
             facts = list_standing_facts(found)
             return PartLines(
                 list(describe_packet(found, facts)), [UUID(fact["id"]) for fact in facts[:MAX_FACTS]]

@@ -18,6 +18,7 @@ from curation.engines.fields.handoffs import (
     MAX_FACTS,
     HandoffFields,
 )
+from curation.engines.handoffs.guesses import weaken_packets
 from curation.engines.handoffs.packet import Packet, build_packet, compose_summary, compute_sha256
 from curation.engines.orders import HANDOFFS
 from curation.engines.quarantine.hidden_handoffs import is_from_hidden_source
@@ -128,9 +129,11 @@ class HandoffEngine:
         changing = {name: value for name, value in values.items() if name == "state"}
         lasting = {COLUMNS.get(n, n): value for n, value in values.items() if n not in changing}
         every = list_visible_handoffs(actor).filter(**lasting)
-        return paginate(
+        page = paginate(
             every.filter(**changing), **HANDOFFS.read_key(ordering), limit=limit, cursor=cursor, of=every
         )
+        weaken_packets(page.results)
+        return page
 
     def count_handoffs(self, *, actor: Actor) -> dict[str, int]:
         """Return how many handoffs the actor may see, by state."""
@@ -254,7 +257,10 @@ def list_visible_handoffs(actor: Actor) -> QuerySet[Handoff]:
 
 
 def find_handoff(actor: Actor, handoff_id: UUID, lock: bool = False) -> Handoff:
-    """Return a handoff, with ``lock`` locked until the transaction ends. Raises NotFound, BranchForbidden."""
+    """Return a handoff, with ``lock`` locked until the transaction ends. Raises NotFound, BranchForbidden.
+
+    Its packet is read as verdicts are now; the stored one stays.
+    """
     rows = Handoff.objects.filter(project=actor.project_id, pk=c.parse_uuid("id", handoff_id), hidden=False)
     if lock:
         rows.select_for_update().first()
@@ -263,7 +269,7 @@ def find_handoff(actor: Actor, handoff_id: UUID, lock: bool = False) -> Handoff:
         raise NotFound("There is no handoff with this id.")
     if not (actor.may_use(found.source.name) or actor.may_use(found.target.name)):
         raise BranchForbidden("This handoff is between branches that this key may not use.")
-    return found
+    return weaken_packets([found])[0]
 
 
 def is_for(handoff: Handoff, agent_id: str) -> bool:

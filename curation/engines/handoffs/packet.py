@@ -27,8 +27,12 @@ MAX_MESSAGES = 20
 MAX_MESSAGE_LENGTH = 2000
 MAX_SUMMARY_FACTS = 5
 VERIFIED = FactAssessment.Status.VERIFIED.value
-INVALIDATED = FactAssessment.Status.INVALIDATED.value
+PLAUSIBLE, INVALIDATED = FactAssessment.Status.PLAUSIBLE.value, FactAssessment.Status.INVALIDATED.value
 Verification = Handoff.Verification
+FACT_NAMES = (
+    *("fact_text", "essence", "category", "kind", "priority", "confidence"),
+    *("verification_status", "verification_method"),
+)
 
 
 @dataclass
@@ -112,8 +116,7 @@ def find_exclusion(fact: Fact, include_unverified: bool) -> str:
 
 
 def freeze_fact(fact: Fact) -> dict[str, Any]:
-    names = ("fact_text", "essence", "category", "kind", "priority", "confidence", "verification_status")
-    values = {name: getattr(fact, name) for name in names}
+    values = {name: getattr(fact, name) for name in FACT_NAMES}
     return {"id": str(fact.uid), **values, "created_at": fact.created_at.isoformat()}
 
 

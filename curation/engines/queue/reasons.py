@@ -10,13 +10,15 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from curation.engines.ratings import rate_by_heuristic
+from curation.engines.ratings import guess_verdict
 from curation.models import ReviewItem, Verification
 from memory.db.querysets import Lineage
 from memory.engines.facts.filters import FactFilter
 from memory.models import Branch, Fact, FactAssessment, FactUse
 
 EXPIRING_DAYS = 14  # a fact that ends within so many days waits
+# What no person and no judge has said anything of.
+UNJUDGED = (FactAssessment.Status.UNVERIFIED.value, FactAssessment.Status.PLAUSIBLE.value)
 IDLE_DAYS = 30  # a fact that nobody recalled for so many whole days in UTC since it was written waits
 
 
@@ -118,10 +120,10 @@ def _list_causes(
     if fact.status not in Fact.SEARCHED or is_settled(fact):
         return
     if rating is not None:
-        yield Cause(Reason.DISAGREEMENT, rating=rating, heuristic=rate_by_heuristic(fact).verdict)
+        yield Cause(Reason.DISAGREEMENT, rating=rating, heuristic=guess_verdict(fact))
     if end := find_end(fact, scope):
         yield Cause(Reason.EXPIRING, at=end)
-    if fact.verification_status == FactAssessment.Status.UNVERIFIED:
+    if fact.verification_status in UNJUDGED:
         yield Cause(Reason.UNVERIFIED)
     if not fact.access_count and not fact.pinned and fact.created_at < scope.idle_since:
         yield Cause(Reason.NEVER_RECALLED, at=fact.created_at)

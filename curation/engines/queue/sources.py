@@ -15,11 +15,11 @@ from curation.engines.queue.reasons import Reason, Scope, build_never_recalled
 from curation.models import ReviewItem, Verification
 from memory.db.expressions import IndexCondition
 from memory.db.querysets import VersionedQuerySet
-from memory.engines.facts.assessment import with_verification
+from memory.engines.facts.assessment import is_unjudged
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import NOT_OURS, parse_count, parse_cursor_id
 from memory.exceptions import Invalid
-from memory.models import OPEN, Fact, FactAssessment
+from memory.models import OPEN, Fact
 from memory.models.facts import PROPOSED_INDEX
 
 WINDOWS = (500, 20_000)  # versions that one look goes through: the second where the first found too few
@@ -126,9 +126,8 @@ def write_end(column: str, value: datetime | None = None, count: int = 0) -> str
 
 
 def read_unverified(scope: Scope, after: str, limit: int) -> Portion:
-    """Read the facts without a verdict on what they say now, newest first."""
-    waits = with_verification(FactAssessment.Status.UNVERIFIED, scope.lineage)
-    return scan(scope, Q(waits), after, limit, down=True)
+    """Read the facts without a person's or a judge's verdict on what they say now, newest first."""
+    return scan(scope, is_unjudged(scope.lineage), after, limit, down=True)
 
 
 def read_never_recalled(scope: Scope, after: str, limit: int) -> Portion:

@@ -181,11 +181,12 @@ def memory_supersede(call: Call) -> b.Answer:
         "Give a verdict on what a fact says now: verified, invalidated (searches leave it out) or "
         "unverified, with the reason. Only after you have checked it at its source, such as the code or a "
         "test; what another fact says proves nothing. Without a verdict the server's own judge rates the "
-        "fact in the background, by its evidence: `job` says so, and memory_get has the verdict later."
+        "fact in the background, by its evidence: `job` says so, and memory_get has the verdict later; "
+        "plausible is a guess where there is no judge."
     ),
     takes={
         "fact_id": b.uid("The fact."),
-        "verdict": b.choice("Your verdict; leave it out to ask the judge.", FactAssessment.Status.values),
+        "verdict": b.choice("Your verdict; leave it out to ask the judge.", FactAssessment.JUDGEMENTS),
         "reason": b.text("How you know, up to 2,000 characters."),
         **VERSION,
         **WHO,

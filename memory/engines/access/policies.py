@@ -5,6 +5,7 @@ from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.db.retry import retry_methods
@@ -26,10 +27,11 @@ from memory.engines.versions.policies import (
 from memory.exceptions import BranchForbidden, Invalid, NotFound, TooLarge
 from memory.models import Project
 from memory.models.nodes import next_rid
-from memory.models.policies import BranchPolicy
+from memory.models.policies import VERIFYING_METHODS, BranchPolicy, filter_methods
 
 CHECKS = POLICY.field_checks(Use.UPDATE)
 LISTS = ("gates", "accept_methods")
+NO_METHOD = _("{field} must name at least one of {methods}: the heuristic verifies nothing.")
 PATTERN_LENGTH = POLICY["pattern"].type.max_length
 
 
@@ -133,7 +135,10 @@ def check_pattern(pattern: str) -> str:
 
 
 def check_rules(rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return valid rules, each gate and method once. Raises Invalid, UnknownField."""
+    """Return valid rules, each gate and method once, the methods that verify alone.
+
+    Raises Invalid, UnknownField.
+    """
     for name in LISTS:
         if name in rules and not isinstance(rules[name], list | tuple):
             raise Invalid("{field} must be a list of names.", field=name)
@@ -141,8 +146,10 @@ def check_rules(rules: Mapping[str, Any]) -> dict[str, Any]:
     for name in LISTS:
         if name in values:
             values[name] = list(dict.fromkeys(values[name]))
-    if values.get("accept_methods") == []:
-        raise Invalid("{field} must name at least one.", field="accept_methods")
+    if "accept_methods" in values:
+        values["accept_methods"] = filter_methods(values["accept_methods"])
+        if not values["accept_methods"]:
+            raise Invalid(NO_METHOD, field="accept_methods", methods=", ".join(VERIFYING_METHODS))
     return values
 
 

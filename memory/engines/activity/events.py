@@ -22,7 +22,7 @@ from memory.db.retry import retry_methods
 from memory.engines.audit.trail import seal_entries
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Invalid
-from memory.models import AuditEntry, BranchedModel, Commit, Project
+from memory.models import AuditEntry, BranchedModel, Commit, FactAssessment, Project
 
 MAX_LINE_LENGTH = 200  # characters of a change's text line
 DESCRIBED = 20  # larger commits are reported by their counts only
@@ -33,7 +33,7 @@ OF_REQUESTS = "merge_request."  # events on the branch that the request merges i
 NAMES = {"factlink": "link", "factassessment": "verdict"}
 LINES: dict[str, Any] = {
     "fact": F("essence"),
-    "factassessment": F("status"),
+    "factassessment": FactAssessment.select_status(),
     "relation": Concat("source_entity", Value(" "), "relation_type", Value(" "), "target_entity"),
 }
 

@@ -35,6 +35,7 @@ PHRASES: dict[tuple[str, str], Any] = {
     ("fact", REMOVED): ngettext_lazy("deleted %(n)s fact", "deleted %(n)s facts", "n"),
     ("verdict", "verified"): ngettext_lazy("verified %(n)s fact", "verified %(n)s facts", "n"),
     ("verdict", "invalidated"): ngettext_lazy("invalidated %(n)s fact", "invalidated %(n)s facts", "n"),
+    ("verdict", "plausible"): ngettext_lazy("found %(n)s fact plausible", "found %(n)s facts plausible", "n"),
     ("verdict", "unverified"): ngettext_lazy("cleared %(n)s verdict", "cleared %(n)s verdicts", "n"),
     (CONFIRMATION, ADDED): ngettext_lazy("confirmed %(n)s fact", "confirmed %(n)s facts", "n"),
     (CONFIRMATION, REMOVED): ngettext_lazy(
@@ -188,7 +189,7 @@ def _count_rows(commits: Sequence[Commit]) -> Iterator[tuple[int, int, str, str,
     for kind, model in models_by_kind().items():
         rows = model._base_manager
         if model is FactAssessment:
-            yield from _count_changes(rows, kind, model, "status", every)
+            yield from _count_changes(rows, kind, model, model.select_status(), every)
             continue
         # An index alone counts the rows of a commit, of which there may be thousands.
         added = rows.filter(_match_seqs(only_added, "seq_from")) if only_added else None
@@ -233,7 +234,7 @@ def _match_seqs(seqs: Mapping[int, set[int]], column: str) -> Q:
 
 
 def _count_changes(
-    rows: Any, kind: str, model: Any, column: str, seqs: Mapping[int, set[int]]
+    rows: Any, kind: str, model: Any, column: Any, seqs: Mapping[int, set[int]]
 ) -> Iterator[tuple[int, int, str, str, int]]:
     """Yield counts that need the rows themselves: each says how it came to be."""
     if not seqs:
@@ -253,7 +254,7 @@ def _side_rows(seqs: Mapping[int, set[int]]) -> Iterator[tuple[str, str, str, An
     yield ANSWER, CHANGED, "seq", reduce(or_, answers)
 
 
-def _group(rows: Any, *columns: str) -> Any:
+def _group(rows: Any, *columns: Any) -> Any:
     return rows.order_by().values_list(*columns).annotate(Count("pk"))
 
 

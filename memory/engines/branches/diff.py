@@ -201,8 +201,8 @@ class DiffRange:
         if VERDICT not in kind.fields:
             return {uid: values for uid, *values in shown.select_by_key(("uid", *columns), "uid", uids)}
         verdicts = FactAssessment.objects.in_lineage(lineage)
-        pairs = verdicts.select_by_key(("uid", "judged_hash", "status"), "uid", uids)
-        on = {uid: pair for uid, *pair in pairs}
+        found = verdicts.select_by_key(("uid", "judged_hash", "status", "method"), "uid", uids)
+        on = {uid: (judged, FactAssessment.read_status(*verdict)) for uid, judged, *verdict in found}
         rows = shown.select_by_key(("uid", "judged_hash", *columns), "uid", uids)
         return {uid: [*values, effective_status(on.get(uid), judged)] for uid, judged, *values in rows}
 

@@ -15,6 +15,7 @@ from memory.models import Branch, Fact, FactAssessment, FactLink, Session
 
 Rows = Callable[[Lineage], VersionedQuerySet]
 Verdict = FactAssessment.Status
+COUNTED = (Verdict.VERIFIED, Verdict.PLAUSIBLE, Verdict.INVALIDATED)  # the rest is unverified
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,12 @@ def count_verification(
 
     Verdicts are counted, since they are fewer than the facts; ``verdicts`` are their counts where known.
     """
-    verdicts = sum_groups(tally_verdicts(lineage), 0) if verdicts is None else verdicts
-    verified = verdicts.get(Verdict.VERIFIED, 0) - len(find_capped(lineage))
-    rejected = verdicts.get(Verdict.INVALIDATED, 0)
-    return {"verified": verified, "invalidated": rejected, "unverified": facts - verified - rejected}
+    found = Counter(sum_groups(tally_verdicts(lineage), 0) if verdicts is None else verdicts)
+    for stated, borne in find_capped(lineage).values():
+        found[stated] -= 1
+        found[borne] += 1
+    counts = {status.value: found[status] for status in COUNTED}
+    return {**counts, Verdict.UNVERIFIED.value: facts - sum(counts.values())}
 
 
 def load_verdicts(lineage: Lineage) -> VersionedQuerySet:
@@ -75,7 +78,10 @@ def load_verdicts(lineage: Lineage) -> VersionedQuerySet:
 
 def tally_verdicts(lineage: Lineage) -> Counter[tuple[str, ...]]:
     """Count the verdicts on the facts' present text by status and method."""
-    return tally_groups(load_verdicts, ("status", "method"), lineage)
+    found: Counter[tuple[str, ...]] = Counter()
+    for (status, method), count in tally_groups(load_verdicts, ("status", "method"), lineage).items():
+        found[FactAssessment.read_status(status, method), method] += count
+    return found
 
 
 def tally_values(rows: Rows, column: str, lineage: Lineage) -> Counter[str]:

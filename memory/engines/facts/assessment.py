@@ -78,9 +78,10 @@ def load_assessments(uids: Sequence[UUID], lineage: Lineage) -> Mapping[UUID, As
 def apply_assessment(fact: Fact, belief: Assessment) -> Fact:
     """Set the fields of a fact that derive from its verdict and confirmations."""
     counts = belief.get_current_verdict(fact.judged_hash)
+    judged = counts if counts and counts.method != FactAssessment.Method.HEURISTIC else None
     fact.verification_status = counts.status if counts else FactAssessment.Status.UNVERIFIED
-    fact.verified_at = counts.at if counts else None
-    fact.verified_by = counts.by if counts else ""
+    fact.verified_at = judged.at if judged else None
+    fact.verified_by = judged.by if judged else ""
     fact.verification_method = counts.method if counts else ""
     fact.verification_reason = counts.reason if counts else ""
     fact.confirmation_count = belief.confirmations
@@ -125,11 +126,23 @@ def has_verdict(statuses: Sequence[str], lineage: Lineage) -> HasVerdict:
 
 def with_verification(status: str, lineage: Lineage) -> Q:
     """Return a condition: facts with this verification status."""
-    known = [FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED]
-    capped = Q(uid__in=find_capped(lineage)) if status != FactAssessment.Status.INVALIDATED else Q()
-    if status in known:
-        return Q(has_verdict([status], lineage)) & (~capped if capped else Q())
-    return ~Q(has_verdict(known, lineage)) | capped
+    others = [one for one in FactAssessment.Status.values if one != FactAssessment.Status.UNVERIFIED]
+    own = Q(has_verdict([status], lineage)) if status in others else ~Q(has_verdict(others, lineage))
+    if status == FactAssessment.Status.INVALIDATED:
+        return own
+    capped = find_capped(lineage)
+    lowered = [uid for uid, one in capped.items() if one.stated == status]
+    arrived = [uid for uid, one in capped.items() if one.borne == status]
+    own &= ~Q(uid__in=lowered) if lowered else Q()
+    return own | Q(uid__in=arrived) if arrived else own
+
+
+def is_unjudged(lineage: Lineage) -> Q:
+    """Return a condition: facts that neither a person nor a judge has found to be true or wrong."""
+    judged = [FactAssessment.Status.VERIFIED, FactAssessment.Status.INVALIDATED]
+    lowered = [uid for uid, one in find_capped(lineage).items() if one.stated in judged]
+    waits = ~Q(has_verdict(judged, lineage))
+    return waits | Q(uid__in=lowered) if lowered else waits
 
 
 def count_confirmations(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, int]:

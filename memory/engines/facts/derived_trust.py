@@ -1,9 +1,9 @@
 """Trust of derived facts: none shows more than the weakest of the facts that it was made of.
 
 A fact is made of the facts that its links CONSOLIDATED_FROM and DERIVED_FROM name: squashes, consolidation
-and whoever combines facts write them. A verdict of the judge or the heuristic on it counts no more than the
-weakest source's. A person who verifies the fact itself has read it with its sources: that verdict counts,
-until a source, or a source of a source, is found to be wrong later.
+and whoever combines facts write them. A verdict of the judge on it, and the heuristic's that it is plausible,
+count no more than the weakest source's. A person who verifies the fact itself has read it with its sources:
+that verdict counts, until a source, or a source of a source, is found to be wrong later.
 """
 
 from collections import defaultdict
@@ -24,7 +24,8 @@ MAX_DEPTH = 6  # sources of sources
 MADE_OF = (FactLink.Type.CONSOLIDATED_FROM, FactLink.Type.DERIVED_FROM)
 TO_FACTS = (FactLink.Target.FACT,)
 VERIFIED, INVALIDATED = FactAssessment.Status.VERIFIED.value, FactAssessment.Status.INVALIDATED.value
-UNVERIFIED = FactAssessment.Status.UNVERIFIED.value
+UNVERIFIED, PLAUSIBLE = FactAssessment.Status.UNVERIFIED.value, FactAssessment.Status.PLAUSIBLE.value
+POSITIVE = (VERIFIED, PLAUSIBLE)
 Method = FactAssessment.Method
 LEVELS: dict[str, int] = {Method.HEURISTIC.value: 1, Method.JUDGE.value: 2, Method.HUMAN.value: 3}
 REASON = "What it is made of is not verified."
@@ -41,6 +42,13 @@ class Verdict(NamedTuple):
     by: str
     at: datetime
     updated_at: datetime  # when it came to the branch: a merge brings it later than it was given
+
+
+class Capped(NamedTuple):
+    """The status of a verdict as it was given, and as the sources of its fact bear it."""
+
+    stated: str
+    borne: str
 
 
 class Source(NamedTuple):
@@ -64,23 +72,31 @@ def cap_verdicts(verdicts: Mapping[UUID, Verdict], lineage: Lineage) -> dict[UUI
     Facts without a positive verdict cost nothing, others one query for each branch of the lineage; only
     those that are derived cost more.
     """
-    verified = [uid for uid, one in verdicts.items() if one.status == VERIFIED]
-    sources = load_sources(verified, lineage) if verified else {}
+    positive = [uid for uid, one in verdicts.items() if one.status in POSITIVE]
+    sources = load_sources(positive, lineage) if positive else {}
     if not sources:
         return dict(verdicts)
     trust = Trust(verdicts, sources, lineage)
     return {uid: trust.lower(uid, one) if uid in sources else one for uid, one in verdicts.items()}
 
 
-def find_capped(lineage: Lineage) -> list[UUID]:
-    """Return the verified facts whose sources leave them unverified."""
-    positive = FactAssessment._base_manager.filter(uid=OuterRef("from_id"), status=VERIFIED)
+def find_capped(lineage: Lineage) -> dict[UUID, Capped]:
+    """Return the facts whose sources do not bear the verdict on what they say now."""
+    positive = FactAssessment._base_manager.filter(uid=OuterRef("from_id"), status__in=POSITIVE)
     links = FactLink.objects.in_lineage(lineage).filter(
         Exists(positive), link_type__in=MADE_OF, to_type=FactLink.Target.FACT
     )
     derived = sorted({uid for (uid,) in links.gather_values("from_id")})
-    verdicts = cap_verdicts(load_given_verdicts(derived, lineage), lineage) if derived else {}
-    return [uid for uid, one in verdicts.items() if one.status == UNVERIFIED and one.reason == REASON]
+    stated = load_given_verdicts(derived, lineage)
+    lower = {
+        uid: one for uid, one in cap_verdicts(stated, lineage).items() if one.status != stated[uid].status
+    }
+    now = load_known(lower, lineage)
+    return {
+        uid: Capped(stated[uid].status, one.status)
+        for uid, one in lower.items()
+        if uid in now and now[uid].judged_hash == one.judged_hash
+    }
 
 
 def load_sources(uids: Collection[UUID], lineage: Lineage) -> dict[UUID, list[Source]]:
@@ -98,8 +114,9 @@ def load_given_verdicts(uids: Iterable[UUID], lineage: Lineage) -> dict[UUID, Ve
     """Return the verdicts on the given facts as they were given, by fact id."""
     rows, found = FactAssessment.objects.in_lineage(lineage), dict[UUID, Verdict]()
     for batch in batched(list(uids), BATCH_SIZE):
-        verdicts = rows.select_by_key(Verdict._fields, "uid", batch)
-        found |= {values[0]: Verdict(*values) for values in verdicts}
+        for values in rows.select_by_key(Verdict._fields, "uid", batch):
+            one = Verdict(*values)
+            found[one.uid] = one._replace(status=FactAssessment.read_status(one.status, one.method))
     return found
 
 
@@ -132,14 +149,15 @@ class Trust:
         if not level:
             return verdict._replace(status=UNVERIFIED, reason=REASON)
         (method,) = (name for name, value in LEVELS.items() if value == level)
-        return verdict._replace(method=method)
+        status = FactAssessment.read_status(verdict.status, method)
+        return verdict._replace(status=status, method=method, reason=REASON)
 
     def measure(self, uid: UUID, path: frozenset[UUID]) -> int:
         """Return the trust in a fact, 0 for none; ``path`` are the facts that led to it."""
         verdict, known = self.verdicts.get(uid), self.known.get(uid)
         if verdict is None or known is None or verdict.judged_hash != known.judged_hash:
             return 0
-        if verdict.status != VERIFIED:
+        if verdict.status not in POSITIVE:
             return 0
         level = LEVELS[verdict.method]
         sources = [one for one in self.sources.get(uid, ()) if one.uid not in path | {uid}]

@@ -217,7 +217,7 @@ class FactEngine:
         curate.
         """
         actor.require_scope("curate", branch_name)
-        status = c.one_of(FactAssessment.Status.values)("verdict", verdict)
+        status = c.one_of(FactAssessment.JUDGEMENTS)("verdict", verdict)
         reason = c.redact_stored(c.text_check(2000))("reason", reason)
         with open_commit(actor, branch_name, "fact.verify", write=Write.EXEMPT) as commit:
             fact = self._get_current(commit, fact_id, expected_version)

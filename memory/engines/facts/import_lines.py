@@ -123,15 +123,18 @@ def get_text_key(line: Line) -> TextKey | None:
 def read_verdict(payload: Mapping[str, Any]) -> dict[str, str] | None:
     """Return the verdict of a line whose fact was invalidated: a search must not find it here either.
 
-    All other verdicts count where they were given. Raises Invalid.
+    All other verdicts count where they were given, and the heuristic's nowhere. A line that does not say by
+    which method may be corrected by a judge or a person of here. Raises Invalid.
     """
     if payload.get("verification_status") != FactAssessment.Status.INVALIDATED:
         return None
     method = str(payload.get("verification_method"))
+    if method == FactAssessment.Method.HEURISTIC:
+        return None
     known = method in FactAssessment.Method.values
     reason = c.text_check(2000)("verification_reason", payload.get("verification_reason", ""))
     return {
         "status": FactAssessment.Status.INVALIDATED.value,
-        "method": method if known else FactAssessment.Method.HEURISTIC.value,
+        "method": method if known else FactAssessment.Method.JUDGE.value,
         "reason": redact_text(reason),
     }

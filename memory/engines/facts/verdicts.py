@@ -22,13 +22,19 @@ NOT_JUDGED = _("Only a proposal, an active or a done fact is verified; this one 
 
 @dataclass(frozen=True)
 class NewVerdict:
-    """A verdict to store on a fact's present text; ``by`` says who gave it."""
+    """A verdict to store on a fact's present text; ``by`` says who gave it.
+
+    The heuristic's is plausible or unverified, whatever a caller makes of it.
+    """
 
     fact: Fact
     status: str
     method: str
     reason: str
     by: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", FactAssessment.read_status(self.status, self.method))
 
 
 def require_judgeable(fact: Fact) -> Fact:

@@ -160,6 +160,7 @@ FACT = Noun(
         Choice(FactAssessment.Status.choices),
         label=_("Belief"),
         use=ANNOTATED | Use.TOOL_ANSWER | Use.TOOL_BRIEF | Use.EXPORT,
+        answer_help="verified and invalidated: by a person or a judge; plausible: a guess by the heuristic.",
     ),
     answered_time("verified_at", null=True).with_traits(use=ANNOTATED | Use.EXPORT),
     Field("verified_by", Reference(200), use=ANNOTATED | Use.EXPORT),
@@ -347,7 +348,7 @@ FACT_FILTERS = FACT.filtered_by(
         FACT["verification_status"].type,
         "Facts with this verdict on what they say now.",
         tool_help="Only facts with this verdict.",
-        option=Option("unverified, verified or invalidated", "--verification"),
+        option=Option("unverified, plausible, verified or invalidated", "--verification"),
     ),
     one_of(
         "min_confidence",

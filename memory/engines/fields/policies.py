@@ -54,9 +54,10 @@ POLICY = Noun(
     Field(
         "accept_methods",
         ListOf(Choice(FactAssessment.Method.choices), min_items=1),
-        "Whose verdicts count as verified.",
+        "Whose verdicts count as verified: human, judge. heuristic is still taken, and counts for nothing.",
         RULE,
-        option=Option("whose verdicts count: human, judge, heuristic", "--accept-method", "METHOD"),
+        answer_help="Whose verdicts count as verified: human, judge.",
+        option=Option("whose verdicts count: human, judge", "--accept-method", "METHOD"),
     ),
     answered_time("updated_at", null=True),
     Field("updated_by", Reference(200), use=READ),

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from memory.engines.facts.assessment import Verdict, load_verdicts
 from memory.engines.facts.rules import is_same
+from memory.engines.merging.changes import RANK
 from memory.engines.merging.plan import (
     BOTH,
     CONFLICT,
@@ -21,8 +22,6 @@ from memory.models import BranchedModel, Fact, FactAssessment, hashes
 
 RETIRED = frozenset({Fact.Status.ARCHIVED, Fact.Status.SUPERSEDED})
 JUDGED = ("fact_text", "essence", "category")  # what a verdict is on
-# A verdict that refuses goes before one that confirms.
-WEIGHTS: dict[str, int] = {FactAssessment.Status.INVALIDATED: 2, FactAssessment.Status.VERIFIED: 1}
 
 
 @dataclass(frozen=True)
@@ -114,5 +113,5 @@ def load_standings(facts: Sequence[Arrival], plan: FullPlan) -> dict[UUID, Stand
 def choose_standing(fact: Arrival, sides: Sequence[Verdict | None]) -> Standing:
     judged = hashes.judged_hash(*(fact.values[name] for name in JUDGED))
     verdicts = [verdict for verdict in sides if verdict and verdict.judged_hash == judged]
-    strongest = max(verdicts, key=lambda one: WEIGHTS.get(one.status, 0), default=None)
+    strongest = max(verdicts, key=lambda one: RANK.index(one.status), default=None)
     return Standing(strongest.status, strongest.method) if strongest else Standing()

@@ -164,7 +164,8 @@ def _merge_content(item: PlanItem, history: History) -> None:
 
 # ---- verdicts ------------------------------------------------------------------------------------------
 
-RANK = ("unverified", "verified", "invalidated")
+# A verdict that refuses goes before one that confirms, and that before a guess.
+RANK = ("unverified", "plausible", "verified", "invalidated")
 
 
 def settle_verdicts(item: PlanItem, history: History) -> None:
@@ -180,7 +181,7 @@ def settle_verdicts(item: PlanItem, history: History) -> None:
 
 
 def choose_verdict(ours: Any, theirs: Any) -> Any:
-    """Return the verdict that stays: for one text invalidated before verified before unverified."""
+    """Return the verdict that stays: for one text the weightier, see RANK."""
     if ours.deleted != theirs.deleted:
         return theirs if ours.deleted else ours
     if ours.judged_hash != theirs.judged_hash:

@@ -41,7 +41,8 @@ UNCHECKED = {
 class GateResult:
     """Result of one gate: its state, the reason in words, and which memories it is about.
 
-    ``link`` is the query of the plan's page that shows them.
+    ``link`` is the query of the plan's page that shows them, ``verifiable`` are the facts that the gate would
+    let pass if a person verified them, as many as one action takes.
     """
 
     name: str
@@ -51,6 +52,7 @@ class GateResult:
     ids: tuple[UUID, ...] = ()
     count: int = 0
     link: str = ""
+    verifiable: tuple[UUID, ...] = ()
 
     @property
     def reason(self) -> str:

@@ -5,24 +5,25 @@ before the defaults. See docs/decisions/0021.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from fnmatch import fnmatchcase
 from typing import Any, Self
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.conf import conf
 from memory.db.raw_select import by_key
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import CHANGES_REFUSED, DirectWritesRefused
-from memory.models import FactAssessment
-from memory.models.policies import BranchPolicy, DirectWrites, Gate
+from memory.models.policies import (
+    VERIFYING_METHODS,
+    BranchPolicy,
+    DirectWrites,
+    Gate,
+    filter_methods,
+)
 
 MAX_POLICIES = 100  # of a project: every direct write reads them
-ALL_METHODS = tuple(FactAssessment.Method.values)
-# Where a language model judges facts, the heuristic does not count by default.
-JUDGED_METHODS = tuple(one for one in ALL_METHODS if one != FactAssessment.Method.HEURISTIC)
 RULES = ("gates", "approvals", "author_may_approve", "accept_methods", "direct_writes")
 
 
@@ -46,13 +47,14 @@ class Policy:
     gates: tuple[str, ...] = (Gate.CONFLICTS, Gate.SECRETS)
     approvals: int = 0
     author_may_approve: bool = True
-    accept_methods: tuple[str, ...] = ALL_METHODS
+    accept_methods: tuple[str, ...] = VERIFYING_METHODS
     direct_writes: str = DirectWrites.ALLOW
 
     @classmethod
     def from_values(cls, pattern: str, *values: Any) -> Self:
         gates, approvals, author_may_approve, methods, direct_writes = values
-        return cls(pattern, tuple(gates), approvals, bool(author_may_approve), tuple(methods), direct_writes)
+        counting = tuple(filter_methods(methods) or VERIFYING_METHODS)
+        return cls(pattern, tuple(gates), approvals, bool(author_may_approve), counting, direct_writes)
 
     @property
     def is_default(self) -> bool:
@@ -87,8 +89,7 @@ def _find_entry(project_id: UUID, branch_name: str, columns: Sequence[str]) -> t
 
 def default_policy(branch_name: str) -> Policy:
     """Return the policy of a branch without an entry."""
-    policy = MAIN_POLICY if branch_name == MAIN else OTHERS_POLICY
-    return replace(policy, accept_methods=JUDGED_METHODS) if conf().judge_model else policy
+    return MAIN_POLICY if branch_name == MAIN else OTHERS_POLICY
 
 
 def matches_branch(pattern: str, branch_name: str) -> bool:

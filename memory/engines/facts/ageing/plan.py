@@ -21,11 +21,12 @@ from memory.engines.facts.ageing.rules import (
     Reason,
     compute_worth,
 )
-from memory.engines.facts.derived_trust import find_capped
+from memory.engines.facts.derived_trust import Capped, find_capped
 from memory.models import Branch, Confirmation, Fact, FactAssessment, FactUse
 
 MAX_NAMED = 1000  # facts whose recalls and verdicts are asked for by their ids
 UNVERIFIED = FactAssessment.Status.UNVERIFIED.value
+VERDICT_COLUMNS = ("uid", "judged_hash", "status", "method")
 
 
 class AgeingPlan:
@@ -144,13 +145,21 @@ class AgeingPlan:
         for uid, at in confirmed.values_list("uid", "at"):
             uses[uid] = max(at, uses.get(uid, at))
         judged = narrow(FactAssessment.objects.in_lineage(lineage), rows)
-        verdicts = {uid: rest for uid, *rest in judged.gather_values("uid", "status", "judged_hash")}
-        return _Adjacent(uses, {uid: rest for uid, rest in verdicts.items() if uid not in self._capped})
+        verdicts = {
+            uid: (self._read_verdict(uid, status, method), judged_hash)
+            for uid, judged_hash, status, method in judged.gather_values(*VERDICT_COLUMNS)
+        }
+        return _Adjacent(uses, verdicts)
+
+    def _read_verdict(self, uid: UUID, status: str, method: str) -> str:
+        """Return a verdict as far as the sources of its fact bear it."""
+        capped = self._capped.get(uid)
+        return capped.borne if capped else FactAssessment.read_status(status, method)
 
     @cached_property
-    def _capped(self) -> set[UUID]:
-        """The verified facts whose sources do not bear that."""
-        return set(find_capped(self.branch.lineage()))
+    def _capped(self) -> Mapping[UUID, Capped]:
+        """The facts whose sources do not bear the verdict on them."""
+        return find_capped(self.branch.lineage())
 
 
 def narrow(queryset: Any, rows: Sequence[AgeingRow]) -> Any:

@@ -17,7 +17,12 @@ HALF_LIFE_DAYS = 30
 # The most that each part adds to the worth, and the shares of it.
 PRIORITY_WORTH, CONFIDENCE_WORTH, BELIEF_WORTH, RECENCY_WORTH = 0.3, 0.2, 0.2, 0.3
 PRIORITY_SHARES = dict(zip(Priority.values, (1.0, 0.75, 0.5, 0.25), strict=True))
-BELIEF_SHARES = {Verdict.VERIFIED.value: 1.0, Verdict.UNVERIFIED.value: 0.5, Verdict.INVALIDATED.value: 0.0}
+BELIEF_SHARES = {
+    Verdict.VERIFIED.value: 1.0,
+    Verdict.PLAUSIBLE.value: 0.5,
+    Verdict.UNVERIFIED.value: 0.5,
+    Verdict.INVALIDATED.value: 0.0,
+}
 DAY_SECONDS = 86400.0
 
 
