@@ -81,10 +81,12 @@ def test_verified_is_what_the_sources_bear_everywhere(write: Write, actor: Actor
     LinkEngine().write_link(**link, actor=actor)
     facts.set_verification(fact_id=derived.uid, verdict="verified", actor=actor)
     FactAssessment._base_manager.filter(uid=derived.uid).update(method="judge")
-    expected = {"verified": 0, "invalidated": 0, "unverified": 2}
+    expected = {"verified": 0, "plausible": 0, "invalidated": 0, "unverified": 2}
     assert engine.overview(actor=actor).verification == expected
     assert branches.load_stats(name="main", actor=actor).verification == expected
     assert summarize_branch(branch_name="main", actor=actor).verification == expected
+    facts.update_fact(fact_id=derived.uid, updates={"fact_text": "Derived, in other words."}, actor=actor)
+    assert branches.load_stats(name="main", actor=actor).verification == expected
 
 
 class TestNeverRecalled:

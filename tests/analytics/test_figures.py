@@ -71,7 +71,7 @@ class TestOverview:
         }
         assert (found.facts_by_status["active"], found.facts_by_status["archived"]) == (2, 1)
         assert found.facts_by_category == {"general": 2, "decision": 1}
-        assert found.verification == {"verified": 1, "invalidated": 0, "unverified": 2}
+        assert found.verification == {"verified": 1, "plausible": 0, "invalidated": 0, "unverified": 2}
         assert found.verified_share == 0.3333
         assert (found.tokens["user"], found.tokens["total"]) == (found.tokens["total"],) * 2
         assert found.tokens["total"] > 0
@@ -93,11 +93,11 @@ class TestOverview:
         found = engine.overview(**where)
         assert found.counts["facts"] == 3
         assert found.facts_by_category == {"decision": 2, "general": 1}
-        assert found.verification == {"verified": 0, "invalidated": 1, "unverified": 2}
+        assert found.verification == {"verified": 0, "plausible": 0, "invalidated": 1, "unverified": 2}
         assert found.activity["facts"] == 3
         there = engine.overview(actor=actor)
         assert there.counts["facts"] == 4
-        assert there.verification == {"verified": 1, "invalidated": 0, "unverified": 3}
+        assert there.verification == {"verified": 1, "plausible": 0, "invalidated": 0, "unverified": 3}
 
     def test_a_past_point_is_read_as_it_was(self, write: Write, actor: Actor, main: Branch) -> None:
         write("One.")
@@ -253,7 +253,7 @@ class TestCuration:
         facts.set_verification(fact_id=two.uid, verdict="invalidated", actor=actor)
         ask(main, one, two, status="resolved", resolution="keep_both", resolved_at=timezone.now())
         found = engine.curation_analytics(actor=actor)
-        assert found.verdicts == {"verified": 1, "invalidated": 1, "unverified": 0}
+        assert found.verdicts == {"verified": 1, "plausible": 0, "invalidated": 1, "unverified": 0}
         assert found.recent_verdicts == {"verified": 1, "invalidated": 1}
         assert found.verdicts_by_method == {"human": 2, "judge": 0, "heuristic": 0}
         assert (found.answers, found.open_questions["near_duplicate"]) == ({"keep_both": 1}, 0)

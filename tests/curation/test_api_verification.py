@@ -92,7 +92,7 @@ def test_summary_gate_and_calibration(judge: FakeJudge, fact: Fact, write: Any, 
     VerificationEngine().verify_fact(fact_id=bad.uid, actor=actor, branch_name="task/x/y")
     summary = api.get("/verification/summary/task/x/y").json()
     assert (summary["branch"], summary["facts"], summary["judge"]) == ("task/x/y", 2, "fake-judge")
-    assert summary["verification"] == {"verified": 0, "unverified": 1, "invalidated": 1}
+    assert summary["verification"] == {"verified": 0, "plausible": 0, "unverified": 1, "invalidated": 1}
     gate = api.post("/verification/merge-gate", {"source_branch": "task/x/y", "target_branch": "main"}).json()
     assert (gate["can_merge"], gate["invalidated"], gate["offending"]) == (False, 1, [str(bad.uid)])
     (every, *_) = api.get("/verification/calibration").json()["results"]

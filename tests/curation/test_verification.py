@@ -17,6 +17,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.plan import confirm_name
+from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.merging.engine import MergeEngine
@@ -30,7 +31,7 @@ from memory.exceptions import (
     ScopeMissing,
     StaleVersion,
 )
-from memory.models import Commit, Fact, FactAssessment, Project, QueueMessage
+from memory.models import BranchPolicy, Commit, Fact, FactAssessment, Project, QueueMessage
 from tests.curation.fake_judge import FakeJudge, rating
 from tests.memory.fake_provider import failing
 
@@ -49,6 +50,10 @@ def abandon(job: VerificationJob) -> None:
     VerificationJob.objects.filter(pk=job.pk).update(resume_at=timezone.now())
 
 
+def act(action: str, uids: Any, actor: Actor, branch: str = "main") -> None:
+    ActionEngine().apply_action(action=action, fact_ids=uids, actor=actor, branch_name=branch)
+
+
 def read(fact: Fact, actor: Actor, branch: str = "main") -> tuple[str, str]:
     now = facts.get_fact(fact_id=fact.uid, actor=actor, branch_name=branch)
     return now.verification_status, now.verification_method
@@ -64,14 +69,14 @@ def write_many(write: Any, count: int, branch: str = "main") -> list[Fact]:
 @pytest.mark.parametrize(
     ("fields", "scores", "verdict"),
     [
-        ({"fact_text": "word " * 40, "confidence": 0.9}, (0.9, 0.5, 1.0), "verified"),
+        ({"fact_text": "word " * 40, "confidence": 0.9}, (0.9, 0.5, 1.0), "plausible"),
         ({"fact_text": "one two three four", "category": "bug_fix"}, (0.7, 0.7, 0.2), "unverified"),
         (
             {"fact_text": "one two", "category": "architecture", "confidence": 0.1},
             (0.1, 0.7, 0.1),
             "unverified",
         ),
-        ({"fact_text": "one", "confidence": 0}, (0.0, 0.5, 0.05), "invalidated"),
+        ({"fact_text": "one", "confidence": 0}, (0.0, 0.5, 0.05), "unverified"),
         ({"fact_text": "令牌由网关负责续期令牌由网关负责续期"}, (0.7, 0.5, 0.45), "unverified"),
     ],
 )
@@ -91,10 +96,13 @@ def test_without_a_judge_that_is_said(actor: Actor, fact: Fact) -> None:
     engine.verify_fact(fact_id=fact.uid, actor=actor)
     found = summarize_branch(branch_name="main", actor=actor)
     assert (found.judge, found.facts, found.methods["heuristic"]) == (None, 1, 1)
-    assert found.verification == {"verified": 1, "unverified": 0, "invalidated": 0}
+    assert found.verification == {"verified": 0, "plausible": 1, "unverified": 0, "invalidated": 0}
     now = facts.get_fact(fact_id=fact.uid, actor=actor)
-    assert now.verified_by == "heuristic"
-    assert now.verification_reason.endswith("of confidence, category and length: no judgement.")
+    assert (now.verification_status, now.verified_by, now.verified_at) == ("plausible", "", None)
+    assert now.verification_reason == (
+        "The heuristic answers plausible or unverified. Average 0.65 of confidence, category and length: no"
+        " judgement."
+    )
 
 
 # ---- whose verdict stands ------------------------------------------------------------------------------
@@ -113,14 +121,14 @@ def test_the_heuristic_never_takes_the_place_of_a_judge(judge: FakeJudge, fact: 
     assert engine.verify_fact(fact_id=fact.uid, actor=actor).verdict == "unverified"
     judge.fail(500)
     result = engine.verify_fact(fact_id=fact.uid, actor=actor)
-    assert (result.method, result.verdict, result.applied) == ("heuristic", "verified", False)
+    assert (result.method, result.verdict, result.applied) == ("heuristic", "plausible", False)
     assert read(fact, actor) == ("unverified", "judge")
 
 
 def test_a_judge_takes_the_place_of_the_heuristic(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     judge.fail(500)
     engine.verify_fact(fact_id=fact.uid, actor=actor)
-    assert read(fact, actor) == ("verified", "heuristic")
+    assert read(fact, actor) == ("plausible", "heuristic")
     judge.text = rating(0.5)
     engine.verify_fact(fact_id=fact.uid, actor=actor)
     assert read(fact, actor) == ("unverified", "judge")
@@ -380,23 +388,38 @@ def test_the_merge_gate_counts_and_names_what_stops_it(judge: FakeJudge, write: 
         check_merge_gate(source_branch="main", actor=actor)
 
 
-def test_the_heuristic_opens_the_gate_of_main_only_without_a_judge(
-    settings: Any, write: Any, actor: Actor
-) -> None:
+def test_the_heuristic_opens_no_gate(settings: Any, write: Any, actor: Actor) -> None:
     branches.create_branch(name="task/x", actor=actor)
     (fact,) = write_many(write, 1, "task/x")
     facts.update_fact(fact_id=fact.uid, updates={"confidence": 1.0}, actor=actor, branch_name="task/x")
     engine.verify_fact(fact_id=fact.uid, actor=actor, branch_name="task/x")
-    checks = {
-        one.name: one for one in MergeEngine().preview_merge(source="task/x", actor=actor).check.results
-    }
-    assert checks["require_verified"].state == "warning"
-    assert "heuristic alone" in checks["require_verified"].reason
+    assert read(fact, actor, "task/x") == ("plausible", "heuristic")
+    assert check_reason(actor) == (
+        "Facts without a verdict that counts: 1. Have a person verify them on task/x, all in one action, or"
+        " set a judge (DAY1_JUDGE_MODEL), or ask for less in the policy of main."
+    )
     settings.DAY1 = {**settings.DAY1, "judge_model": "any", "judge_api_key": "k"}
+    assert "or the judge rate them, or ask for less in the policy of main." in check_reason(actor)
+    PolicyEngine().set_policy(pattern="main", accept_methods=["judge", "heuristic"], actor=actor)
+    assert "1. Have the judge rate them on task/x, or ask for less" in check_reason(actor)
+    assert check_merge_gate(source_branch="task/x", actor=actor).verifiable == ()
+    BranchPolicy.objects.update(accept_methods=["heuristic"])  # as an earlier release let it be
+    assert PolicyEngine().get_policy(branch_name="main", actor=actor).accept_methods == ("human", "judge")
     with pytest.raises(Conflict):
         MergeEngine().merge_branch(source="task/x", actor=actor)
-    PolicyEngine().set_policy(pattern="main", accept_methods=["heuristic"], actor=actor)
+    found = check_merge_gate(source_branch="task/x", actor=actor)
+    assert (found.verified, found.unverified, found.verifiable) == (0, 1, (fact.uid,))
+    act("verify", found.verifiable, actor, "task/x")
     assert MergeEngine().merge_branch(source="task/x", actor=actor)
+    assert read(fact, actor) == ("verified", "human")
+
+
+def check_reason(actor: Actor) -> str:
+    """Return what the gate of main says of task/x."""
+    checks = MergeEngine().preview_merge(source="task/x", actor=actor).check.results
+    (found,) = (one for one in checks if one.name == "require_verified")
+    assert found.state == "failed"
+    return found.reason
 
 
 # ---- again ---------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from memory.models import BranchPolicy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ENGINE = PolicyEngine()
-EVERY_METHOD = ("human", "judge", "heuristic")
+EVERY_METHOD = ("human", "judge")
 
 
 def with_scope(actor, *scopes):
@@ -86,6 +86,18 @@ def test_setting_the_same_again_leaves_no_trace(actor, main):
     assert [row.action for row in AuditEngine().list_entries(actor=actor).results] == ["policy.set"]
 
 
+def test_the_heuristic_counts_for_nothing_whatever_a_policy_says(actor, main):
+    entry, _ = ENGINE.set_policy(pattern="main", actor=actor, accept_methods=["human", "heuristic"])
+    assert (entry.accept_methods, find_policy(actor.project_id, "main").accept_methods) == (
+        ["human"],
+        ("human",),
+    )
+    for stored, read in ((["judge", "heuristic"], ["judge"]), (["heuristic"], ["human", "judge"])):
+        BranchPolicy.objects.update(accept_methods=stored)
+        assert ENGINE.get_entry(pattern="main", actor=actor).accept_methods == read
+        assert find_policy(actor.project_id, "main").accept_methods == tuple(read)
+
+
 def test_a_deleted_entry_gives_way_to_the_next(actor, main):
     ENGINE.set_policy(pattern="*", actor=actor, approvals=3)
     ENGINE.set_policy(pattern="main", actor=actor, approvals=1)
@@ -130,6 +142,7 @@ def test_changes_are_in_the_audit_trail_and_among_the_events(actor, main):
         ({"gates": "secrets"}, Invalid, "gates"),
         ({"accept_methods": []}, Invalid, "accept_methods"),
         ({"accept_methods": ["coin"]}, Invalid, "accept_methods"),
+        ({"accept_methods": ["heuristic"]}, Invalid, "accept_methods"),
         ({"accept_methods": None}, Invalid, "accept_methods"),
         ({"colour": "red"}, UnknownField, "colour"),
     ],

@@ -59,9 +59,25 @@ def test_a_branch_is_merged(day1: Day1, actor: Actor, learned: Fact) -> None:
     assert day1("branch", "merge", TASK) == (0, "", f"main has all of {TASK} already: nothing to do.\n")
 
 
+def test_a_person_verifies_what_a_merge_would_bring(day1: Day1, actor: Actor, learned: Fact) -> None:
+    guess = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=actor).fact
+    status, out, err = day1("verification", "gate", TASK)
+    assert (status, f"{guess.uid}\n" in out) == (1, True)
+    assert err == f"Once you have read them: day1 verification gate {TASK} --verify\n"
+    assert day1("verification", "gate", TASK, "--reason", "read")[0] == 2
+    status, out, err = day1("verification", "gate", TASK, "--verify", "--reason", "read", "--format", "json")
+    assert (status, err, json.loads(out)["can_merge"]) == (0, "", True)
+    now = facts.get_fact(fact_id=guess.uid, branch_name=TASK, actor=actor)
+    assert (now.verification_status, now.verification_reason) == ("verified", "read")
+
+
 def test_what_a_merge_is_refused_for(day1: Day1, actor: Actor, learned: Fact) -> None:
     facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=actor)
-    text = "conflict: The merge is refused by require_verified: Facts without a verdict that counts: 1.\n"
+    text = (
+        "conflict: The merge is refused by require_verified: Facts without a verdict that counts: 1. Have a"
+        f" person verify them on {TASK}, all in one action, or set a judge (DAY1_JUDGE_MODEL), or ask for"
+        " less in the policy of main.\n"
+    )
     assert day1("branch", "merge", TASK) == (1, "", text)
     assert (
         day1("branch", "merge", TASK, "--into", TASK)[2]

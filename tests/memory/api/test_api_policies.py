@@ -39,7 +39,7 @@ def test_the_policy_in_force_on_a_branch_names_the_entry_that_gave_it(api):
         "approvals": 0,
         "author_may_approve": True,
         "gates": ["conflicts", "secrets"],
-        "accept_methods": ["human", "judge", "heuristic"],
+        "accept_methods": ["human", "judge"],
     }
     api.patch("/policies/task/*", RULES)
     assert api.get("/branches/task%2Fa/policy").json() == {"pattern": "task/*", **RULES}

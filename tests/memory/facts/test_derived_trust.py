@@ -63,7 +63,11 @@ def test_the_weakest_source_is_what_counts(actor: Actor, kind: str) -> None:
     assert listed(actor, "verified") == {"Strong."}
     assert listed(actor, "unverified") == {"Weak.", "Made."}
     rate(actor, weak, Method.HEURISTIC)
-    assert show(actor, made) == ("verified", "heuristic")
+    assert (show(actor, weak), show(actor, made)) == (("plausible", "heuristic"),) * 2
+    assert (listed(actor, "plausible"), listed(actor, "unverified")) == ({"Weak.", "Made."}, set())
+    rate(actor, made, status="unverified"), rate(actor, weak, status="unverified")
+    rate(actor, made)
+    assert (show(actor, made)[0], listed(actor, "plausible")) == ("unverified", set())
     rate(actor, weak)
     assert show(actor, made) == ("verified", "judge")
     assert listed(actor, "verified") == {"Strong.", "Weak.", "Made."}

@@ -75,7 +75,11 @@ class TestVerified:
         guess = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira).fact
         result = run(mira, "require_verified")
         assert (result.state, result.ids, result.count) == ("failed", (guess.uid,), 1)
-        assert result.reason == "Facts without a verdict that counts: 1."
+        assert result.verifiable == (guess.uid,)
+        assert result.reason == (
+            f"Facts without a verdict that counts: 1. Have a person verify them on {TASK}, all in one action,"
+            " or set a judge (DAY1_JUDGE_MODEL), or ask for less in the policy of main."
+        )
 
     def test_no_fact_at_all_passes(self, mira, task):
         assert run(mira, "require_verified").reason == "No fact arrives."
@@ -85,7 +89,11 @@ class TestVerified:
         judge(mira, wrong, action="invalidate")
         result = run(mira, "require_verified")
         assert (result.state, result.ids) == ("failed", (wrong.uid,))
-        assert result.reason == "Facts that were judged to be wrong: 1; without a verdict that counts: 0."
+        assert result.verifiable == ()
+        assert result.reason == (
+            "Facts that were judged to be wrong: 1; without a verdict that counts: 0. Archive the wrong ones"
+            f" on {TASK} or leave them out, and have the others verified."
+        )
 
     def test_a_verdict_is_on_what_the_fact_says(self, mira, learned):
         facts.update_fact(
@@ -95,11 +103,10 @@ class TestVerified:
         judge(mira, learned)
         assert run(mira, "require_verified").state == "passed"
 
-    def test_the_heuristic_is_named(self, mira, learned):
+    def test_what_the_heuristic_verified_before_is_a_guess(self, mira, learned):
         FactAssessment.objects.all_versions().filter(uid=learned.uid).update(method="heuristic")
         result = run(mira, "require_verified")
-        assert (result.state, result.ids) == ("warning", (learned.uid,))
-        assert "heuristic alone, which measures little more than length: 1." in result.reason
+        assert (result.state, result.ids, result.verifiable) == ("failed", (learned.uid,), (learned.uid,))
 
     def test_archived_facts_do_not_count(self, mira, learned):
         guess = facts.write_fact(fact_text="A guess.", branch_name=TASK, actor=mira).fact

@@ -184,6 +184,36 @@ def test_a_gate_leads_to_the_facts_that_fail_it(viewer: Client, actor: Actor) ->
     assert viewer.get(f"{PAGE}?tab=changes&gate=none").status_code == 400
 
 
+def test_a_curator_verifies_the_facts_that_the_page_shows(
+    viewer: Client, curator: Client, actor: Actor
+) -> None:
+    conflicting(actor, 0)
+    one, two = (
+        FACTS.write_fact(fact_text=f"Night {n} is long.", branch_name=TASK, actor=actor).fact
+        for n in range(2)
+    )
+    address = f"{PAGE}?tab=changes&gate=require_verified"
+    assert "I have read them" not in text(viewer.get(address))
+    page = text(curator.get(address))
+    assert "Have a person verify them on task/tokens, all in one action" in page
+    assert "Verify these 2 facts: I have read them" in page
+    read = re.findall(r'name="fact" value="([^"]+)"', page)
+    assert sorted(read) == sorted(f"{fact.uid}:1" for fact in (one, two))
+    FACTS.update_fact(
+        fact_id=two.uid, updates={"fact_text": "Nights are short."}, branch_name=TASK, actor=actor
+    )
+    assert viewer.post(PAGE, {"do": "verify", "fact": read}).status_code == 403
+    answer = curator.post(PAGE, {"do": "verify", "fact": read}, follow=True)
+    assert answer.redirect_chain == [(address, 302)]
+    page = text(answer)
+    assert "Facts verified: 1." in page
+    assert "Not verified, since they changed or are gone: 1." in page
+    assert "Verify this fact: I have read it" in page
+    states = [FACTS.get_fact(fact_id=fact.uid, branch_name=TASK, actor=actor) for fact in (one, two)]
+    assert [fact.verification_status for fact in states] == ["verified", "unverified"]
+    assert [fact.verified_by for fact in states] == ["cora", ""]
+
+
 def test_links_and_verdicts_are_shown_by_the_facts_that_they_are_about(viewer: Client, actor: Actor) -> None:
     BranchManager().create_branch(name=TASK, actor=actor)
     one, two = (
