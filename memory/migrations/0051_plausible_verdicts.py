@@ -6,11 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-<<<<<<<< HEAD:memory/migrations/0051_plausible_verdicts.py
         ('memory', '0050_makers_of_keys'),
-========
-        ('memory', '0049_dream_cohesion'),
->>>>>>>> 9ce57dcf (Migration and written files after the newest of main):memory/migrations/0050_plausible_verdicts.py
     ]
 
     operations = [
