@@ -5,7 +5,7 @@ from typing import Any
 
 from day1site.cli.declared_fields import field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import note, short_time
+from day1site.cli.output import name_actor, note, short_time
 from day1site.cli.parameters import (
     OneOf,
     argument,
@@ -17,7 +17,7 @@ from day1site.cli.parameters import (
 )
 from day1site.cli.rest import Answer
 
-COMMIT_FIELDS = ("actor_label", "surface", "added", "changed", "removed")
+COMMIT_FIELDS = ("surface", "added", "changed", "removed")
 
 name_argument = argument("name", "NAME")
 
@@ -76,7 +76,13 @@ def log(run: Invocation, name: str, **options: Any) -> None:
 
 def commit_cells(row: Answer) -> list[Any]:
     title = row.get("title") or row["message"] or row["kind"]  # an older server has no titles
-    return [row["seq"], short_time(row["at"]), title, *(row[field] for field in COMMIT_FIELDS)]
+    return [
+        row["seq"],
+        short_time(row["at"]),
+        title,
+        name_actor(row),
+        *(row[field] for field in COMMIT_FIELDS),
+    ]
 
 
 MEMORY_KINDS = ("fact", "relation", "observation", "conversation", "message", "link")
@@ -129,7 +135,7 @@ def note_differences(answer: Answer) -> None:
 def difference_cells(row: Answer) -> list[Any]:
     link = row["link"]
     text = f"{link['from_id']} {link['link_type']} {link['to_id']}" if link else row["line"]
-    author = (row["commit"] or {}).get("actor_label", "")
+    author = name_actor(row["commit"] or {})
     return [row["change"], row["id"], list(row["fields"]), author, text]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import flatten, short_time
+from day1site.cli.output import flatten, name_actor, short_time
 from day1site.cli.parameters import WHOLE, drop_empty, option
 
 COUNTS = ("added", "changed", "removed")
@@ -39,6 +39,6 @@ def format_event(event: Mapping[str, Any]) -> str:
     commit = event["commit"] or {}
     lines = [change["line"] for change in event["changes"] if change["line"]]
     counts = " ".join(f"{name} {commit[name]}" for name in COUNTS if commit.get(name))
-    author = commit.get("agent_id") or event["actor_label"]
+    author = commit.get("agent_id") or name_actor(event)
     origin = [event["id"], short_time(event["at"]), event["kind"], event["branch"], author]
     return "\t".join(flatten(cell) for cell in [*origin, "; ".join(lines) or counts])

@@ -15,7 +15,7 @@ from day1site.cli.declared_fields import (
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
-from day1site.cli.output import Output, note, short_time, strip_control
+from day1site.cli.output import Output, name_actor, note, short_time, strip_control
 from day1site.cli.parameters import (
     WHOLE,
     argument,
@@ -314,7 +314,7 @@ def history(run: Invocation, id: str, branch: str, **options: Any) -> None:
 def version_cells(row: Answer) -> list[Any]:
     commit = row["commit"] or {}
     status = "deleted" if row["deleted"] else row["status"]
-    author = commit.get("actor_label", "")
+    author = name_actor(commit)
     time = short_time(row["updated_at"])
     return [row["version"], time, status, author, commit.get("kind", ""), row["essence"]]
 

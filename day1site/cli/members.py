@@ -5,7 +5,7 @@ from typing import Any
 from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_choices, field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.output import Output, name_actor, note, short_time
 from day1site.cli.parameters import OneOf, argument, drop_empty, listing_options, switch
 from day1site.cli.rest import Answer, quote_id
 
@@ -34,7 +34,7 @@ def list_cells(row: Answer) -> list[Any]:
 
 def describe_maker(row: Answer) -> str:
     """Return who made a row, with its kind: names may be those of several."""
-    return f"{row['created_by']} ({row['created_by_kind']})" if row["created_by_kind"] else row["created_by"]
+    return name_actor(row, "created_by", "created_by_kind")
 
 
 @command("add", "Make a user of this server a member.", "day1 members add vera --role curator")

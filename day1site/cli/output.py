@@ -117,3 +117,9 @@ def progress(label: str) -> Iterator[Progress]:
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         bar = bars.add_task(label, total=None)
         yield lambda done, total: bars.update(bar, completed=done, total=total)
+
+
+def name_actor(row: Mapping[str, Any], label: str = "actor_label", kind: str = "actor_kind") -> str:
+    """Return who acted: the command line by its label, others with their kind beside it."""
+    text, known = row.get(label, ""), row.get(kind, "local")
+    return text if known in ("", "local") else f"{text} ({known})"

@@ -19,6 +19,7 @@ from memory.engines.activity.events import EventEngine
 from memory.exceptions import Day1Error
 
 POLL_SECONDS = 1.0
+NEWS_CHECK_SECONDS = 2.0  # since the last check, before something new is told
 CHECK_SECONDS = 60.0  # between two checks of who reads: a stream tells nothing but that there is something
 
 
@@ -85,7 +86,8 @@ class ChangeStreams(PageStreams):
         while not ended.is_set():
             await say(page.take_message())
             await wait_for_either(page.wake, ended, BEAT_SECONDS)
-            if loop.time() > checked_at + CHECK_SECONDS:
+            due = NEWS_CHECK_SECONDS if page.wake.is_set() else CHECK_SECONDS
+            if loop.time() > checked_at + due:
                 checked_at = loop.time()
                 if not await self.may_read_on(scope):
                     return

@@ -264,6 +264,7 @@ ACTION_LABELS: dict[str, Any] = {
     "member.join": _("joined by an invitation"),
     "member.role": _("changed a role"),
     "member.remove": _("removed a member"),
+    "member.close": _("closed the account of a member"),
     "project.create": _("made the project"),
     "project.remove": _("removed a project"),
     "project.update": _("changed the project's settings"),

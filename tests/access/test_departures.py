@@ -1,9 +1,11 @@
 """Who leaves, leaves: what a member made ends with the membership; superusers; who may be taken for whom."""
 
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
@@ -22,6 +24,7 @@ from tests.memory.views.conftest import browser, person
 pytestmark = pytest.mark.django_db(transaction=True)
 ENGINE, KEYS, LINKS = MemberEngine(), KeyEngine(), InvitationEngine()
 Role = Membership.Role
+MADE = (ApiKey, Invitation, Membership)
 
 
 def join(name: str, project: Project, role: str = Role.MAINTAINER) -> Membership:
@@ -148,6 +151,31 @@ def test_whom_a_member_let_in_is_shown_and_stays(
         ("third", "viewer"),
     ]
     assert Membership.objects.filter(user__username__in=["second", "third"]).count() == 2
+
+
+def test_makers_of_before_are_read_from_the_trail(
+    made: dict[str, Any], leaver: Membership, actor: Actor
+) -> None:
+    """An upgrade knows who made what was made when only labels were stored."""
+    _, secret = LINKS.create_invitation(actor=act_as(leaver))
+    LINKS.accept_invitation(secret=secret, user=person("nora"))
+    person("olga")
+    ENGINE.add_member(username="olga", actor=get_actor(made["own"], "rest"))
+    ApiKey.objects.filter(pk=made["grandchild"].pk).update(created_by_id=str(made["own"].pk))
+
+    def read() -> list[Any]:
+        columns = ("pk", "created_by_kind", "created_by_id")
+        return [list(model.objects.order_by("pk").values_list(*columns)) for model in MADE]
+
+    before, none = read(), {"created_by_kind": "", "created_by_id": ""}
+    joined = Membership.objects.get(user__username="nora").invitation_id
+    for model in MADE:
+        model.objects.update(**none)
+    migration = import_module("memory.migrations.0050_makers_of_keys")
+    migration.fill_makers(apps, None)
+    migration.fill_members(apps, None)
+    assert read() == before
+    assert Membership.objects.get(user__username="nora").invitation_id == joined
 
 
 # ---- superusers and the last maintainer ------------------------------------------------------------
