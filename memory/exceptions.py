@@ -61,7 +61,12 @@ ROWS_FULL = _(
 
 
 class QuotaExceeded(Day1Error):
-    """A write of a project that is at its quota; ``used`` and ``limit`` are numbers of its ``part``."""
+    """A write of a project that is at its quota; ``used`` and ``limit`` are numbers of its ``part``.
+
+    ``answer`` is what can be answered all the same.
+    """
+
+    answer: Any = None
 
     code, status = "quota_exceeded", 403
     message = _(

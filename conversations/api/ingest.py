@@ -13,7 +13,7 @@ from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import Invalid, UnknownField
+from memory.exceptions import Invalid, QuotaExceeded, UnknownField
 
 EVENTS = {"oneOf": [{"type": "object"}, {"type": "array", "items": {}, "maxItems": MAX_EVENTS}]}
 CLIENT = query("client", TEXT, "The program that sends them, such as claude-code.")
@@ -33,7 +33,7 @@ class IngestViewSet(Resource):
         summary="Take in events of an agent's program",
         description="One event or an array of up to 1,000, which is one transaction but for parts of "
         "transcripts. Unknown events are left out. The answer is empty, or what the program of a single "
-        "event reads.",
+        "event reads; at the quota of the project a refusal has it as answer.",
         tags=["ingest"],
         parameters=[BRANCH, CLIENT],
         request={"application/json": EVENTS},
@@ -46,14 +46,13 @@ class IngestViewSet(Resource):
         events: list[Any] = request.data if isinstance(request.data, list) else [request.data]
         if not many and not isinstance(request.data, dict):
             raise Invalid("The body must be an event, which is an object, or a list of events.")
-        answer = ingest_engine.ingest(
-            events=events,
-            actor=get_request_actor(request),
-            branch_name=branch,
-            client=client,
-            answered=not many,
-        )
-        return Response(answer)
+        where: dict[str, Any] = {"actor": get_request_actor(request), "branch_name": branch, "client": client}
+        try:
+            return Response(ingest_engine.ingest(events=events, answered=not many, **where))
+        except QuotaExceeded as full:
+            if not many and (answer := ingest_engine.read_answer(event=request.data, **where)):
+                full.answer = answer
+            raise
 
 
 def parse_query(request: Request) -> tuple[str, str]:

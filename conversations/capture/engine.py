@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from conversations.capture.backfill import fill_gaps, has_gaps, read_batches
 from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
-from conversations.capture.rows import EventRows, get_event_actor
+from conversations.capture.rows import EventRows, get_event_actor, get_project_path
 from conversations.capture.text_cleaning import cut_middle
 from conversations.capture.transcripts.records import Turn
 from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
@@ -83,6 +83,18 @@ class IngestEngine:
             if event.name == "Transcript":
                 _fill_session(event, actor, branch_name)
         return answer
+
+    def read_answer(
+        self, *, event: Any, actor: Actor, branch_name: str, client: str
+    ) -> dict[str, Any] | None:
+        """Return what an event's program is answered where the project takes no more: nothing is stored."""
+        read = read_event(event, client)
+        in_transaction = transaction.get_connection().in_atomic_block  # no provider is asked there
+        if read is None or in_transaction or not actor.has_scope("read"):
+            return None
+        if read.name == "UserPromptSubmit":
+            return _format_answer(read, _recall(read, _prepare_query(read), actor, branch_name))
+        return _format_answer(read, _read_context(read, actor, branch_name)) if read.name in STARTS else None
 
     def _store(
         self, read: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
@@ -225,6 +237,17 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
         who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)
     return found.text
+
+
+def _read_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
+    """Return the context for the start of a session that is not stored."""
+    branch = find_branch(actor, branch_name)
+    actor.require_scope("read", branch_name)
+    path = get_project_path(event)
+    session = _find_session(event, actor) or Session(
+        project_id=actor.project_id, key=event.session, branch=branch, project_path=path
+    )
+    return start_context(session, actor, branch.lineage(), timezone.now()).text
 
 
 def _prepare_query(event: HookEvent) -> Future[PreparedQuery] | None:

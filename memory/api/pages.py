@@ -14,7 +14,6 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import AllowAny
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -68,9 +67,9 @@ class DocsView(SpectacularSwaggerSplitView):
 
 
 @cache
-def render_schema(renderer: type[BaseRenderer]) -> tuple[bytes, str]:
+def render_schema(renderer: Any) -> tuple[bytes, str]:
     """Return the OpenAPI document in one form with its ETag, made once: anybody may ask for it."""
-    body: bytes = renderer().render(get_schema(), renderer_context={})
+    body = bytes(renderer().render(get_schema(), renderer_context={}))
     return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 

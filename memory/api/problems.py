@@ -58,7 +58,10 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
         if isinstance(error, StoreDamaged):
             logger.warning("%s %s: the store is damaged: %s", method, path, error.__cause__ or "no writes")
             return build_problem(error.status, error.code, error.text, {"retry_after": RETRY_SECONDS})
-        return build_problem(error.status, error.code, error.text, error.data)
+        problem = build_problem(error.status, error.code, error.text, error.data)
+        if isinstance(error, QuotaExceeded) and error.answer:
+            problem.data["answer"] = error.answer
+        return problem
     for kind, (status, code, text) in OTHERS.items():
         if isinstance(error, kind):
             return build_problem(status, code, text)

@@ -130,6 +130,22 @@ def test_at_its_quota_a_project_takes_no_writes(full: Project) -> None:
     assert health["quota"]["rows"] == {"used": used, "limit": used}
 
 
+@pytest.mark.django_db(transaction=True)
+def test_hooks_are_answered_at_the_quota(full: Project) -> None:
+    """A session that starts is told what memory knows; nothing of its event is stored."""
+    api = api_for(full)
+    fill(full)
+    before = state()
+    start = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/w", "source": "startup"}
+    problem = refused(api.post("/ingest/hook?client=claude-code", start), 403, "quota_exceeded")
+    output = problem["answer"]["hookSpecificOutput"]
+    assert output["hookEventName"] == "SessionStart"
+    assert "Deploys run at noon." in output["additionalContext"]
+    for body in ([start], start | {"hook_event_name": "Stop"}):
+        assert "answer" not in refused(api.post("/ingest/hook", body), 403, "quota_exceeded")
+    assert state() == before
+
+
 @pytest.mark.django_db
 def test_at_its_quota_what_curates_and_frees_goes_on(full: Project, actor: Actor) -> None:
     key, _ = KeyEngine().create_key(label="one", scopes=["read"], actor=actor)
@@ -140,6 +156,7 @@ def test_at_its_quota_what_curates_and_frees_goes_on(full: Project, actor: Actor
     (fact,) = [one for one in engine.list_facts(actor=actor).results if one.uid != doomed.uid]
     engine.set_verification(fact_id=fact.uid, verdict="verified", reason="seen", actor=actor)
     BranchManager().archive_branch(name="side", actor=actor)
+    KeyEngine().create_key(label="two", scopes=["write"], actor=actor)
     KeyEngine().revoke_key(key_id=key.pk, actor=actor)
     engine.delete_fact(fact_id=fact.uid, actor=actor)
     with pytest.raises(QuotaExceeded):

@@ -323,6 +323,9 @@ def test_a_full_project_is_left_alone_for_a_while_and_loses_nothing(client, fail
     deliver(client, failing, "two")
     deliver(client, failing, "three")
     assert (failing.asked, len(client.lines()), client.lines("refused.jsonl")) == (1, 3, [])
+    refusal = b'{"code":"quota_exceeded","answer":{"additional_context":"Known."}}'
+    assert delivery.read_answer(403, refusal) == b'{"additional_context": "Known."}'
+    assert [delivery.read_answer(403, body) for body in (b'{"code":"quota_exceeded"}', b"no")] == [b"", b""]
     failing.full = False
     deliver(client, failing, "four")
     assert failing.asked == 1

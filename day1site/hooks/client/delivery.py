@@ -110,7 +110,7 @@ class Sender:
         body = None
         if mine and len(good) == 1 and mine in good[0]:
             status, body = self.server.post(good[0])
-            body = body if status == 200 else b""
+            body = read_answer(status, body)
         else:
             status = self._send(good)
         if status == 200 or status in REFUSED:
@@ -221,7 +221,7 @@ class Sender:
         again.
         """
         status, body = self.server.post(line.decode("utf-8", "replace").strip())
-        return body if status == 200 else b""
+        return read_answer(status, body)
 
     def shrink(self):
         """Drop what is delivered, and the oldest of the rest beyond half the limit."""
@@ -241,6 +241,16 @@ class Sender:
                 file.write(rest)
             self.spool.set_delivered(0)  # first: the server recognises events sent twice
             os.replace(draft, self.spool.events)
+
+
+def read_answer(status, body):
+    """Return what the program reads of a response; a project at its quota tells what it knows all the same."""
+    if status == 403 and FULL in body:
+        try:
+            return json.dumps(json.loads(body)["answer"]).encode()
+        except (ValueError, KeyError, TypeError):
+            return b""
+    return body if status == 200 else b""
 
 
 def read_assistant_texts(path):

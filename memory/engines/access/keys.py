@@ -345,7 +345,7 @@ def check_expiry(at: datetime | None) -> datetime | None:
 def check_grant(key: ApiKey, maker: Actor) -> None:
     """Refuse a key with more rights than its maker: scopes, expiry, branches and the bound agent."""
     for scope in key.scopes:
-        maker.require_scope(scope)
+        maker.require_scope(scope, grows=False)
     if maker.expires_at and (key.expires_at is None or key.expires_at > maker.expires_at):
         raise Invalid("A key may not outlive the key that makes it.", field="expires_at")
     check_bounds(key, maker)
