@@ -49,6 +49,22 @@ def insert_selected(
         return max(int(cursor.rowcount), 0)
 
 
+def insert_stored(
+    table: str, columns: Sequence[str], rows: Sequence[tuple], *, using: str = "default"
+) -> int:
+    """Insert rows whose values have the form in which the database keeps them; return how many.
+
+    Rows that contradict others are left out.
+    """
+    connection = connections[using]
+    quote = connection.ops.quote_name
+    insert = connection.ops.insert_statement(OnConflict.IGNORE)
+    names, marks = ", ".join(map(quote, columns)), ", ".join(["%s"] * len(columns))
+    with connection.cursor() as cursor:
+        cursor.executemany(f"{insert} {quote(table)} ({names}) VALUES ({marks})", rows)
+        return max(int(cursor.rowcount), 0)
+
+
 def insert_one(row: models.Model, *, using: str = "default") -> None:
     """Insert a row whose fields are all set except its key, which the database generates."""
     connection = connections[using]

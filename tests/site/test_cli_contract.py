@@ -57,6 +57,7 @@ REPLAYS = {"replays"} | {
 AGEING = {"age"} | {f"age {name}" for name in "run runs undo pressure".split()}
 ADDED = {
     "check",
+    "salvage",
     *VERIFICATION,
     "completion",
     "facts accept",
