@@ -70,6 +70,7 @@ def salvage_file(damaged: Path, made: Path) -> Any:
     from memory.engines.store.salvage import SalvageEngine
 
     try:
+        require_target(made)
         make_tables()
         with progress("Salvaging") as update:
             return SalvageEngine().salvage_file(damaged, update)
@@ -78,6 +79,14 @@ def salvage_file(damaged: Path, made: Path) -> Any:
         for file in made.parent.glob(f"{made.name}*"):
             file.unlink()
         raise
+
+
+def require_target(made: Path) -> None:
+    """Refuse to work on another store than the new one, which settings may name. Raises CliError."""
+    from django.db import connections
+
+    if (path := str(connections["default"].settings_dict["NAME"])) != str(made):
+        raise CliError("conflict", f"The settings name the database {path}, so {made} cannot be made.")
 
 
 # ---- output ----------------------------------------------------------------------------------------

@@ -1,24 +1,31 @@
 """What can still be read of a damaged database file, without a write to it.
 
 SQLite gives the rows before a page that it cannot read. Behind it the reading goes on with the row ids that
-the indexes of the table have, one by one; without an index, from the other end of the table.
+the indexes of the table have, one by one; without an index, from the other end of the table. Rows to which
+no way leads are looked for on all pages of the file.
 """
 
 import os
 import shutil
 import sqlite3
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from memory.db import atomic_files
 from memory.db.sqlite.file_check import SHADOW, list_index_scans, open_read_only, read_header
+from memory.db.sqlite.raw_file import RawFile, describe_table, name_values
+from memory.db.sqlite.raw_pages import PageFile
+from memory.db.sqlite.store_mark import measure_log
 
 BATCH_SIZE = 500
+USUAL_PAGE_BYTES = 4096
 REPLACED = "\ufffd"  # in the place of bytes that are no UTF-8
 
 Row = tuple[Any, ...]
@@ -39,28 +46,51 @@ class TableRead:
 
 @contextmanager
 def open_damaged(path: Path, folder: Path) -> Iterator["DamagedFile"]:
-    """Open a damaged file. One whose end is missing is copied into the folder for as long, and filled up."""
-    header = read_header(path)
-    if header is None or not header.counts or os.stat(path).st_size >= header.file_bytes:
-        with closing(open_read_only(path)) as database:
-            yield DamagedFile(database)
+    """Open a damaged file. One whose end is missing, or that has a log, is copied into the folder for as
+    long: SQLite reads nothing of a file that is shorter than it says, and the log belongs to its pages.
+    """
+    header, log = read_header(path), Path(f"{path}-wal")
+    is_short = header is not None and header.counts and os.stat(path).st_size < header.file_bytes
+    if not is_short and not measure_log(path):
+        with read_file(path) as damaged:
+            yield damaged
         return
     draft = atomic_files.create_draft(folder / path.name)
     try:
         shutil.copyfile(path, draft)
-        os.truncate(draft, header.file_bytes)  # SQLite reads nothing of a file that is shorter than it says
-        with closing(open_read_only(draft)) as database:
-            yield DamagedFile(database)
+        if log.exists():
+            shutil.copyfile(log, f"{draft}-wal")
+            put_log_into_file(draft)
+        if header is not None and os.stat(draft).st_size < header.file_bytes:
+            os.truncate(draft, header.file_bytes)
+        with read_file(draft) as damaged:
+            yield damaged
     finally:
         for file in draft.parent.glob(f"{draft.name}*"):
             file.unlink()
 
 
+def put_log_into_file(path: Path) -> None:
+    """Move the log of a copy into its file, page by page. A log that cannot be read is left out."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+@contextmanager
+def read_file(path: Path) -> Iterator["DamagedFile"]:
+    """Open a file that nobody writes."""
+    header = read_header(path)
+    page_bytes = header.page_bytes if header else USUAL_PAGE_BYTES
+    with closing(open_read_only(path)) as database, closing(PageFile(path, page_bytes)) as pages:
+        damaged = DamagedFile(database, pages)
+        yield RawDamagedFile(database, pages) if damaged.find_trouble() else damaged
+
+
 class DamagedFile:
     """A damaged file, table by table."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self.database = database
+    def __init__(self, database: sqlite3.Connection, pages: PageFile) -> None:
+        self.database, self.pages = database, pages
         database.text_factory = lambda data: data.decode("utf-8", "replace")
 
     @cached_property
@@ -69,10 +99,8 @@ class DamagedFile:
         read.
         """
         sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name"
-        names = [name for (name,) in self.database.execute(sql) if not name.startswith("sqlite_")]
-        full_text = {found[1] for name in names if (found := SHADOW.match(name))}
-        own = [name for name in names if not ((found := SHADOW.match(name)) and found[1] in full_text)]
-        return {name: self._list_columns(name) for name in own}
+        names = [name for (name,) in self.database.execute(sql)]
+        return leave_out_full_text({name: self._list_columns(name) for name in names})
 
     def find_trouble(self) -> str:
         """Return why no table can be read; "" where some can."""
@@ -95,10 +123,23 @@ class DamagedFile:
     def read_table(self, read: TableRead, columns: Sequence[str]) -> Iterator[list[Row]]:
         """Yield the rows of a table in batches, as far as they can be read, and note what was lost."""
         reader = TableReader(self.database, read, columns)
-        for rows in reader.read_all():
+        for rows in chain(reader.read_all(), self._find_lost(reader, columns)):
             read.rows += len(rows)
-            read.mended += sum(any(isinstance(v, str) and REPLACED in v for v in row) for row in rows)
+            read.mended += count_mended(rows)
             yield rows
+
+    def _find_lost(self, reader: "TableReader", columns: Sequence[str]) -> Iterator[list[Row]]:
+        """Yield lost rows that stand on some page all the same, each proven by an index of the table."""
+        if not (read := reader.read).lost:
+            return
+        expected, table = reader.list_indexed(), describe_table(self.database, 0, read.name)
+        found: dict[int, Row] = {}
+        for raw in self.pages.find_rows(expected):
+            row = name_values(table.columns, table.alias, raw)
+            if row is not None and row.items() >= expected[raw.rowid]:
+                found[raw.rowid] = tuple(row[column] for column in columns)
+        read.lost = [rowid for rowid in read.lost if rowid not in found]
+        yield from map(list, batched(list(found.values()), BATCH_SIZE))
 
     def name_lost(self, read: TableRead, column: str, limit: int) -> list[Any]:
         """Return the values of a column of lost rows, from an index that begins with it."""
@@ -108,6 +149,36 @@ class DamagedFile:
             if first == f'"{column}"' and lost:
                 rows = read_until_error(self.database, scan[1], [])[0]
                 return [row[1] for row in rows if row[0] in lost][:limit]
+        return []
+
+
+class RawDamagedFile(DamagedFile):
+    """A file whose list of tables SQLite cannot read. How many rows of a table are lost is not known."""
+
+    @cached_property
+    def raw(self) -> RawFile:
+        return RawFile(self.pages)
+
+    @cached_property
+    def tables(self) -> dict[str, list[str]]:
+        return leave_out_full_text({name: table.columns for name, table in self.raw.tables.items()})
+
+    def read_table(self, read: TableRead, columns: Sequence[str]) -> Iterator[list[Row]]:
+        rows = self._read_tree(read, columns)
+        while batch := list(islice(rows, BATCH_SIZE)):
+            read.rows, read.mended = read.rows + len(batch), read.mended + count_mended(batch)
+            yield batch
+
+    def _read_tree(self, read: TableRead, columns: Sequence[str]) -> Iterator[Row]:
+        table, last = self.raw.tables[read.name], None
+        for raw in self.raw.read_rows(read.name):
+            if raw is None:
+                read.gaps.append((last, None))
+            elif (row := name_values(table.columns, table.alias, raw)) is not None:
+                yield tuple(row[column] for column in columns)
+                last = raw.rowid
+
+    def name_lost(self, read: TableRead, column: str, limit: int) -> list[Any]:
         return []
 
 
@@ -152,6 +223,16 @@ class TableReader:
             found.update(row[0] for row in read_until_error(self.database, sql, [])[0])
         return sorted(found)
 
+    def list_indexed(self) -> dict[int, Any]:
+        """Return the values of the columns that the indexes have, of the rows that are lost, by row id."""
+        lost, found = set(self.read.lost), defaultdict[int, dict[str, Any]](dict)
+        for name, sql in list_index_scans(self.database, self.read.name):
+            columns = [row[2] for row in self.database.execute(f'PRAGMA index_info("{name}")')]
+            for rowid, *values in read_until_error(self.database, sql, [])[0]:
+                if rowid in lost:
+                    found[rowid] |= dict(zip(columns, values, strict=True))
+        return {rowid: values.items() for rowid, values in found.items()}
+
     def _find_next(self, last: int | None) -> Row | None:
         """Return the next row that can be read; those before it that are known are lost."""
         start = 0 if last is None else bisect_right(self.known_ids, last)
@@ -172,6 +253,24 @@ class TableReader:
             first = kept[0][0]
             yield [row[1:] for row in kept]
         self.read.gaps.append((last, first))
+
+
+def leave_out_full_text(tables: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the tables that hold what was written: full text and SQLite's own are made anew."""
+    return {
+        name: columns
+        for name, columns in tables.items()
+        if not name.startswith("sqlite_") and not SHADOW.match(name)
+    }
+
+
+def count_mended(rows: Sequence[Row]) -> int:
+    """Count the rows with bytes that are no text."""
+    return sum(any(isinstance(value, str) and REPLACED in value for value in row) for row in rows)
+
+
+def batched(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def read_until_error(database: sqlite3.Connection, sql: str, values: Sequence[Any]) -> tuple[list[Row], bool]:

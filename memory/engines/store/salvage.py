@@ -18,6 +18,7 @@ from memory.engines.store.check.high_water import keep_mark
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress
 from memory.exceptions import Conflict
+from memory.models import Project
 
 OWN = frozenset({"django_migrations"})  # of the new store, which its own migrations made
 MAX_KEYS = 100  # of lost rows in a report
@@ -71,15 +72,14 @@ class SalvageEngine:
     def salvage_file(self, source: Path, tell: Progress) -> Salvage:
         """Copy what can be read, make the index anew and check the result.
 
-        Raises Conflict for a file of which nothing can be read.
+        Raises Conflict for a store that is not new, and for a file of which nothing can be read.
         """
+        if Project.objects.exists():
+            raise Conflict("This store is not new: name a file that does not exist.")
         kinds = {kind._meta.db_table: kind for kind in list_tables()}
         with get_file_check().open_damaged(source) as damaged:
             if damaged.find_trouble():
-                raise Conflict(
-                    "The list of tables in {file} cannot be read, so nothing else can: restore a backup.",
-                    file=source.name,
-                )
+                raise Conflict("No table of {file} can be read: restore a backup.", file=source.name)
             empty_tables(kinds.values())
             known = [name for name in damaged.tables if name in kinds]
             tables = []

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection
 
+from day1site.cli.migrate_store import make_tables
 from memory.actors import Actor
 from memory.engines.audit.trail import seal_entries
 from memory.engines.branches.manager import BranchManager
@@ -57,6 +58,14 @@ def used_store(path: Path) -> Iterator[None]:
     finally:
         connection.close()
         connection.settings_dict["NAME"] = own
+
+
+@contextmanager
+def new_store(path: Path) -> Iterator[None]:
+    """Have this process use a new store in a file."""
+    with used_store(path):
+        make_tables()
+        yield
 
 
 def use_copy(original: Path, path: Path, keep: str = "none") -> Path:

@@ -1,0 +1,149 @@
+"""Rows read from the pages of a database file itself, where no way through the tree leads to them.
+
+The format is that of https://www.sqlite.org/fileformat2.html: pages whose first byte is 13 hold rows, each
+with its row id and a record. Which of them are current is not written there, so that whoever asks compares
+them with an index.
+"""
+
+import struct
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LEAF = 13  # the first byte of a page with rows
+PAGE_ONE_BYTES = 100  # of page 1, before its own header
+INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # bytes of a whole number by its type
+
+
+class RawRow(NamedTuple):
+    """A row of some table: its id, and the values of its record."""
+
+    rowid: int
+    values: list[Any]
+
+
+class PageFile:
+    """The pages of a file that nobody writes."""
+
+    def __init__(self, path: Path, page_bytes: int) -> None:
+        self.data, self.size = path.open("rb"), page_bytes
+        self.count = path.stat().st_size // page_bytes
+        head = self.read_page(1)
+        self.usable = page_bytes - head[20]
+        self.free = set(self._list_free(struct.unpack(">I", head[32:36])[0]))
+
+    def close(self) -> None:
+        self.data.close()
+
+    def read_page(self, number: int) -> bytes:
+        self.data.seek((number - 1) * self.size)
+        return self.data.read(self.size)
+
+    def _list_free(self, trunk: int) -> Iterator[int]:
+        """Yield the pages that are free; what stands on them is of former rows."""
+        seen: set[int] = set()
+        while 0 < trunk <= self.count and trunk not in seen:
+            seen.add(trunk)
+            page = self.read_page(trunk)
+            following, count = struct.unpack(">II", page[:8])
+            count = min(count, self.size // 4 - 2)
+            yield trunk
+            yield from struct.unpack(f">{count}I", page[8 : 8 + 4 * count])
+            trunk = following
+
+    # ---- rows ----------------------------------------------------------------------------------
+
+    def find_rows(self, rowids: Container[int] | None) -> Iterator[RawRow]:
+        """Yield the rows with one of these ids, or all, of whatever table, on pages that are in use."""
+        for number in range(1, self.count + 1):
+            if number in self.free:
+                continue
+            page, start = self.read_page(number), PAGE_ONE_BYTES if number == 1 else 0
+            if len(page) > start + 8 and page[start] == LEAF:
+                yield from self.read_cells(page, start, rowids)
+
+    def read_cells(self, page: bytes, start: int, rowids: Container[int] | None) -> Iterator[RawRow]:
+        """Yield the rows of a page with one of these ids, or all that can be read."""
+        (count,) = struct.unpack(">H", page[start + 3 : start + 5])
+        for place in range(start + 8, min(start + 8 + 2 * count, len(page) - 1), 2):
+            try:
+                (cell,) = struct.unpack(">H", page[place : place + 2])
+                length, cell = read_varint(page, cell)
+                rowid, cell = read_varint(page, cell)
+                rowid = to_signed(rowid)
+                if rowids is None or rowid in rowids:
+                    yield RawRow(rowid, read_record(self._read_payload(page, cell, length)))
+            except (IndexError, ValueError, struct.error):  # no cell of a row, or a damaged one
+                continue
+
+    def _read_payload(self, page: bytes, start: int, length: int) -> bytes:
+        """Return the bytes of a record, with those on other pages. Raises ValueError for a broken chain."""
+        local = self._count_local(length)
+        parts, left = [page[start : start + local]], length - local
+        following = struct.unpack(">I", page[start + local : start + local + 4])[0] if left else 0
+        while left:
+            if not 0 < following <= self.count:
+                raise ValueError("the rest of the record is gone")
+            page = self.read_page(following)
+            following = struct.unpack(">I", page[:4])[0]
+            parts.append(page[4 : min(self.usable, 4 + left)])
+            left -= len(parts[-1])
+        return b"".join(parts)
+
+    def _count_local(self, length: int) -> int:
+        """Return how many bytes of a record stand on the page of its row."""
+        most, least = self.usable - 35, (self.usable - 12) * 32 // 255 - 23
+        if length <= most:
+            return length
+        kept = least + (length - least) % (self.usable - 4)
+        return kept if kept <= most else least
+
+
+# ---- records ---------------------------------------------------------------------------------------
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of one to nine bytes, and the place behind it."""
+    number = 0
+    for _ in range(8):
+        byte = data[at]
+        at += 1
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            return number, at
+    return number << 8 | data[at], at + 1
+
+
+def to_signed(number: int) -> int:
+    return number - 2**64 if number >= 2**63 else number
+
+
+def read_record(payload: bytes) -> list[Any]:
+    """Return the values of a record. Raises ValueError where it is none."""
+    end, at = read_varint(payload, 0)
+    kinds = []
+    while at < end:
+        kind, at = read_varint(payload, at)
+        kinds.append(kind)
+    values = []
+    for kind in kinds:
+        value, at = read_value(payload, at, kind)
+        values.append(value)
+    if at != len(payload):
+        raise ValueError("no record")
+    return values
+
+
+def read_value(payload: bytes, at: int, kind: int) -> tuple[Any, int]:
+    if size := INTEGERS.get(kind):
+        return int.from_bytes(payload[at : at + size], "big", signed=True), at + size
+    if kind >= 12:
+        size = (kind - 12) // 2
+        data = payload[at : at + size]
+        return (data.decode("utf-8", "replace") if kind % 2 else data), at + size
+    if kind == 7:
+        return struct.unpack(">d", payload[at : at + 8])[0], at + 8
+    constants: dict[int, Any] = {0: None, 8: 0, 9: 1}
+    if kind not in constants:
+        raise ValueError("no type of a value")
+    return constants[kind], at

@@ -1,0 +1,168 @@
+"""``day1 salvage``: every row that can be read is in the new store, and what was lost is listed."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.db.damage import find_damage
+from memory.engines.facts.engine import FactEngine
+from memory.engines.store.check.engine import CheckEngine
+from memory.engines.store.salvage import Salvage, SalvageEngine
+from memory.exceptions import Conflict
+from tests.command_line import Day1
+from tests.databases import only_on_sqlite
+from tests.memory.store import damaging
+from tests.memory.store.damaging import overwrite_page, run_sql
+from tests.memory.store.test_check import original
+
+__all__ = ["original"]
+pytestmark = [pytest.mark.django_db(transaction=True), only_on_sqlite]
+FACTS = 34  # versions of facts in a filled store
+Salvaging = Callable[..., tuple[Salvage, set[str]]]
+
+
+@pytest.fixture
+def salvage(original: Path, tmp_path: Path) -> Salvaging:
+    """Return a function that damages a store and salvages it: what was read, and what a check finds."""
+
+    def work(*damages: damaging.Damage) -> tuple[Salvage, set[str]]:
+        source = damaging.use_copy(original, tmp_path / "damaged.sqlite3")
+        for damage in damages:
+            damage(source)
+        before = source.read_bytes()
+        with damaging.new_store(tmp_path / "target.sqlite3"):
+            found = SalvageEngine().salvage_file(source, lambda done, total: None)
+            assert found.check.count_problems() == CheckEngine().check_store().count_problems()
+        assert source.read_bytes() == before
+        assert sorted(file.name for file in tmp_path.glob("*damaged*") if file != source) in (
+            [],
+            ["damaged.sqlite3-shm", "damaged.sqlite3-wal"],
+        )
+        return found, set(found.check.count_problems())
+
+    return work
+
+
+def tables(found: Salvage) -> dict[str, tuple[int, int]]:
+    return {table.name: (table.rows, table.lost) for table in found.tables if not table.is_whole}
+
+
+def test_a_whole_store_is_the_same_afterwards(salvage: Salvaging, original: Path, tmp_path: Path) -> None:
+    found, problems = salvage()
+    assert (found.is_whole, tables(found), problems) == (True, {}, set())
+    with (
+        closing(sqlite3.connect(original)) as before,
+        closing(sqlite3.connect(tmp_path / "target.sqlite3")) as now,
+    ):
+        for table in found.tables:
+            sql = f'SELECT * FROM "{table.name}" ORDER BY 1'
+            assert now.execute(sql).fetchall() == before.execute(sql).fetchall(), table.name
+
+
+def test_what_stood_on_a_page_is_lost_and_listed(salvage: Salvaging) -> None:
+    found, problems = salvage(overwrite_page("memory_fact"))
+    (fact,) = (table for table in found.tables if table.lost)
+    assert (fact.name, fact.rows + fact.lost) == ("memory_fact", FACTS)
+    assert 0 < fact.lost < FACTS
+    assert sum(last - first + 1 for first, last in fact.lost_ids) == fact.lost
+    assert len(fact.lost_keys) == fact.lost
+    assert not found.is_whole
+    assert problems == {"missing_version"}
+
+
+def test_rows_are_found_on_their_pages_where_the_way_to_them_is_gone(salvage: Salvaging) -> None:
+    found, problems = salvage(overwrite_page("memory_fact", "internal"), overwrite_page("fact_bnorm"))
+    assert (found.is_whole, tables(found), problems) == (True, {}, set())
+
+
+def test_the_end_of_a_file_that_is_gone(salvage: Salvaging, original: Path) -> None:
+    found, _ = salvage(damaging.truncate)
+    with closing(sqlite3.connect(original)) as before:
+        for table in found.tables:
+            (rows,) = before.execute(f'SELECT count(*) FROM "{table.name}"').fetchone()
+            assert table.rows == rows or table.lost_ids, table.name
+    assert sum(table.rows for table in found.tables) > 0
+    assert not found.is_whole
+
+
+def test_a_list_of_tables_that_cannot_be_read(salvage: Salvaging, original: Path) -> None:
+    def overwrite(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        content[100:200] = b"\xff" * 100
+        path.write_bytes(content)
+
+    found, problems = salvage(overwrite)
+    assert (found.is_whole, tables(found), problems) == (True, {}, set())
+
+
+def test_rows_that_contradict_or_cannot_be_read_as_text(salvage: Salvaging) -> None:
+    change = "UPDATE memory_fact SET essence = CAST(x'ff41' AS TEXT) WHERE rid = "
+    found, problems = salvage(run_sql(f"{change}(SELECT min(rid) FROM memory_fact)"))
+    (fact,) = (table for table in found.tables if not table.is_whole)
+    assert (fact.name, fact.rows, fact.lost, fact.mended) == ("memory_fact", FACTS, 0, 1)
+    assert problems == {"changed_content"}
+
+
+def test_what_only_the_log_has_is_read_too(original: Path, actor: Any, tmp_path: Path) -> None:
+    store, crashed = damaging.use_copy(original, tmp_path / "store.sqlite3"), tmp_path / "crashed.sqlite3"
+    with damaging.used_store(store):
+        FactEngine().write_fact(fact_text="Only in the log.", actor=actor)
+        for end in ("", "-wal"):
+            Path(f"{crashed}{end}").write_bytes(Path(f"{store}{end}").read_bytes())
+    with damaging.new_store(tmp_path / "target.sqlite3"):
+        found = SalvageEngine().salvage_file(crashed, lambda done, total: None)
+        assert found.is_whole
+        assert FactEngine().list_facts(actor=actor).results[0].fact_text == "Only in the log."
+    assert Path(f"{crashed}-wal").stat().st_size > 0
+
+
+def test_a_file_of_which_nothing_can_be_read(salvage: Salvaging, tmp_path: Path) -> None:
+    def overwrite(path: Path) -> None:
+        path.write_bytes(b"\xff" * path.stat().st_size)
+
+    with pytest.raises(Conflict, match=r"No table of damaged\.sqlite3 can be read"):
+        salvage(overwrite)
+    assert find_damage(str(tmp_path / "target.sqlite3")) is None
+
+
+def test_what_is_refused_on_the_command_line(
+    day1: Day1, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = tmp_path / "source.sqlite3", tmp_path / "there.sqlite3"
+    for file in (source, target):
+        file.write_text("x")
+    assert day1("salvage", str(tmp_path / "none"), str(target))[2].startswith("no_store: There is no file ")
+    assert day1("salvage", str(source), str(target))[2].startswith(f"exists: {target} exists already")
+    status, _, error = day1("salvage", "matrixone://u:p@h/day1", str(tmp_path / "new"))
+    assert (status, "a server of MatrixOne is restored by its own snapshots" in error) == (2, True)
+    monkeypatch.setenv("DAY1_URL", "http://127.0.0.1:1")
+    assert day1("salvage", str(source), str(tmp_path / "new"))[2].startswith("local_only: ")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["source.sqlite3", "there.sqlite3"]
+
+
+@pytest.mark.slow
+def test_on_the_command_line(original: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    damaged = damaging.use_copy(original, folder / "day1.sqlite3")
+    overwrite_page("memory_fact")(damaged)
+    command = [sys.executable, "manage.py", "day1", "salvage", str(folder), f"{tmp_path / 'new'}/"]
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
+    env |= {"DAY1_EMBEDDER": "minilm", "DAY1_NO_BOOTSTRAP": "1"}
+    options: dict[str, Any] = {"capture_output": True, "text": True, "env": env}
+    done = subprocess.run([*command, "--format", "json"], **options)
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["target"]) == (1, str(tmp_path / "new" / "day1.sqlite3"))
+    lost = {table["name"]: table["lost"] for table in answer["tables"] if table["lost"]}
+    assert (lost.keys(), answer["lost"]) == ({"memory_fact"}, lost["memory_fact"])
+    assert {problem["name"] for problem in answer["check"]["problems"]} == {"missing_version"}
+    again = subprocess.run(command, **options)
+    assert (again.returncode, again.stdout, again.stderr[:8]) == (1, "", "exists: ")
