@@ -2,9 +2,10 @@
 
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, SafeUUID
 
@@ -17,6 +18,7 @@ from memory.db.damage import Damage, clear_damage, find_damage, is_write, mark_d
 from memory.db.errors import DamageFound
 from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
+from memory.db.sqlite.damaged_file import DamagedFile, open_damaged
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
 from memory.db.sqlite.empty_store import EmptyStore
 from memory.db.sqlite.file_check import FileCheck
@@ -198,6 +200,10 @@ class DatabaseWrapper(SQLiteWrapper):
     @cached_property
     def file_check(self) -> FileCheck:
         return FileCheck(self)
+
+    def open_damaged(self, path: Path) -> AbstractContextManager[DamagedFile]:
+        """Open another file, a damaged one, for what can be read of it."""
+        return open_damaged(path, self.file_check.path.parent)
 
     @cached_property
     def index_check(self) -> IndexCheck:

@@ -86,14 +86,6 @@ class FileCheck:
         """Return whether the file is as it was in a former state, but for a log that it had then."""
         return has_lost_log(self.path, before)
 
-    @contextmanager
-    def open_damaged(self, path: Path) -> Iterator[Any]:
-        """Open another file, a damaged one, for what can be read of it."""
-        from memory.db.sqlite.damaged_file import open_damaged
-
-        with open_damaged(path, self.path.parent) as damaged:
-            yield damaged
-
     def rebuild_index(self, name: str) -> None:
         """Make an index anew from its table. Raises DatabaseError where the table is damaged too."""
         rebuild_index(self.connection, name)

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection, models, transaction
 
-from memory.db.backend import get_file_check
+from memory.db.backend import open_damaged_file
 from memory.db.bulk_sql import insert_stored
 from memory.engines.store.check.engine import CheckEngine, CheckReport
 from memory.engines.store.check.files import list_tables
@@ -77,10 +77,10 @@ class SalvageEngine:
         if Project.objects.exists():
             raise Conflict("This store is not new: name a file that does not exist.")
         kinds = {kind._meta.db_table: kind for kind in list_tables()}
-        with get_file_check().open_damaged(source) as damaged:
+        with open_damaged_file(source) as damaged:
             if damaged.find_trouble():
                 raise Conflict("No table of {file} can be read: restore a backup.", file=source.name)
-            empty_tables(kinds.values())
+            empty_tables(reversed(kinds.values()))
             known = [name for name in damaged.tables if name in kinds]
             tables = []
             for done, name in enumerate(known):
@@ -97,7 +97,7 @@ def empty_tables(kinds: Any) -> None:
     """Take out what a new store begins with."""
     with connection.constraint_checks_disabled(), transaction.atomic(savepoint=False):
         for kind in kinds:
-            kind._base_manager.all()._raw_delete(connection.alias)
+            kind._base_manager.all().delete()
 
 
 def copy_table(damaged: Any, kind: type[models.Model]) -> SalvagedTable:
