@@ -66,8 +66,10 @@ class VerificationJob(models.Model):
         return f"{self.state} {self.position}/{self.total}"
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        job = super().from_db(db, field_names, values)
+    def from_db(
+        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **options: Any
+    ) -> Self:
+        job = super().from_db(db, field_names, values, **options)
         if "counts" in field_names:
             job.counts = read_counts(job.counts)
         return job
@@ -118,8 +120,10 @@ class Verification(models.Model):
         return f"{self.method} {self.verdict}"
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        row = super().from_db(db, field_names, values)
+    def from_db(
+        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **options: Any
+    ) -> Self:
+        row = super().from_db(db, field_names, values, **options)
         if {"verdict", "method"} <= set(field_names):
             row.verdict = FactAssessment.read_status(row.verdict, row.method)
         return row

@@ -268,8 +268,10 @@ class FactAssessment(BranchedModel):
         return f"{self.uid} {self.status}"
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        row = super().from_db(db, field_names, values)
+    def from_db(
+        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **options: Any
+    ) -> Self:
+        row = super().from_db(db, field_names, values, **options)
         if {"status", "method"} <= set(field_names):
             row.status = cls.read_status(row.status, row.method)
         return row

@@ -63,8 +63,10 @@ class BranchPolicy(models.Model):
         return self.pattern
 
     @classmethod
-    def from_db(cls, db: str | None, field_names: Collection[str], values: Collection[Any]) -> Self:
-        row = super().from_db(db, field_names, values)
+    def from_db(
+        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **options: Any
+    ) -> Self:
+        row = super().from_db(db, field_names, values, **options)
         if "accept_methods" in field_names:
             row.accept_methods = filter_methods(row.accept_methods) or list(VERIFYING_METHODS)
         return row
