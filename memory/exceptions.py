@@ -170,6 +170,12 @@ WRITES_STOPPED = _(
 )
 
 
+UNREADABLE_STORE = _(
+    "The file of the store cannot be read: it is no database, or its beginning is damaged. Whoever runs the"
+    " server can look at it with `day1 check` and `day1 salvage`, or go back to a backup."
+)
+
+
 class StoreNewer(Day1Error):
     """A store that a newer release has migrated; ``copy`` says what this code can go back to."""
 

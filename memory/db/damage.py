@@ -62,10 +62,10 @@ def mark_damaged(store: str, error: str, *, is_kept: bool = True) -> None:
     if is_marked(store) or not os.path.isfile(store):
         return
     damage, path = Damage(datetime.now(UTC).isoformat(timespec="seconds"), error), name_mark(store)
-    logger.error("%s is damaged: %s. Nothing is written until `day1 check` clears it.", store, error)
     if not is_kept:
         _unwritten[store] = damage
         return
+    logger.error("%s is damaged: %s. Nothing is written until `day1 check` clears it.", store, error)
     try:
         draft = atomic_files.create_draft(path)
         draft.write_text(json.dumps(asdict(damage)) + "\n")

@@ -76,7 +76,8 @@ class DatabaseOperations(operations.DatabaseOperations):
         return found
 
     def _note_damage(self, label: str) -> DamageFound:
-        self.connection.mark_damaged(f"a row holds {label}")
+        connection: Any = self.connection  # of this backend, which Django's types do not say
+        connection.mark_damaged(f"a row holds {label}")
         return DamageFound()
 
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:

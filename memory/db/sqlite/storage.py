@@ -11,6 +11,7 @@ from django.db.utils import DatabaseErrorWrapper
 from memory.db.damage import mark_damaged
 from memory.db.errors import DamageFound, StorageRefused
 from memory.db.process_group import get_group
+from memory.exceptions import UNREADABLE_STORE
 
 MIN_FREE_BYTES = 64 * 1024 * 1024  # for the log, and for what SQLite copies from it
 STATES = {
@@ -110,7 +111,8 @@ class ErrorWrapper(DatabaseErrorWrapper):
         if error is not None and is_damage(error):
             self.wrapper.errors_occurred = True
             mark_damaged(self._database_path(), describe_error(error), is_kept=not is_foreign(error))
-            raise DamageFound().with_traceback(traceback) from error
+            found = DamageFound(UNREADABLE_STORE) if is_foreign(error) else DamageFound()
+            raise found.with_traceback(traceback) from error
         super().__exit__(kind, error, traceback)
 
     def _disk_state(self, error: sqlite3.OperationalError) -> str:

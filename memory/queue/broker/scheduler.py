@@ -14,6 +14,8 @@ LONG_AGO = timedelta(days=366)
 
 
 class Entry(ModelEntry):
+    last_run_at: datetime
+
     @classmethod
     def from_entry(cls, name: str, app: Any = None, **entry: Any) -> Self:
         """Return the stored entry if there is one: a restart must not undo changes of the admin."""
