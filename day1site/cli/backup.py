@@ -19,6 +19,7 @@ from day1site.cli.output import Output, note, progress
 from day1site.cli.parameters import argument, option, switch
 
 STORE = "day1.sqlite3"  # in a data directory
+CHECK = ("day1", "--format", "json", "check")
 SETTINGS = "day1site.settings.dev"
 ELSEWHERE = ("DATABASE_URL", "DAY1_URL", "DAY1_KEY", "DAY1_BROKER_URL")  # settings of the store at hand
 
@@ -121,11 +122,14 @@ def check_copy(path: Path) -> Report:
 
 
 def restore_store(folder: str) -> Report:
-    for words in (["migrate", "--verbosity", "0"], ["day1", "--format", "json", "check"]):
-        done = run_manage(folder, words)
-        if done.returncode and not done.stdout.startswith("{"):
-            lines = done.stderr.strip().splitlines() or [f"{words[0]} ended with {done.returncode}"]
-            return {"ok": False, "error": lines[-1]}
+    """Check the store in a data directory; one of an earlier release is migrated first."""
+    done = run_manage(folder, CHECK)
+    if done.stderr.startswith("store_outdated"):
+        migrated = run_manage(folder, ["migrate", "--verbosity", "0"])
+        done = migrated if migrated.returncode else run_manage(folder, CHECK)
+    if not done.stdout.startswith("{"):
+        lines = done.stderr.strip().splitlines() or [f"the check ended with {done.returncode}"]
+        return {"ok": False, "error": lines[-1]}
     found: Report = json.loads(done.stdout)
     return found
 
@@ -153,6 +157,6 @@ def print_check(out: Output, shown: str, check: Report) -> None:
     if check["ok"]:
         out.line(f"{shown} can be gone back to: nothing was found by {len(check['checks'])} checks.")
         return
-    out.line(f"{shown} is no good: {check.get('error', 'the check found something')}.")
+    out.line(f"{shown} is no good: {check.get('error', 'the check found something').rstrip('.')}.")
     for problem in check.get("problems", []):
         note(f"{problem['name']}: {problem['count']}, such as {(problem['examples'] or ['?'])[0]}")

@@ -28,7 +28,10 @@ OLDER = (
     "this store was upgraded by a newer Day1, which this code is too old for: bring the code up to date, or"
     " go back to the copy {copy}"
 )
-NOT_MIGRATED = "The store is damaged, so it is not migrated: `day1 check` says how it is repaired."
+NOT_MIGRATED = (
+    "The store is damaged, so it is not migrated. Repair it with the code that it is of (`day1 check` says how), go"
+    " back to a backup, or save what can be read with `day1 salvage`."
+)
 
 
 def prepare(folder: Path, url: str, password: str = "") -> FirstStart | None:

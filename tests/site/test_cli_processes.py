@@ -195,6 +195,22 @@ def test_a_backup_is_a_data_directory_again(
     assert (done.returncode, done.stdout.decode()) == (0, out)
 
 
+@pytest.mark.slow
+@databases.only_on_sqlite
+def test_a_backup_is_proved_by_a_restore(day1: Run, first: str, tmp_path: Path) -> None:
+    """Keep the older ones when the new one is no good; check a copy also where the store itself is gone."""
+    status, out, _ = day1("backup", str(tmp_path / "backups"), "--keep", "1", "--verify")
+    (made,) = (tmp_path / "backups").iterdir()
+    assert (status, out.splitlines()[1].partition(": ")[0]) == (0, f"{made} can be gone back to")
+    whole = made.read_bytes()
+    made.write_bytes(whole[: len(whole) // 2])
+    words = ("--data-dir", str(tmp_path / "nowhere"), "backup", str(made), "--verify")
+    status, out, error = day1(*words)
+    assert (status, out.startswith(f"{made} is no good: ")) == (1, True)
+    assert "Traceback" not in error
+    assert list((tmp_path / "backups").iterdir()) == [made]
+
+
 # ---- on a server -------------------------------------------------------------------------------------
 
 
