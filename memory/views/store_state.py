@@ -10,6 +10,10 @@ from django.utils.translation import gettext_lazy
 from memory.quota import format_size
 from memory.usage import Usage
 
+DAMAGED = gettext_lazy(
+    "The store is damaged: nothing is stored until it is repaired. What to do is told on the server’s machine"
+    " by day1 check."
+)
 FULL = gettext_lazy(
     "The project is at its quota: nothing more is stored until something is erased or the quota is raised."
     " Reads go on."
@@ -19,6 +23,10 @@ FULL = gettext_lazy(
 def describe_troubles(health: Mapping[str, Any]) -> list[str]:
     """Return what the health of the store means for who reads."""
     found = []
+    if health.get("damage"):
+        found.append(str(DAMAGED))
+    if health.get("backup", {}).get("overdue"):
+        found.append(_("The newest backup is older than two days: look into the log of the server."))
     if health.get("worker") == "stopped":
         found.append(
             _(

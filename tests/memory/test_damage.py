@@ -84,6 +84,8 @@ def test_a_damaged_row_is_told_and_writes_stop(api: Api) -> None:
 def test_every_surface_says_so(api: Api, agent: Agent, day1: Day1, project: Project) -> None:
     pages = browser(person("vera", project))
     fact = api.fact("Tokens expire after a day.")
+    home = f"/p/{project.slug}/branches"
+    assert "is damaged" not in pages.get(home).content.decode()
     with damaged("memory_fact"):
         text = agent.refused("memory_get", "store_damaged", fact_ids=[fact["id"]])
         assert "Do not try again: tell the people who run the server." in text
@@ -91,6 +93,7 @@ def test_every_surface_says_so(api: Api, agent: Agent, day1: Day1, project: Proj
         page = pages.get(f"/p/{project.slug}/facts")
         assert page.status_code == 503
         assert "<h1>The store is damaged</h1>" in page.content.decode()
+        assert "The store is damaged: nothing is stored until" in pages.get(home).content.decode()
         for words in (["facts", "list"], ["write-fact", "Not stored."], ["reindex"]):
             status, out, error = day1(*words)
             assert (status, out) == (1, "")

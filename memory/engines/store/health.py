@@ -72,6 +72,11 @@ def check_database() -> str:
     return "damaged" if get_backend().find_damage() else "ok"
 
 
+def is_damaged() -> bool:
+    """Return whether nothing is written to the store before it is repaired."""
+    return get_backend().find_damage() is not None
+
+
 def describe_trouble(state: str, actor: Actor | None) -> HealthReport:
     """Return the health of a store that cannot be read, or not all of it: the rest is not asked."""
     damage = get_backend().find_damage()
