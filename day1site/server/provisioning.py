@@ -29,8 +29,8 @@ OLDER = (
     " go back to the copy {copy}"
 )
 NOT_MIGRATED = (
-    "The store is damaged, so it is not migrated. Repair it with the code that it is of (`day1 check` says how), go"
-    " back to a backup, or save what can be read with `day1 salvage`."
+    "The store is damaged, so it is not migrated. Repair it with the code that it is of (`day1 check` says"
+    " how), go back to a backup, or save what can be read with `day1 salvage`."
 )
 
 
