@@ -23,8 +23,6 @@ FULL = gettext_lazy(
 def describe_troubles(health: Mapping[str, Any]) -> list[str]:
     """Return what the health of the store means for who reads."""
     found = []
-    if health.get("damage"):
-        found.append(str(DAMAGED))
     if health.get("backup", {}).get("overdue"):
         found.append(_("The newest backup is older than two days: look into the log of the server."))
     if health.get("worker") == "stopped":
