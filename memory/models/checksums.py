@@ -23,7 +23,8 @@ Encoder = Callable[[Any], str]
 
 def compute_checksum(row: Any) -> int:
     """Return the checksum of a row's content, which is the same in every database."""
-    get_values, columns = list_columns(type(row))
+    model: Any = type(row)
+    get_values, columns = list_columns(model)
     parts = [
         encode_column(name, value, encode)
         for (name, default, encode), value in zip(columns, get_values(row), strict=True)

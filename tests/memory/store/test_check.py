@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from day1site.cli.connect.target import check_last
 from day1site.server.process import data_dir_lock
 from memory import tasks
 from memory.db.backend import get_file_check
@@ -27,6 +28,7 @@ from tests.memory.api.client import Api
 from tests.memory.api.conftest import api
 from tests.memory.store import damaging
 from tests.memory.store.damaging import overwrite_page, run_sql
+from tests.memory.views.conftest import browser, person
 
 __all__ = ["api"]
 
@@ -217,7 +219,7 @@ def test_an_older_copy_and_a_missing_log(original: Path, actor: Any, tmp_path: P
         assert find_names("mark") == set()
 
 
-def test_on_the_command_line(day1: Day1, api: Api, original: Path) -> None:
+def test_on_the_command_line(day1: Day1, api: Api, project: Project, original: Path) -> None:
     assert api.get("/health").json()["store_check"]["state"] == "never"
     status, out, error = day1("check")
     assert (status, out) == (0, "Nothing was found by 11 checks.\n")
@@ -232,6 +234,11 @@ def test_on_the_command_line(day1: Day1, api: Api, original: Path) -> None:
     assert out.splitlines()[1].startswith("changed_content\t1\tversions that say something else")
     health = api.get("/health").json()
     assert (health["status"], health["store_check"]["problems"]) == ("degraded", {"changed_content": 1})
+    assert check_last(health) == [
+        "the last check of the server's store found changed_content (1): day1 check"
+    ]
+    home = browser(person("vera", project)).get(f"/p/{project.slug}/").content.decode()
+    assert "The last check of the store found changed_content." in home
     assert day1("check", "--only", "audit")[:2] == (0, "Nothing was found by 1 check.\n")
     status, _, error = day1("check", "--only", "nothing")
     assert (status, error.startswith("invalid: There is no check nothing; there are file, ")) == (1, True)

@@ -132,11 +132,14 @@ def compare_entries(
     findings: Findings,
 ) -> None:
     """Compare the commits that some entries tell of, and mark them as seen."""
-    known = {(pks.get(e.detail.get("branch")), e.detail["seq"]): e for e in entries if is_commit(e)}
-    commits = Commit.objects.using(store.alias).that_made(key for key in known if key[0])
+    # Where a branch is gone, the check of references tells it.
+    known = {
+        (pks[entry.detail["branch"]], int(entry.detail["seq"])): entry
+        for entry in entries
+        if is_commit(entry) and entry.detail["branch"] in pks
+    }
+    commits = Commit.objects.using(store.alias).that_made(known)
     for (pk, seq), entry in known.items():
-        if pk is None:
-            continue  # the branch itself is gone, or the entry is of another one by now
         if (commit := commits.get((pk, seq))) is None:
             findings.add(LOST_COMMIT, f"{entry.detail['branch']}@{seq}")
         elif differs(commit, entry):

@@ -12,7 +12,7 @@ from memory.db import atomic_files
 from memory.db.backend import get_features, get_file_check
 
 SUFFIX = "-check"
-NEVER = {"state": "never", "at": None, "age_seconds": None, "problems": {}}
+NEVER: dict[str, Any] = {"state": "never", "at": None, "age_seconds": None, "problems": {}}
 
 
 def find_file() -> Path | None:
