@@ -173,6 +173,7 @@ class MergeRequestPage(RequestPart):
             return {}
         view, get = found.view, self.request.GET
         kind, gate, outcome = (get.get(name, "") for name in ("type", "gate", "class"))
+        gate = gate if gate and find_result(found, gate).ids else ""  # it is about nothing any more
         shown = {"figures": list_figures(view), "gate": gate}
         if gate:
             return {**shown, **self._list_failing(found, gate)}

@@ -212,6 +212,9 @@ def test_a_curator_verifies_the_facts_that_the_page_shows(
     states = [FACTS.get_fact(fact_id=fact.uid, branch_name=TASK, actor=actor) for fact in (one, two)]
     assert [fact.verification_status for fact in states] == ["verified", "unverified"]
     assert [fact.verified_by for fact in states] == ["cora", ""]
+    verify(actor, two.uid, TASK)
+    page = text(curator.get(address))
+    assert ("Show all changes" in page, "Night 0 is long." in page) == (False, True)
 
 
 def test_links_and_verdicts_are_shown_by_the_facts_that_they_are_about(viewer: Client, actor: Actor) -> None:
