@@ -1,6 +1,6 @@
 """Each memory that the source changed, compared with the target's version by the version graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from memory.engines.merging.agreed import History
 from memory.engines.merging.contents import describe_agreed, merge_versions
 from memory.engines.merging.fields import CONFLICT as FIELD_CONFLICT
 from memory.engines.merging.fields import DELETED as DELETED_FIELD
-from memory.engines.merging.histories import load_histories
+from memory.engines.merging.histories import Pairs, load_histories
 from memory.engines.merging.plan import (
     APPLIED,
     CHANGED,
@@ -106,10 +106,17 @@ def compare_diverged(model: type[BranchedModel], ours: Rows, theirs: Rows) -> li
             items.append(_describe_change(model, ours[uid], row))
         elif not pasts[uid].knows(ours[uid].vid, row.vid):
             parted[uid] = (ours[uid], row)
-    settle = SETTLEMENTS.get(model.KIND.name, settle_parted)
-    for uid, history in load_histories(model, parted, pasts).items():
-        base = find_base(history, *parted[uid])
-        items.append(PlanItem(model, uid, CONFLICT, EDITED, *parted[uid], base=base))
+    for batch in batched(list(parted), BATCH_SIZE):
+        items += compare_parted(model, {uid: parted[uid] for uid in batch}, pasts)
+    return items
+
+
+def compare_parted(model: type[BranchedModel], pairs: Pairs, pasts: Mapping[UUID, Pasts]) -> list[PlanItem]:
+    """Compare pairs of versions, neither of which is in the past of the other."""
+    items, settle = [], SETTLEMENTS.get(model.KIND.name, settle_parted)
+    for uid, history in load_histories(model, pairs, pasts).items():
+        base = find_base(history, *pairs[uid])
+        items.append(PlanItem(model, uid, CONFLICT, EDITED, *pairs[uid], base=base))
         settle(items[-1], history)
     return items
 
