@@ -47,23 +47,35 @@ Key = tuple[str, UUID]
 
 def keep_extended(plan: FullPlan) -> None:
     """Make a conflict of each removal of a memory that the target has judged, linked or extended since."""
-    removed = {
-        item.key: item
-        for item in plan.items
-        if item.outcome == APPLIED and item.reason == REMOVED and not item.ours.deleted
-    }
-    for key in _find_extended(plan.points, removed) if removed else ():
-        removed[key].outcome, removed[key].reason = CONFLICT, DELETED
+    removed = {item.key: item for item in plan.items if _removes_shown(item)}
+    # Parts first: one that the merge removes too extends nothing.
+    for part in sorted(versioned_models(), key=lambda model: -model.KIND.rank) if removed else ():
+        _hold_extended(removed, _find_extended(plan.points, part, removed))
+    _hold_extended(
+        removed, {("fact", uid) for uid in _list_confirmed(plan.points, {uid for _, uid in removed})}
+    )
 
 
-def _find_extended(points: MergePoints, removed: Mapping[Key, PlanItem]) -> set[Key]:
+def _removes_shown(item: PlanItem) -> bool:
+    return item.outcome == APPLIED and item.reason == REMOVED and not item.ours.deleted
+
+
+def _hold_extended(removed: dict[Key, PlanItem], keys: set[Key]) -> None:
+    for item in (removed.pop(key) for key in keys & removed.keys()):
+        item.outcome, item.reason = CONFLICT, DELETED
+
+
+def _find_extended(
+    points: MergePoints, part: type[BranchedModel], removed: Mapping[Key, PlanItem]
+) -> set[Key]:
+    """Return the owners of what the target has added of one kind of parts, and keeps."""
     found: set[Key] = set()
-    for part in versioned_models():
-        for column in part.OWNERS:
-            for batch in batched([uid for _kind, uid in removed], BATCH_SIZE):
-                rows = _load_added(points, part, {f"{column}__in": batch})
-                found |= {key for row in rows for key in row.owner_keys() if key in removed}
-    return found | {("fact", uid) for uid in _list_confirmed(points, {uid for _kind, uid in removed})}
+    for column in part.OWNERS:
+        for batch in batched([uid for _kind, uid in removed], BATCH_SIZE):
+            rows = _load_added(points, part, {f"{column}__in": batch})
+            kept = [row for row in rows if (part.KIND.name, row.uid) not in removed]
+            found |= {key for row in kept for key in row.owner_keys()}
+    return found
 
 
 def _list_confirmed(points: MergePoints, uids: set[UUID]) -> Iterator[UUID]:
