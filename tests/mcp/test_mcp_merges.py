@@ -58,6 +58,7 @@ def test_conflicts_are_decided_with_their_tokens(agent: Agent, conflict: str) ->
     assert plan["next"] == "tell the person which check fails, or decide the conflicts"
     (item,) = [row for row in plan["results"] if row["class"] == "conflict"]
     assert (item["id"], item["source"], item["target"]) == (conflict, "An hour.", "Two days.")
+    assert item["conflicting"] == ["fact_text", "essence"]
     agent.refused("branch_merge", "conflict", name=TASK, dry_run=False)
     decision: dict[str, Any] = {"id": conflict, "choice": "source", "token": "old"}
     assert "Decide them anew" in agent.refused(

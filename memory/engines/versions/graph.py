@@ -94,7 +94,8 @@ class Pasts:
             one, other = waiting.pop()
             new = (self.get_past(one) ^ self.get_past(other)) & ~region
             region |= new
-            waiting += [self.get_parents(vid)[:2] for vid in self.list_vids(new & self.merges)]
+            for ours, theirs, *_others in map(self.get_parents, self.list_vids(new & self.merges)):
+                waiting.append((ours, theirs))
         return region
 
     def list_turns(self, region: int) -> set[int]:

@@ -1,5 +1,6 @@
 """What is shown of plans: pages of large ones, of which no rows are kept, and checks that are kept."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,12 +11,13 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision, PlanItem
-from memory.engines.merging.plan_views import ITEM_FIELDS, LARGE, SIDES, FrozenItems, PlanView
+from memory.engines.merging.plan_views import ITEM_FIELDS, LARGE, SIDES, FrozenItems, PlanView, mask_items
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.settling import load_plan
 from memory.engines.merging.shown_requests import build_options
-from memory.models import Branch, Fact
+from memory.models import Branch, Fact, HiddenVersion, Project
 from tests.memory.merging.conftest import TASK, judge, write_verified
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,6 +54,34 @@ def test_an_item_without_its_rows_is_shown_as_before(mira: Actor, conflict: Fact
         frozen = FrozenItems.freeze(items)
         assert [frozen.get_uid(place) for place in range(len(items))] == [item.uid for item in items]
         assert list(map(describe, frozen.load(range(len(items))))) == list(map(describe, items))
+
+
+@pytest.mark.usefixtures("without_gates")
+def test_what_each_side_last_agreed_to_is_shown_and_kept(mira: Actor, main: Branch, project: Project) -> None:
+    """Both merged a fork of the other, the task branch once more: one agreed to P2, the other to P3."""
+    fact = FACTS.write_fact(fact_text="Tokens live for a day.", priority="P3", actor=mira).fact
+    for name, parent in ((TASK, "main"), ("main2", "main")):
+        BranchManager().create_branch(name=name, parent=parent, actor=mira)
+    edit = partial(FACTS.update_fact, fact_id=fact.uid, actor=mira)
+    edit(updates={"fact_text": "Tokens live for an hour.", "priority": "P2"}, branch_name="main2")
+    edit(updates={"tags": ["t"]})
+    merge = partial(MergeEngine().merge_branch, actor=mira)
+    merge(source="main2", target="main")
+    edit(updates={"pinned": True}, branch_name=TASK)
+    merge(source="main2", target=TASK)
+    edit(updates={"fact_text": "Tokens live for a week."})
+    edit(updates={"fact_text": "Tokens live for a year."}, branch_name=TASK)
+    ENGINE.create_request(source=TASK, actor=mira)
+    options = build_options(ENGINE.get_request(request_id=1, actor=mira))
+    (item,) = load_plan(options, options.points).select_items()
+    assert (item.conflicting, item.disagreed) == (("fact_text", "essence"), {})
+    assert item.fields["fact_text"][0] == item.build_base().fact_text == "Tokens live for an hour."
+    (thawed,) = FrozenItems.freeze([item]).load([0])
+    assert describe(thawed) == describe(item)
+    hidden = Fact._base_manager.get(branch__name="main2", fact_text="Tokens live for an hour.")
+    HiddenVersion.objects.create(project=project, kind="fact", uid=fact.uid, vid=hidden.vid)
+    (masked,) = mask_items([item])
+    assert "an hour" not in str([masked.fields, masked.build_base().content_values()])
 
 
 def test_a_view_finds_what_its_plan_has(mira: Actor, conflict: Fact) -> None:

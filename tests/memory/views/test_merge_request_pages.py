@@ -316,6 +316,20 @@ def test_a_conflict_that_changed_is_shown_anew_and_keeps_the_typed_text(
     assert not MergeDecision.objects.exists()
 
 
+def test_a_conflict_shows_what_is_merged_whatever_is_decided(curator: Client, actor: Actor) -> None:
+    (fact,) = conflicting(actor, 1)
+    for branch, updates in (("main", {"priority": "P1"}), (TASK, {"priority": "P2", "tags": ["login"]})):
+        FACTS.update_fact(fact_id=fact.uid, updates=updates, branch_name=branch, actor=actor)
+    rows = re.findall(r"<tr>(.*?)</tr>", text(curator.get(conflict_url(fact))), re.DOTALL)
+    cells = [
+        [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        for row in rows
+    ]
+    found = {row[0]: row[1:] for row in cells if row}
+    assert found["Priority"] == ["P3", "P1", "P2", "as you decide"]
+    assert found["Tags"] == ["none", "none", "login", "login"]
+
+
 def test_a_conflict_that_is_gone_says_so(curator: Client, actor: Actor) -> None:
     (fact,) = conflicting(actor, 1)
     read = token(text(curator.get(conflict_url(fact))))
