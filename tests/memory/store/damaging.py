@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection
 
 from day1site.cli.migrate_store import make_tables
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
 from memory.engines.audit.trail import seal_entries
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
@@ -21,6 +21,11 @@ from tests.memory.erasure.helpers import write_everything
 
 PAGE_BYTES = 4096
 Damage = Callable[[Path], None]
+
+
+def find_actor() -> Actor:
+    """Return who may do everything in the only project of a store."""
+    return local_actor(Project.objects.get().pk)
 
 
 def fill_store(actor: Actor) -> dict[str, Any]:

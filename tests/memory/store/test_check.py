@@ -32,7 +32,7 @@ from tests.memory.views.conftest import browser, person
 
 __all__ = ["api"]
 
-pytestmark = [pytest.mark.django_db(transaction=True), only_on_sqlite]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, only_on_sqlite]
 FIRST = "(SELECT min(rid) FROM memory_fact)"
 MAIN = "(SELECT id FROM memory_branch WHERE name = 'main')"
 SLOT = "(SELECT min(slot) FROM memory_vector)"
@@ -167,6 +167,19 @@ KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
 }
 
 
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where a whole store is kept for all tests that damage a copy of it."""
+    return tmp_path_factory.mktemp("kept") / "original.sqlite3"
+
+
+@pytest.fixture
+def whole(kept: Path, request: pytest.FixtureRequest, settings: Any, copies_open: None) -> Path:
+    """Return a whole store, which the first test that asks for it makes."""
+    settings.DAY1 = {"embedder": "minilm"}
+    return kept if kept.exists() else shutil.copy(request.getfixturevalue("original"), kept)
+
+
 @pytest.fixture
 def original(actor: Any, main: Any, settings: Any, copies_open: None, tmp_path: Path) -> Iterator[Path]:
     """Return a copy of a whole store, in which nothing is to be found."""
@@ -181,11 +194,11 @@ def find_names(*checks: str) -> set[str]:
     return set(CheckEngine().check_store(checks).count_problems())
 
 
-def test_each_kind_of_damage_is_told_and_repaired(original: Path, tmp_path: Path) -> None:
+def test_each_kind_of_damage_is_told_and_repaired(whole: Path, tmp_path: Path) -> None:
     store = tmp_path / "store.sqlite3"
     seen, left = {}, {}
     for kind, (damage, checks, _, _) in KINDS.items():
-        damaging.use_copy(original, store)
+        damaging.use_copy(whole, store)
         damage(store)
         with damaging.used_store(store):
             report = CheckEngine().check_store(checks.split())
@@ -198,9 +211,10 @@ def test_each_kind_of_damage_is_told_and_repaired(original: Path, tmp_path: Path
     assert left == {kind: found for kind, (_, _, _, found) in KINDS.items()}
 
 
-def test_an_older_copy_and_a_missing_log(original: Path, actor: Any, tmp_path: Path) -> None:
+def test_an_older_copy_and_a_missing_log(whole: Path, tmp_path: Path) -> None:
     store, log = tmp_path / "store.sqlite3", tmp_path / "store.sqlite3-wal"
-    with damaging.used_store(damaging.use_copy(original, store)):
+    with damaging.used_store(damaging.use_copy(whole, store)):
+        actor = damaging.find_actor()
         seal_audit()
         FactEngine().write_fact(fact_text="Written after the copy.", actor=actor)
         seal_audit()
@@ -211,7 +225,7 @@ def test_an_older_copy_and_a_missing_log(original: Path, actor: Any, tmp_path: P
         assert log.stat().st_size
     with damaging.used_store(crashed):
         assert find_names("mark", "audit", "commits") == {"missing_log"}
-    with damaging.used_store(damaging.use_copy(original, store, keep="-mark")):
+    with damaging.used_store(damaging.use_copy(whole, store, keep="-mark")):
         seal_audit()  # it leaves a mark that the store does not reach
         report = CheckEngine().check_store(("mark", "audit", "commits"))
         assert report.count_problems() == {"older_copy": 1}

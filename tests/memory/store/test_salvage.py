@@ -21,20 +21,20 @@ from tests.command_line import Day1
 from tests.databases import only_on_sqlite
 from tests.memory.store import damaging
 from tests.memory.store.damaging import overwrite_page, run_sql
-from tests.memory.store.test_check import original
+from tests.memory.store.test_check import kept, original, whole
 
-__all__ = ["original"]
-pytestmark = [pytest.mark.django_db(transaction=True), only_on_sqlite]
+__all__ = ["kept", "original", "whole"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, only_on_sqlite]
 FACTS = 34  # versions of facts in a filled store
 Salvaging = Callable[..., tuple[Salvage, set[str]]]
 
 
 @pytest.fixture
-def salvage(original: Path, tmp_path: Path) -> Salvaging:
+def salvage(whole: Path, tmp_path: Path) -> Salvaging:
     """Return a function that damages a store and salvages it: what was read, and what a check finds."""
 
     def work(*damages: damaging.Damage) -> tuple[Salvage, set[str]]:
-        source = damaging.use_copy(original, tmp_path / "damaged.sqlite3")
+        source = damaging.use_copy(whole, tmp_path / "damaged.sqlite3")
         for damage in damages:
             damage(source)
         before = source.read_bytes()
@@ -55,11 +55,11 @@ def tables(found: Salvage) -> dict[str, tuple[int, int]]:
     return {table.name: (table.rows, table.lost) for table in found.tables if not table.is_whole}
 
 
-def test_a_whole_store_is_the_same_afterwards(salvage: Salvaging, original: Path, tmp_path: Path) -> None:
+def test_a_whole_store_is_the_same_afterwards(salvage: Salvaging, whole: Path, tmp_path: Path) -> None:
     found, problems = salvage()
     assert (found.is_whole, tables(found), problems) == (True, {}, set())
     with (
-        closing(sqlite3.connect(original)) as before,
+        closing(sqlite3.connect(whole)) as before,
         closing(sqlite3.connect(tmp_path / "target.sqlite3")) as now,
     ):
         for table in found.tables:
@@ -83,9 +83,9 @@ def test_rows_are_found_on_their_pages_where_the_way_to_them_is_gone(salvage: Sa
     assert (found.is_whole, tables(found), problems) == (True, {}, set())
 
 
-def test_the_end_of_a_file_that_is_gone(salvage: Salvaging, original: Path) -> None:
+def test_the_end_of_a_file_that_is_gone(salvage: Salvaging, whole: Path) -> None:
     found, _ = salvage(damaging.truncate)
-    with closing(sqlite3.connect(original)) as before:
+    with closing(sqlite3.connect(whole)) as before:
         for table in found.tables:
             (rows,) = before.execute(f'SELECT count(*) FROM "{table.name}"').fetchone()
             assert table.rows == rows or table.lost_ids, table.name
@@ -93,7 +93,7 @@ def test_the_end_of_a_file_that_is_gone(salvage: Salvaging, original: Path) -> N
     assert not found.is_whole
 
 
-def test_a_list_of_tables_that_cannot_be_read(salvage: Salvaging, original: Path) -> None:
+def test_a_list_of_tables_that_cannot_be_read(salvage: Salvaging, whole: Path) -> None:
     def overwrite(path: Path) -> None:
         content = bytearray(path.read_bytes())
         content[100:200] = b"\xff" * 100
@@ -111,9 +111,10 @@ def test_rows_that_contradict_or_cannot_be_read_as_text(salvage: Salvaging) -> N
     assert problems == {"changed_content"}
 
 
-def test_what_only_the_log_has_is_read_too(original: Path, actor: Any, tmp_path: Path) -> None:
-    store, crashed = damaging.use_copy(original, tmp_path / "store.sqlite3"), tmp_path / "crashed.sqlite3"
+def test_what_only_the_log_has_is_read_too(whole: Path, tmp_path: Path) -> None:
+    store, crashed = damaging.use_copy(whole, tmp_path / "store.sqlite3"), tmp_path / "crashed.sqlite3"
     with damaging.used_store(store):
+        actor = damaging.find_actor()
         FactEngine().write_fact(fact_text="Only in the log.", actor=actor)
         for end in ("", "-wal"):
             Path(f"{crashed}{end}").write_bytes(Path(f"{store}{end}").read_bytes())
@@ -148,11 +149,10 @@ def test_what_is_refused_on_the_command_line(
     assert sorted(file.name for file in tmp_path.iterdir()) == ["source.sqlite3", "there.sqlite3"]
 
 
-@pytest.mark.slow
-def test_on_the_command_line(original: Path, tmp_path: Path) -> None:
+def test_on_the_command_line(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "damaged"
     folder.mkdir()
-    damaged = damaging.use_copy(original, folder / "day1.sqlite3")
+    damaged = damaging.use_copy(whole, folder / "day1.sqlite3")
     overwrite_page("memory_fact")(damaged)
     command = [sys.executable, "manage.py", "day1", "salvage", str(folder), f"{tmp_path / 'new'}/"]
     env = {name: value for name, value in os.environ.items() if not name.startswith(("DAY1_", "DJANGO_"))}
