@@ -6,20 +6,17 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from memory.models.hashes import content_hash, judged_hash, norm_hash
+from tests.memory.merging.field_model import Outcome, find_outcome, is_same_content
 from tests.memory.merging.near_texts import are_near, find_reason
 from tests.memory.merging.oracle import (
     BLANK,
     Fields,
     Key,
     Line,
-    Outcome,
     Row,
     Shown,
     Version,
     Versions,
-    find_outcomes,
-    is_same_content,
-    plain,
 )
 from tests.memory.merging.transports import Choice, Item
 
@@ -51,6 +48,7 @@ class Judgement:
     plan: dict[Key, Item] = field(default_factory=dict)
     choices: dict[Key, Choice] = field(default_factory=dict)
     after: Shown = field(default_factory=dict)
+    _outcomes: dict[Key, Outcome | None] = field(default_factory=dict)
 
     @property
     def before(self) -> Shown:
@@ -64,10 +62,12 @@ class Judgement:
     def touched(self) -> set[Key]:
         return self.source.touched_since(self.target)
 
-    def outcomes(self, key: Key) -> list[Outcome]:
-        if key not in self.touched:
-            return []
-        return find_outcomes(key[0], self.target.versions.get(key), self.source.versions.get(key))
+    def get_outcome(self, key: Key) -> Outcome | None:
+        """Return what the version graph says of a memory; None where there is nothing to do."""
+        if key not in self._outcomes:
+            pair = self.target.versions.get(key), self.source.versions.get(key)
+            self._outcomes[key] = find_outcome(key[0], *pair) if key in self.touched else None
+        return self._outcomes[key]
 
     # ---- the plan ------------------------------------------------------------------------------
 
@@ -108,20 +108,22 @@ class Judgement:
         return key[0] == "fact" and any(one not in self.before and self._was_shown(one) for one in of_fact)
 
     def _allowed_classes(self, key: Key) -> list[tuple[str, str]]:
-        outcomes = self.outcomes(key)
-        allowed = [(one.name, one.reason) for one in outcomes]
+        outcome = self.get_outcome(key)
+        if outcome is None:
+            return []
+        allowed = [(outcome.name, outcome.reason)]
         is_new = key not in self.target.versions and key in self.offered
-        if outcomes and is_new and (near := self.find_near(key)):
+        if is_new and (near := self.find_near(key)):
             must_ask = any(self._must_compare(key, other) for other, _reason in near)
             allowed = [("conflict", reason) for _other, reason in near] + ([] if must_ask else allowed)
-        if outcomes and is_new and (twins := self.find_twins(key)):
+        if is_new and (twins := self.find_twins(key)):
             clear = self.offered[key].fields.get("status") == "active" and all(map(self._is_settled, twins))
             allowed = [("identical", "")] + ([] if clear else allowed)
-        if outcomes and key[0] in OWNED:
+        if key[0] in OWNED:
             allowed.append(("rejected", ""))
-        if outcomes and self._is_last_copy(key):
+        if self._is_last_copy(key):
             allowed.append(("identical", ""))
-        if outcomes and key not in self.offered and self._has_own_parts(key[1]):
+        if key not in self.offered and self._has_own_parts(key[1]):
             allowed.append(("conflict", "deleted"))
         return allowed
 
@@ -142,7 +144,8 @@ class Judgement:
 
     def _follows_owner(self, key: Key) -> bool:
         """Return whether a revert took a part with its owner: it is settled as that is."""
-        return key[0] in OWNED and "reverted" in {one.reason for one in self.outcomes(key)}
+        outcome = self.get_outcome(key)
+        return key[0] in OWNED and outcome is not None and outcome.reason == "reverted"
 
     def find_twins(self, key: Key) -> list[Key]:
         """Return the target's own memories with the text or edge of a memory that is new on the source."""
@@ -271,11 +274,12 @@ class Judgement:
         ]
 
     def _check_applied(self, key: Key, fields: Fields | None) -> None:
-        allowed = [one.merged for one in self.outcomes(key) if one.name == "applied"]
+        outcome = self.get_outcome(key)
+        merged = outcome.merged if outcome else None
         free = {"message": PLACE, "link": ENDS}.get(key[0], frozenset())
         if self.strategy == "squash" and key not in self.target.versions:
             free |= SQUASHED
-        assert any(is_like(key[0], fields, one, free) for one in allowed), f"{key}: {fields}, not {allowed}"
+        assert is_like(key[0], fields, merged, free), f"{key}: {fields}, not {merged}"
         if key[0] == "message" and fields is not None:
             self._check_place(key, fields)
 
@@ -307,17 +311,9 @@ class Judgement:
         if item.reason in SIMILAR:
             self._check_similar(key, item, fields)
             return
-        choice, kind = self.get_choice(item), key[0]
-        ours, theirs = self.target.versions.get(key), self.source.versions[key]
-        side = theirs if choice == "source" else ours
-        if choice == "edited":
-            assert fields is not None
-            assert fields["fact_text"] == self.choices[key].text
-        else:
-            allowed = [side.fields if side else None, *self._merged_with(key, side)]
-            assert any(is_like(kind, fields, one) for one in allowed), (
-                f"{key} {choice}: {fields}, not {allowed}"
-            )
+        choice, theirs = self.get_choice(item), self.source.versions[key]
+        decided = self._decide(key, choice)
+        assert is_like(key[0], fields, decided), f"{key} {choice}: {fields}, not {decided}"
         if choice == "both" and theirs.fields:
             texts = {row.fields["fact_text"] for (other, _), row in self.after.items() if other == "fact"}
             assert theirs.fields["fact_text"] in texts, f"{key}: both were to stay"
@@ -338,12 +334,20 @@ class Judgement:
             text = self.choices[key].text
             assert other["fact_text"] == text, f"{item.other}: {other['fact_text']}, not {text}"
 
-    def _merged_with(self, key: Key, side: Version | None) -> list[dict]:
-        """Return what a decision for one side may leave of the other: the fields that do not conflict."""
-        if side is None or side.fields is None:
-            return []
-        found = [one for one in self.outcomes(key) if one.conflicts and one.merged is not None]
-        return [{**side.fields, **(one.merged or {})} for one in found]
+    def _decide(self, key: Key, choice: str) -> Fields | None:
+        """Return what a decision writes: the fields in conflict as decided, all others as merged."""
+        outcome, ours, theirs = (
+            self.get_outcome(key),
+            self.target.versions.get(key),
+            self.source.versions[key],
+        )
+        side = (theirs if choice == "source" else ours) or Version(None)
+        if side.fields is None or outcome is None or outcome.merged is None:
+            return side.fields
+        decided = {name: side.fields[name] for name in outcome.conflicts if name in side.fields}
+        if choice == "edited":
+            decided |= dict.fromkeys(("fact_text", "essence"), self.choices[key].text)
+        return {**outcome.merged, **decided}
 
     # ---- what the plan does not name -----------------------------------------------------------
 
@@ -429,7 +433,7 @@ class Judgement:
         if newer and (two or not one or theirs.fields is None):
             allowed = {two}
         else:
-            allowed = {one, two} if ours and ours.undone else {max(one, two, key=STRENGTH.index)}
+            allowed = {one, two} if ours and ours.taken else {max(one, two, key=STRENGTH.index)}
         found = fitting_status(self.after[key].fields if key in self.after else None, fact)
         shown = {status or "unverified" for status in allowed}
         assert (found or "unverified") in shown, f"{key}: {found}, not {shown}"
@@ -533,6 +537,3 @@ def compare_sides(one: Shown, two: Shown) -> Mapping[Key, tuple[Fields | None, F
         if not is_like(key[0], *pair):
             found[key] = pair
     return found
-
-
-__all__ = ["Judgement", "compare_sides", "plain"]

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from memory.models.hashes import content_hash, judged_hash, norm_hash
+from tests.memory.merging.field_model import find_outcome
 from tests.memory.merging.judgement import Judgement
-from tests.memory.merging.oracle import Line, Row, Version, find_bases, find_outcomes
+from tests.memory.merging.oracle import Line, Row, Version
 from tests.memory.merging.transports import Choice, Item
 
 KEY = ("fact", "1")
@@ -21,18 +22,25 @@ def fact(text: str, **fields: Any) -> dict[str, Any]:
     return {"fact_text": text, "essence": text, **plain, **derived, **fields}
 
 
-def diverge(ours: Any, theirs: Any, base: Any) -> list[tuple[str, str]]:
+def diverge(ours: Any, theirs: Any, base: Any) -> tuple[str, str]:
     root = Version(base)
-    outcomes = find_outcomes("fact", Version(ours, (root,)), Version(theirs, (root,)))
-    return [(one.name, one.reason) for one in outcomes]
+    return class_of(Version(ours, (root,)), Version(theirs, (root,)))
+
+
+def class_of(ours: Version | None, theirs: Version | None) -> tuple[str, str]:
+    outcome = find_outcome("fact", ours, theirs)
+    assert outcome is not None
+    return outcome.name, outcome.reason
 
 
 def test_what_includes_the_other_is_copied_or_nothing_to_do() -> None:
     old = Version(fact("a"))
     new = Version(fact("b"), (old,))
-    assert find_outcomes("fact", new, old) == []
-    assert [(one.name, one.merged) for one in find_outcomes("fact", old, new)] == [("applied", new.fields)]
-    assert [one.name for one in find_outcomes("fact", None, new)] == ["applied"]
+    assert find_outcome("fact", new, old) is None
+    for target in (old, None):
+        outcome = find_outcome("fact", target, new)
+        assert outcome is not None
+        assert (outcome.name, outcome.merged) == ("applied", new.fields)
 
 
 @pytest.mark.parametrize(
@@ -44,14 +52,14 @@ def test_what_includes_the_other_is_copied_or_nothing_to_do() -> None:
         (fact("b"), None, ("conflict", "deleted")),
         (None, None, ("identical", "")),
         (fact("b"), fact("a", tags=["t"]), ("applied", "")),
-        (fact("a", confidence=0.9), fact("a", confidence=0.8), ("applied", "")),
+        (fact("a", confidence=0.9), fact("a", confidence=0.8), ("identical", "")),
         (fact("a", category="x"), fact("a", category="y"), ("conflict", "edited")),
         (fact("a", metadata={"k": 1}), fact("a", metadata={"k": 2}), ("conflict", "edited")),
         (fact("a", metadata={"k": 1}), fact("a", metadata={"l": 2}), ("applied", "")),
     ],
 )
 def test_what_both_sides_changed_is_classed_by_its_fields(ours: Any, theirs: Any, expected: Any) -> None:
-    assert diverge(ours, theirs, fact("a"))[0] == expected
+    assert diverge(ours, theirs, fact("a")) == expected
 
 
 def test_fields_are_merged_on_the_nearest_common_version() -> None:
@@ -59,8 +67,8 @@ def test_fields_are_merged_on_the_nearest_common_version() -> None:
     one, two = Version(fact("a", tags=["x", "y"]), (root,)), Version(fact("b"), (root,))
     both = Version(fact("b", tags=["x", "y"]), (one, two))
     ours, theirs = Version(fact("b", tags=["y"]), (both,)), Version(fact("c", tags=["x", "y", "z"]), (both,))
-    assert find_bases(ours, theirs) == [both]
-    (outcome,) = find_outcomes("fact", ours, theirs)
+    outcome = find_outcome("fact", ours, theirs)
+    assert outcome is not None
     assert outcome.merged is not None
     assert (outcome.merged["fact_text"], outcome.merged["tags"]) == ("c", ["y", "z"])
 
@@ -68,10 +76,11 @@ def test_fields_are_merged_on_the_nearest_common_version() -> None:
 def test_the_revert_of_a_merge_asks_once() -> None:
     root = Version(fact("a"))
     theirs = Version(fact("b"), (root,))
-    undone = Version(fact("a"), (root,), undone=True)
-    assert [one.reason for one in find_outcomes("fact", undone, theirs)] == ["reverted"]
+    undone = Version(fact("a"), (root,), theirs)
+    assert class_of(undone, theirs) == ("conflict", "reverted")
+    assert class_of(Version(fact("a", confidence=0.9), (undone,)), theirs) == ("conflict", "reverted")
     settled = Version(fact("a"), (undone, theirs))
-    assert find_outcomes("fact", settled, theirs) == []
+    assert find_outcome("fact", settled, theirs) is None
 
 
 # ---- wrong merges ----------------------------------------------------------------------------------

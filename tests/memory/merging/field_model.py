@@ -1,0 +1,334 @@
+"""What a merge does with one memory, field by field: the sentences of docs/merging.md in plain Python.
+
+It shares no code with the engine, and looks at every version each time.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.memory.merging.oracle import Fields, Version
+
+MISSING = object()
+PRESENT = ("present",)
+CLAIM = ("claim",)
+Path = tuple[str, ...]  # a field, or a tag or key within one
+ORIGIN = frozenset("session_id task_id agent_id created_at".split())
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How two changes of one field are merged; a field that no rule names conflicts by itself."""
+
+    claim: frozenset[str] = frozenset()
+    counters: frozenset[str] = frozenset()
+    greater: frozenset[str] = frozenset()
+    smaller: frozenset[str] = frozenset()
+    sets: frozenset[str] = frozenset()
+    mappings: frozenset[str] = frozenset()
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ignored: frozenset[str] = ORIGIN  # provenance, and what derives from other fields
+    moving: frozenset[str] = frozenset()  # the cycle, which every edit moves
+
+
+def names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+RULES = {
+    "fact": Rules(
+        claim=names("fact_text essence status held_status valid_from valid_until"),
+        greater=names("confidence updated_cycle"),
+        sets=names("tags"),
+        mappings=names("metadata"),
+        ignored=ORIGIN
+        | names(
+            "source_type source_id source origin created_cycle repository content_hash norm_hash judged_hash"
+        ),
+        moving=names("updated_cycle"),
+    ),
+    "relation": Rules(
+        counters=names("strength"),
+        greater=names("confidence"),
+        smaller=names("valid_from"),
+        mappings=names("properties"),
+        ignored=ORIGIN | names("source_key target_key type_key"),
+    ),
+    "link": Rules(greater=names("weight")),
+    "observation": Rules(mappings=names("metadata"), ignored=ORIGIN | names("content_hash input_hash")),
+    "conversation": Rules(ordered={"status": ("active", "completed", "archived")}),
+    "message": Rules(mappings=names("metadata"), ignored=ORIGIN | names("said_at content_hash")),
+}
+
+
+class Disagreement(Exception):
+    """Both sides changed one field, each to something else, and no rule says which stays."""
+
+
+def plain(value: Any) -> Any:
+    """Return a value that compares as its field does: the order of a list of tags means nothing."""
+    return sorted(value) if isinstance(value, list) and all(isinstance(one, str) for one in value) else value
+
+
+def is_same_content(kind: str, one: Fields, two: Fields) -> bool:
+    compared = one.keys() - RULES[kind].ignored
+    return all(plain(one[name]) == plain(two[name]) for name in compared)
+
+
+def list_known(version: Version) -> set[int]:
+    """Return the past of a version: itself, its parents, their parents, and so on."""
+    return {id(one) for one in version.ancestors()}
+
+
+def list_paths(kind: str, *versions: Version) -> list[Path]:
+    """Return the fields of some versions; tags and keys are fields of their own, a claim is one field."""
+    rules, found = RULES[kind], dict[Path, None]()
+    for fields in (one.fields for one in versions if one.fields is not None):
+        for name in sorted(fields.keys() - rules.ignored - rules.claim):
+            inner = rules.sets | rules.mappings
+            paths = [(name, key) for key in fields[name]] if name in inner else [(name,)]
+            found |= dict.fromkeys(paths)
+    return [CLAIM, *found] if rules.claim else list(found)
+
+
+def read(kind: str, version: Version, path: Path) -> Any:
+    """Return what a version says of a field; MISSING in a deletion."""
+    fields, rules = version.fields, RULES[kind]
+    if path == PRESENT:
+        return fields is not None
+    if fields is None:
+        return MISSING
+    if path == CLAIM:
+        return tuple((name, fields[name]) for name in sorted(rules.claim & fields.keys()))
+    if path[0] in rules.sets:
+        return path[1] in fields[path[0]]
+    if path[0] in rules.mappings:
+        return fields[path[0]].get(path[1], MISSING)
+    return fields.get(path[0], MISSING)
+
+
+# ---- the agreed value --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The versions that a side last agreed to, and whether somebody decided since."""
+
+    agreed: tuple[Version, ...] = ()
+    decided: bool = False
+
+    def __add__(self, other: "Trace") -> "Trace":
+        return Trace((*self.agreed, *other.agreed), self.decided or other.decided)
+
+
+def trace(kind: str, version: Version, path: Path, known: set[int]) -> Trace:
+    """Go back along the versions that a value comes from, to the first ones that the other side knows."""
+    while id(version) not in known and len(version.parents) == 1:
+        version = version.parents[0]  # it takes the value from it, or is a change
+    if id(version) in known:
+        return Trace((version,))
+    if not version.parents:
+        return Trace(decided=True)  # what a side brought into being it has changed
+    parents = [one for one in version.parents if path == PRESENT or one.fields is not None]
+    if len(parents) < 2:  # where one parent is a deletion, the content is from the other one
+        return trace(kind, parents[0], path, known) if parents else Trace(decided=True)
+    ours, theirs = parents
+    if find_rejected(ours, theirs):  # a decision for one side goes on as what that side says
+        sides = [one for one in parents if read(kind, one, path) == read(kind, version, path)]
+        if len(sides) == 1:
+            return trace(kind, sides[0], path, known)
+    both = trace(kind, ours, path, known) + trace(kind, theirs, path, known)
+    try:
+        if merge_path(kind, path, ours, theirs) != read(kind, version, path):
+            return Trace(both.agreed, True)
+    except Disagreement:
+        return Trace(both.agreed, True)
+    changed = [
+        one for one, two in ((ours, theirs), (theirs, ours)) if is_changed(kind, path, one, list_known(two))
+    ]
+    return trace(kind, changed[0], path, known) if len(changed) == 1 else both
+
+
+def is_changed(kind: str, path: Path, version: Version, known: set[int]) -> bool:
+    """Return whether a side now says something else than what it last agreed to."""
+    found = trace(kind, version, path, known)
+    nearest = drop_past(found.agreed)
+    if found.decided or not nearest:
+        return True
+    try:
+        return bool(agree(kind, path, nearest) != read(kind, version, path))
+    except Disagreement:
+        return True
+
+
+def drop_past(versions: Iterable[Version]) -> list[Version]:
+    """Return versions but for those that are in the past of another one."""
+    every = {id(one): one for one in versions}.values()
+    return [one for one in every if not any(one is not two and is_past(one, two) for two in every)]
+
+
+def is_past(one: Version, two: Version) -> bool:
+    return id(one) in list_known(two)
+
+
+def agree(kind: str, path: Path, versions: list[Version]) -> Any:
+    """Return what a merge of some versions would say. Raises Disagreement."""
+    values = [read(kind, one, path) for one in versions]
+    if all(value == values[0] for value in values):
+        return values[0]
+    if len(versions) > 2:
+        raise Disagreement
+    return merge_path(kind, path, *versions)
+
+
+# ---- one field, one memory ---------------------------------------------------------------------------
+
+
+def merge_path(kind: str, path: Path, ours: Version, theirs: Version) -> Any:
+    """Return the merged value of a field. Raises Disagreement."""
+    one, two = read(kind, ours, path), read(kind, theirs, path)
+    if path[0] in RULES[kind].counters:
+        return one + sum(count_added(kind, path, version) for version in list_unknown(theirs, ours))
+    if one == two:
+        return one
+    ours_changed = is_changed(kind, path, ours, list_known(theirs))
+    if ours_changed != is_changed(kind, path, theirs, list_known(ours)):
+        return one if ours_changed else two
+    return apply_rule(RULES[kind], path, one, two)
+
+
+def list_unknown(version: Version, other: Version) -> list[Version]:
+    known = list_known(other)
+    return [one for one in version.ancestors() if id(one) not in known]
+
+
+def count_added(kind: str, path: Path, version: Version) -> int:
+    """Return what a version itself added to a counter."""
+    parents = [one for one in version.parents if one.fields is not None]
+    own = read(kind, version, path)
+    if own is MISSING:
+        return 0
+    if len(parents) == 2:
+        return own - merge_path(kind, path, *parents)
+    return own - (read(kind, parents[0], path) if parents else 0)
+
+
+def apply_rule(rules: Rules, path: Path, one: Any, two: Any) -> Any:
+    """Return the value of a field that both sides changed. Raises Disagreement."""
+    name = path[0]
+    if name in rules.sets:
+        return True  # a tag about which both sides disagree stays
+    if name in rules.greater:
+        return max(one, two)
+    if name in rules.smaller:
+        return min(filter(None, (one, two)), default=None)
+    if name in rules.ordered:
+        return max(one, two, key=rules.ordered[name].index)
+    raise Disagreement
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Class of a change in a plan, the reason of a conflict, what is merged, and the fields in conflict."""
+
+    name: str
+    reason: str = ""
+    merged: Fields | None = None
+    conflicts: frozenset[str] = frozenset()
+
+
+def find_outcome(kind: str, ours: Version | None, theirs: Version | None) -> Outcome | None:
+    """Return what a merge does with one memory; None when the target knows the source's version."""
+    if theirs is None or (ours is not None and is_past(theirs, ours)):
+        return None
+    if ours is None or is_past(ours, theirs):
+        return Outcome("applied", merged=theirs.fields)
+    if ours.fields is None and theirs.fields is None:
+        return Outcome("identical")
+    reverted = list(list_reverted(kind, ours, theirs))
+    if ours.fields is None or theirs.fields is None:
+        return Outcome("conflict", "reverted") if reverted else find_deleted(kind, ours, theirs)
+    return merge_contents(kind, ours, theirs, reverted)
+
+
+def find_deleted(kind: str, ours: Version, theirs: Version) -> Outcome:
+    """Return what a merge does with a memory that one side shows and the other has deleted."""
+    shown, gone = (ours, theirs) if theirs.fields is None else (theirs, ours)
+    was_deleted = is_changed(kind, PRESENT, gone, list_known(shown))
+    was_written = is_changed(kind, PRESENT, shown, list_known(gone))
+    edited = any(is_changed(kind, path, shown, list_known(gone)) for path in list_edited(kind, shown))
+    if was_deleted == was_written or (was_deleted and edited):
+        return Outcome("conflict", "deleted")
+    if (gone if was_deleted else shown) is ours:
+        return Outcome("identical", merged=ours.fields)
+    return Outcome("applied", merged=theirs.fields)
+
+
+def list_edited(kind: str, *versions: Version) -> list[Path]:
+    """Return the fields but for the cycle, which every edit moves."""
+    return [path for path in list_paths(kind, *versions) if path[0] not in RULES[kind].moving]
+
+
+def merge_contents(kind: str, ours: Version, theirs: Version, reverted: list[Path]) -> Outcome:
+    assert ours.fields is not None
+    merged, conflicts = dict(ours.fields), set[str]()
+    for path in list_paths(kind, ours, theirs):
+        try:
+            write(kind, merged, path, merge_path(kind, path, ours, theirs))
+        except Disagreement:
+            conflicts |= name_fields(kind, path)
+    if reverted:
+        conflicts |= {name for path in reverted for name in name_fields(kind, path)}
+        return Outcome("conflict", "reverted", merged, frozenset(conflicts))
+    if conflicts:
+        return Outcome("conflict", "edited", merged, frozenset(conflicts))
+    same = is_same_content(kind, merged, ours.fields)
+    return Outcome("identical" if same else "applied", merged=merged)
+
+
+def name_fields(kind: str, path: Path) -> set[str]:
+    return set(RULES[kind].claim) if path == CLAIM else {path[0]}
+
+
+def write(kind: str, fields: dict[str, Any], path: Path, value: Any) -> None:
+    """Put a merged value into the fields of a version."""
+    name, rules = path[0], RULES[kind]
+    if path == CLAIM:
+        fields.update(dict(value))
+    elif name in rules.sets:
+        others = [tag for tag in fields[name] if tag != path[1]]
+        fields[name] = sorted([*others, path[1]] if value else others)
+    elif name in rules.mappings:
+        others = {key: old for key, old in fields[name].items() if key != path[1]}
+        fields[name] = others if value is MISSING else {**others, path[1]: value}
+    else:
+        fields[name] = value
+
+
+# ---- taken back --------------------------------------------------------------------------------------
+
+
+def list_reverted(kind: str, ours: Version, theirs: Version) -> Iterator[Path]:
+    """Yield the fields that a revert put back and in which the two sides differ now."""
+    for revert in find_rejected(ours, theirs):
+        assert revert.taken is not None
+        brought = (revert.fields is None) != (revert.taken.fields is None)
+        paths = [PRESENT] if brought else list_edited(kind, revert, revert.taken)
+        for path in paths:
+            put_back = read(kind, revert, path) != read(kind, revert.taken, path)
+            if put_back and read(kind, ours, path) != read(kind, theirs, path):
+                yield path
+
+
+def find_rejected(ours: Version, theirs: Version) -> Iterable[Version]:
+    """Return the reverts that one side knows while the other one knows a version that they reject."""
+    return [*_find_rejected(ours, theirs), *_find_rejected(theirs, ours)]
+
+
+def _find_rejected(knows: Version, other: Version) -> Iterator[Version]:
+    known, others = list_known(knows), list_known(other)
+    for revert in knows.ancestors():
+        if revert.taken is not None and id(revert) not in others:
+            rejected = list_known(revert.taken) - list_known(revert)
+            if (rejected & others) - known:
+                yield revert
