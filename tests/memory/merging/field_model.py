@@ -133,20 +133,23 @@ def trace(kind: str, version: Version, path: Path, known: set[int]) -> Trace:
     if len(parents) < 2:  # where one parent is a deletion, the content is from the other one
         return trace(kind, parents[0], path, known) if parents else Trace(decided=True)
     ours, theirs = parents
-    if find_rejected(ours, theirs):  # a decision for one side goes on as what that side says
-        sides = [one for one in parents if read(kind, one, path) == read(kind, version, path)]
-        if len(sides) == 1:
-            return trace(kind, sides[0], path, known)
     both = trace(kind, ours, path, known) + trace(kind, theirs, path, known)
     try:
-        if merge_path(kind, path, ours, theirs) != read(kind, version, path):
-            return Trace(both.agreed, True)
+        merged = merge_path(kind, path, ours, theirs)
     except Disagreement:
         return Trace(both.agreed, True)
-    changed = [
-        one for one, two in ((ours, theirs), (theirs, ours)) if is_changed(kind, path, one, list_known(two))
-    ]
-    return trace(kind, changed[0], path, known) if len(changed) == 1 else both
+    if merged == read(kind, version, path):
+        changed = [one for one, two in ((ours, theirs), (theirs, ours)) if has_changed(kind, path, one, two)]
+        return trace(kind, changed[0], path, known) if len(changed) == 1 else both
+    sides = [one for one in parents if read(kind, one, path) == read(kind, version, path)]
+    if find_rejected(ours, theirs) and len(sides) == 1:  # it goes on as what that side says
+        return trace(kind, sides[0], path, known)
+    return Trace(both.agreed, True)
+
+
+def has_changed(kind: str, path: Path, version: Version, other: Version) -> bool:
+    """Return whether a side has changed what the other one does not know."""
+    return is_changed(kind, path, version, list_known(other))
 
 
 def is_changed(kind: str, path: Path, version: Version, known: set[int]) -> bool:
@@ -191,8 +194,8 @@ def merge_path(kind: str, path: Path, ours: Version, theirs: Version) -> Any:
         return one + sum(count_added(kind, path, version) for version in list_unknown(theirs, ours))
     if one == two:
         return one
-    ours_changed = is_changed(kind, path, ours, list_known(theirs))
-    if ours_changed != is_changed(kind, path, theirs, list_known(ours)):
+    ours_changed = has_changed(kind, path, ours, theirs)
+    if ours_changed != has_changed(kind, path, theirs, ours):
         return one if ours_changed else two
     return apply_rule(RULES[kind], path, one, two)
 
@@ -254,9 +257,9 @@ def find_outcome(kind: str, ours: Version | None, theirs: Version | None) -> Out
 def find_deleted(kind: str, ours: Version, theirs: Version) -> Outcome:
     """Return what a merge does with a memory that one side shows and the other has deleted."""
     shown, gone = (ours, theirs) if theirs.fields is None else (theirs, ours)
-    was_deleted = is_changed(kind, PRESENT, gone, list_known(shown))
-    was_written = is_changed(kind, PRESENT, shown, list_known(gone))
-    edited = any(is_changed(kind, path, shown, list_known(gone)) for path in list_edited(kind, shown))
+    was_deleted = has_changed(kind, PRESENT, gone, shown)
+    was_written = has_changed(kind, PRESENT, shown, gone)
+    edited = any(has_changed(kind, path, shown, gone) for path in list_edited(kind, shown))
     if was_deleted == was_written or (was_deleted and edited):
         return Outcome("conflict", "deleted")
     if (gone if was_deleted else shown) is ours:
@@ -312,12 +315,17 @@ def list_reverted(kind: str, ours: Version, theirs: Version) -> Iterator[Path]:
     """Yield the fields that a revert put back and in which the two sides differ now."""
     for revert in find_rejected(ours, theirs):
         assert revert.taken is not None
-        brought = (revert.fields is None) != (revert.taken.fields is None)
-        paths = [PRESENT] if brought else list_edited(kind, revert, revert.taken)
-        for path in paths:
-            put_back = read(kind, revert, path) != read(kind, revert.taken, path)
-            if put_back and read(kind, ours, path) != read(kind, theirs, path):
+        for path in list_put_back(kind, revert, revert.taken):
+            if read(kind, ours, path) != read(kind, theirs, path):
                 yield path
+
+
+def list_put_back(kind: str, revert: Version, taken: Version) -> list[Path]:
+    """Return the fields that a revert put back; being there alone where the merge brought or removed it."""
+    if revert.fields is None or taken.fields is None:  # both where the merge took another memory for it
+        return [PRESENT]
+    paths = list_edited(kind, revert, taken)
+    return [path for path in paths if read(kind, revert, path) != read(kind, taken, path)]
 
 
 def find_rejected(ours: Version, theirs: Version) -> Iterable[Version]:

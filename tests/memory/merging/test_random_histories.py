@@ -16,18 +16,18 @@ from tests.memory.test_versions import random_histories
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
-WRITES = "add add place edit edit retell adjust adjust tag confirm".split()
-ENDS = "expire archive unarchive delete replace judge judge".split()
+WRITES = "add add place edit edit retell adjust adjust put_back put_back tag confirm".split()
+ENDS = "expire archive unarchive delete delete_twice replace judge judge".split()
 OTHERS = "link unlink relate relate close observe talk say say hang_up".split()
 TWINS = "absorb absorb link_twin link_twin judge_twin confirm_twin".split()
 NEAR = "approach approach approach reword".split()
-BACK = "undo regret restore".split()
+BACK = "undo regret regret restore".split()
 
 branches, numbers = st.integers(0, 3), st.integers(0, 29)
 writes = st.tuples(st.sampled_from([*WRITES, *ENDS, *OTHERS]), branches, numbers)
 near = st.tuples(st.sampled_from(NEAR), branches, numbers)
 twins = st.tuples(st.sampled_from(TWINS), branches, numbers)
-merges = st.tuples(st.sampled_from(["merge", "merge", "sync"]), branches, numbers)
+merges = st.tuples(st.sampled_from(["merge", "merge", "sync", "cross"]), branches, numbers)
 steps = st.one_of(
     writes,
     writes,

@@ -163,6 +163,27 @@ class World:
         if uid := self.pick(branch, "fact", number):
             self.write(branch, self.transport.delete_fact, uid)
 
+    def delete_twice(self, branch: str, number: int) -> None:
+        """Delete a fact on two branches, which know nothing of each other's deletion."""
+        if uid := self.pick(branch, "fact", number):
+            showing = [name for name, line in self.lines.items() if ("fact", uid) in line.shown[-1]]
+            for name in {branch, showing[number % len(showing)]}:
+                self.write(name, self.transport.delete_fact, uid)
+
+    def put_back(self, branch: str, number: int) -> None:
+        """Give a field of a fact a value that it had before."""
+        if uid := self.pick(branch, "fact", number):
+            line, names = self.lines[branch], ("fact_text", "category", "tags", "priority", "confidence")
+            now, past = line.shown[-1]["fact", uid].fields, line.versions["fact", uid].ancestors()
+            found = [
+                {name: one.fields[name]}
+                for one in past
+                for name in names
+                if one.fields is not None and uid not in self.erased and one.fields[name] != now[name]
+            ]
+            if found:
+                self.update(branch, number, found[number % len(found)])
+
     def replace(self, branch: str, number: int) -> None:
         if uid := self.pick(branch, "fact", number, status="active"):
             self.write(branch, self.transport.replace_fact, uid, self.new_text())
@@ -270,6 +291,25 @@ class World:
         self.lines[name] = Line(line, seq)
         self.merges[name] = []
         assert self.look(name) == line.shown[seq]
+
+    def cross(self, branch: str, number: int) -> None:
+        """Merge a fork of another branch here, and a fork of this one there: each has several common versions
+        with the other one then.
+        """
+        others = [name for name in self.lines if name != branch]
+        if others:
+            pair = branch, others[number % len(others)]
+            forks = [self.fork_aside(name) for name in pair]
+            for target, source, step in ((pair[0], forks[1], number), (pair[1], forks[0], number + 1)):
+                self.merge_branch(source, target, "decide", step)
+            for name in forks:
+                del self.lines[name]
+
+    def fork_aside(self, branch: str) -> str:
+        line, name = self.lines[branch], f"x{next(self.texts)}"
+        self.transport.create_branch(name, branch, line.head)
+        self.lines[name], self.merges[name] = Line(line, line.head), []
+        return name
 
     def undo(self, branch: str, number: int) -> None:
         """Revert one of the last commits; it may be refused."""
