@@ -296,8 +296,9 @@ class Judgement:
             assert is_like(key[0], fields, kept.fields), f"{key}: {fields}, not {kept.fields}"
             return
         assert fields is None, f"{key} is identical to another memory, and yet there"
-        if key in self.offered:
-            self._check_twin(key)
+        outcome = self.get_outcome(key)
+        if key in self.offered and (outcome is None or outcome.name != "identical"):
+            self._check_twin(key)  # else the target deleted it, and the source changed nothing since
 
     def _check_twin(self, key: Key) -> None:
         """Check that the target still shows the text or edge of a memory that it has as another one."""
