@@ -141,9 +141,6 @@ def trace(kind: str, version: Version, path: Path, known: set[int]) -> Trace:
     if merged == read(kind, version, path):
         changed = [one for one, two in ((ours, theirs), (theirs, ours)) if has_changed(kind, path, one, two)]
         return trace(kind, changed[0], path, known) if len(changed) == 1 else both
-    sides = [one for one in parents if read(kind, one, path) == read(kind, version, path)]
-    if find_rejected(ours, theirs) and len(sides) == 1:  # it goes on as what that side says
-        return trace(kind, sides[0], path, known)
     return Trace(both.agreed, True)
 
 
@@ -206,14 +203,15 @@ def list_unknown(version: Version, other: Version) -> list[Version]:
 
 
 def count_added(kind: str, path: Path, version: Version) -> int:
-    """Return what a version itself added to a counter."""
-    parents = [one for one in version.parents if one.fields is not None]
-    own = read(kind, version, path)
-    if own is MISSING:
-        return 0
-    if len(parents) == 2:
-        return own - merge_path(kind, path, *parents)
-    return own - (read(kind, parents[0], path) if parents else 0)
+    """Return what a version itself added to a counter: all in its past add up to what it says."""
+    past = [one for one in version.ancestors() if one is not version]
+    return count(kind, path, version) - sum(count_added(kind, path, one) for one in past)
+
+
+def count(kind: str, path: Path, version: Version) -> int:
+    """Return a counter; a deletion takes away what was counted before it."""
+    value = read(kind, version, path)
+    return 0 if value is MISSING else int(value)
 
 
 def apply_rule(rules: Rules, path: Path, one: Any, two: Any) -> Any:
