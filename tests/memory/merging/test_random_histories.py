@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.memory.fake_provider import FakeProvider
@@ -43,9 +43,29 @@ START = [("add", 0, 0), ("add", 0, 1), ("relate", 0, 0), ("talk", 0, 0), ("say",
 ABSORBED = [("add", 0, 5), ("add", 1, 5), ("merge", 0, 0), ("link_twin", 1, 0), ("judge_twin", 1, 1)]
 # Facts that nearly say the same are decided in each way, edited and asked about anew.
 ASKED = [("approach", 0, 0), ("approach", 1, 1), ("approach", 1, 2)]
+# Both sides have agreed to several versions, of which one side takes values back.
+CROSSED = [
+    ("adjust", 0, 1),
+    ("adjust", 1, 5),
+    ("cross", 0, 0),
+    ("put_back", 0, 1),
+    ("merge", 1, 0),
+    ("sync", 0, 0),
+]
+# A merge is taken back, and others edit beside what it brought.
+TAKEN = [
+    ("adjust", 1, 5),
+    ("merge", 0, 0),
+    ("regret", 0, 0),
+    ("adjust", 0, 3),
+    ("merge", 0, 0),
+    ("sync", 1, 0),
+]
 # What was erased stays so after a restore, a revert and a merge in both directions.
 GONE = [("edit", 1, 0), ("erase", 1, 0), ("merge", 0, 0), ("merge", 1, 0), ("undo", 0, 0), ("restore", 1, 1)]
-histories = st.lists(steps, min_size=15, max_size=35)
+# The profile "thorough" plays 320 histories of 60 steps.
+MAX_STEPS = 60 if settings().max_examples > 100 else 28
+histories = st.lists(steps, min_size=15, max_size=MAX_STEPS)
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +76,8 @@ def provider() -> Iterator[FakeProvider]:
 
 
 @pytest.fixture(autouse=True)
-def embedder(provider: FakeProvider, settings: Any) -> None:
-    settings.DAY1 = provider.settings(batch=64)
+def embedder(provider: FakeProvider, request: Any) -> None:
+    request.getfixturevalue("settings").DAY1 = provider.settings(batch=64)
 
 
 @example(history=[*ABSORBED, ("merge", 0, 0)])
@@ -66,9 +86,10 @@ def embedder(provider: FakeProvider, settings: Any) -> None:
 @example(history=[*ASKED, ("merge", 0, 11), ("sync", 0, 0), ("merge", 0, 12), ("sync", 1, 0)])
 @example(history=[*ASKED, ("merge", 0, 12), ("sync", 0, 0), ("merge", 0, 15), ("merge", 0, 18)])
 @example(history=[*GONE, ("merge", 0, 0), ("sync", 0, 0)])
+@example(history=[*CROSSED, *TAKEN, ("delete_twice", 0, 1), ("cross", 1, 2), ("sync", 0, 0)])
 @example(history=[*ASKED, *GONE, ("erase", 0, 2), ("merge", 0, 9), ("regret", 0, 0), ("merge", 0, 10)])
 @given(history=histories)
-@random_histories(10)
+@random_histories(40)
 def test_nothing_is_lost_silently(history: list[tuple[str, int, int]]) -> None:
     world = World(EngineTransport(some_actor()))
     for step in [*START, *history]:

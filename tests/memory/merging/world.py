@@ -397,7 +397,8 @@ class World:
             return True
         self.settle(judgement, source, target, choices, done)
         left = [item for item in judgement.plan.values() if not judgement.is_taken(item)]
-        self.merge_again(source, target, name, ids)
+        if number % 3 == 0:
+            self.merge_again(source, target, name, ids)
         return bool(left)
 
     def merge_again(self, source: str, target: str, strategy: str, ids: Sequence[str]) -> None:
