@@ -86,8 +86,6 @@ def print_plan(out: Output, answer: Answer) -> None:
 
 def plan_cells(row: Answer) -> list[Any]:
     reason = f"{row['reason']}, {row['decision']['choice']}" if row["decision"] else row["reason"]
-    if row["conflicting"]:
-        reason += f" of {', '.join(row['conflicting'])}"
     if row["left_half"]:
         reason += f", without {row['left_half']}"
     return [row["class"], row["type"], row["id"], reason, describe_memory(row)]
