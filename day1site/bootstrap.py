@@ -65,7 +65,7 @@ def drop_current_folder() -> None:
     ``python -m`` puts it there, and so does an empty entry in PYTHONPATH: the files of any folder in which
     somebody works would be run.
     """
-    own = {os.path.realpath(path) for path in (ROOT, *sysconfig.get_paths().values())}
+    own = {os.path.realpath(path) for path in (str(ROOT), *sysconfig.get_paths().values())}
     if (folder := os.path.realpath(os.curdir)) not in own:
         sys.path[:] = [path for path in sys.path if os.path.realpath(path or os.curdir) != folder]
 
@@ -360,8 +360,8 @@ def command(*words: str, count: int = 0) -> None:
 
     It runs in the checkout: uv reads settings of the current folder, which may be anybody's.
     """
-    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen(words, cwd=ROOT, **output) as process:
+    pipe, both = subprocess.PIPE, subprocess.STDOUT
+    with subprocess.Popen(words, cwd=ROOT, stdout=pipe, stderr=both, text=True) as process:
         last = print_progress(process.stdout or (), count)
     if process.returncode:
         for line in last:

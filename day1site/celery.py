@@ -88,15 +88,17 @@ class Loader(AppLoader):
         return import_module(module)
 
 
-def install_django_fixup(celery_app: Celery) -> DjangoFixup:
+def install_django_fixup(celery_app: Celery) -> Any:
     """Install Celery's adaptation to Django, which puts the current folder on Python's path."""
+    fixup: Any = DjangoFixup(celery_app)
     path = list(sys.path)
-    fixup = DjangoFixup(celery_app).install()
+    installed = fixup.install()
     sys.path[:] = path
-    return fixup
+    return installed
 
 
-app = Celery("day1", loader=Loader, fixups=[install_django_fixup])
+FIXUPS: list[Any] = [install_django_fixup]  # the stubs know names alone
+app = Celery("day1", loader=Loader, fixups=FIXUPS)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {name: _entry(name, when, options) for name, when, options in SCHEDULE}
 app.autodiscover_tasks()

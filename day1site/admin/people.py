@@ -76,7 +76,7 @@ class Users(UserAdmin, ServerModelAdmin):
         """Return what goes with accounts: the keys and invitations that they made in their projects."""
         shown, models, lacking, refused = super().get_deleted_objects(objs, request)
         ends, counts, kept = preview_removals(list_members(user__in=list(objs)), request.user)
-        return [*shown, *ends], {**models, **counts}, lacking, [*refused, *kept]
+        return [*shown, *ends], models | counts, lacking, [*refused, *kept]
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         for member in list_members(user=obj):

@@ -197,7 +197,7 @@ def maker(kind: str, label: str = "") -> SafeString:
     """
     tone, drawing, word = MAKERS.get(kind, MAKERS["user"])
     html = '<span class="badge {}" title="{}">{}{}</span>'
-    return format_html(html, tone, word, icon(drawing, word), label or word)
+    return format_html(html, tone, word, icon(drawing, str(word)), label or word)
 
 
 @register.filter

@@ -31,20 +31,9 @@ ANSWERED = ("sessionstart", "subagentstart")
 PROMPTS = ("userpromptsubmit", "beforeagent")
 COMPACTS = ("precompact", "precompress")  # the end of the transcript is sent with them
 HINTS = (
-    b"reComp",
-    b"recomp",
-    b"re_comp",
-    b"re-comp",
-    b"essionStart",
-    b"ubagentStart",
-    b"ession_start",
-    b"ubagent_start",
-    b"ession-start",
-    b"ubagent-start",
-    b"serPromptSubmit",
-    b"ser_prompt_submit",
-    b"eforeAgent",
-)
+    b"reComp recomp re_comp re-comp essionStart ubagentStart ession_start ubagent_start"
+    b" ession-start ubagent-start serPromptSubmit ser_prompt_submit eforeAgent"
+).split()
 NAMES = ("hook_event_name", "hookEventName", "event", "event_name", "hook")
 
 
@@ -82,7 +71,9 @@ class Event:
     def __init__(self, raw, client):
         self.answered, self.is_prompt = False, False
         self.nonce = f"{time.time_ns()}-{os.getpid()}"
-        raw = without_mark(raw).strip()
+        if raw[:1] in (b"\xef", b"\xff", b"\xfe"):
+            raw = load_sibling("event_cuts").without_mark(raw)
+        raw = raw.strip()
         private = b"private" in raw or b"PRIVATE" in raw or b"private" in raw.lower()
         size = len(raw)
         # What is set aside when it is no JSON: not what may be private.
@@ -116,13 +107,6 @@ class Event:
         elif not private and len(raw) <= MAX_LINE_BYTES:
             return raw
         return load_sibling("event_cuts").cut_event(value, MAX_LINE_BYTES, MAX_CUT_BYTES).encode()
-
-
-def without_mark(raw):
-    """Return the bytes as UTF-8 without a byte order mark, which some programs of Windows write."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return raw.decode("utf-16", "replace").encode()
-    return raw[3:] if raw[:3] == b"\xef\xbb\xbf" else raw
 
 
 def read_all(handle):

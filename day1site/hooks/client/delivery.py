@@ -244,7 +244,7 @@ class Sender:
 
 
 def read_answer(status, body):
-    """Return what the program reads of a response; a project at its quota tells what it knows all the same."""
+    """Return what the program reads of a response; a full project still tells what it knows."""
     if status == 403 and FULL in body:
         try:
             return json.dumps(json.loads(body)["answer"]).encode()

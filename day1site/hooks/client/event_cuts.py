@@ -22,6 +22,13 @@ def cut_event(value, max_line_bytes, max_cut_bytes):
     return text if count_bytes(text) <= max_cut_bytes else compact_json(flattened(value, MIB // 4))
 
 
+def without_mark(raw):
+    """Return the bytes as UTF-8 without a byte order mark, which some programs of Windows write."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16", "replace").encode()
+    return raw[3:] if raw[:3] == b"\xef\xbb\xbf" else raw
+
+
 def compact_json(value):
     """Return a value as JSON that UTF-8 can hold: half of a surrogate pair becomes U+FFFD."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -31,8 +31,8 @@ def list_makers(project_id: UUID, actor: Identity) -> set[Identity]:
     The command line is no maker here: it makes keys for everybody.
     """
     found: set[Identity] = set()
-    while actor[0] == "key":
-        rows = ApiKey.objects.filter(project=project_id, pk=as_uuid(actor[1]))
+    while actor[0] == "key" and (pk := as_uuid(actor[1])):
+        rows = ApiKey.objects.filter(project=project_id, pk=pk)
         made = rows.values_list("created_by_kind", "created_by_id").first()
         if made is None or made in found or made[0] not in ("user", "key"):
             break
@@ -47,11 +47,12 @@ def require_maker(actor: Actor) -> None:
     To be called in the transaction that makes a key or an invitation, which would outlive its maker.
     Raises Unauthenticated.
     """
-    if actor.kind == "user":
-        rows = Membership.objects.filter(project=actor.project_id, user=actor.id or None)
-    elif actor.kind == "key":
-        rows = ApiKey.objects.filter(project=actor.project_id, pk=as_uuid(actor.id), revoked_at=None)
-    else:
-        return
-    if actor.id and not rows.exists():
+    if actor.id and actor.kind in ("user", "key") and not _is_there(actor):
         raise Unauthenticated("Who asks for this was removed a moment ago.")
+
+
+def _is_there(actor: Actor) -> bool:
+    if actor.kind == "user":
+        return Membership.objects.filter(project=actor.project_id, user__pk=int(actor.id)).exists()
+    pk = as_uuid(actor.id)
+    return bool(pk) and ApiKey.objects.filter(project=actor.project_id, pk=pk, revoked_at=None).exists()

@@ -182,8 +182,8 @@ def _keep_superuser(member: Membership, actor: Actor) -> None:
     """Refuse what lowers a superuser, except to superusers and the local user. Raises ScopeMissing."""
     if not member.user.is_superuser or actor.kind == "local":
         return
-    if actor.kind == "user":
-        users = get_user_model().objects.filter(pk=actor.id or None, is_superuser=True, is_active=True)
+    if actor.kind == "user" and actor.id:
+        users = get_user_model().objects.filter(pk=actor.id, is_superuser=True, is_active=True)
         if users.exists():
             return
     raise ScopeMissing(SUPERUSER, name=member.user.get_username())
