@@ -144,6 +144,8 @@ def test_an_unknown_language_changes_nothing() -> None:
         ("recall", "回忆"),
         ("consolidat", "整合"),
         ("eras", "[抹擦]除"),
+        ("verdict", "结论|裁定"),
+        ("judge", "评判模型|评判者"),
     ],
 )
 def test_a_term_has_one_chinese_word(english: str, other_word: str) -> None:
