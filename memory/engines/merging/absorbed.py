@@ -3,7 +3,7 @@
 What the source says of such a fact later goes to the one that stands for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from uuid import UUID
 
 from django.db.models import Q
@@ -53,7 +53,7 @@ def _list_named(plan: FullPlan) -> set[UUID]:
 def _find_absorbing(plan: FullPlan, tombstones: Iterable[Fact]) -> dict[UUID, UUID]:
     """Return the fact of the same text beside which each of these was closed."""
     by_point: dict[Point, list[Fact]] = {}
-    for row in _select_absorbed(tombstones):
+    for row in _select_absorbed(plan.points.target_lineage, tombstones):
         by_point.setdefault((row.branch_id, row.seq_from), []).append(row)
     found: dict[UUID, UUID] = {}
     for point, rows in by_point.items():
@@ -62,20 +62,34 @@ def _find_absorbing(plan: FullPlan, tombstones: Iterable[Fact]) -> dict[UUID, UU
     return found
 
 
-def _select_absorbed(tombstones: Iterable[Fact]) -> list[Fact]:
-    """Return those that a merge made of a fact which the target never had.
+def _select_absorbed(lineage: Lineage, tombstones: Iterable[Fact]) -> list[Fact]:
+    """Return those that a merge made of a fact which the target never had; of a later one the first.
 
-    The revert of a merge's revert brings them back: it follows them as the other parent.
+    The revert of a merge's revert brings them back: it follows them as the other parent. Where a merge found
+    that both sides deleted it since, or that the source left it alone, it follows them as the one before it.
     """
     rows = [row for row in tombstones if row.merged_vid is not None]
-    closed = {row.uid: set[int]() for row in rows}
+    deletions = {row.vid: row for row in _load_deletions(lineage, rows)}
+    closed = {vid for vid, row in deletions.items() if row.prev_vid is None and row.merged_vid is not None}
+    found: dict[UUID, Fact] = {}
+    for row in rows:
+        last: Fact | None = row
+        while last is not None and last.prev_vid is not None and last.merged_vid not in closed:
+            last = deletions.get(last.prev_vid)
+        if last is not None and last.merged_vid is not None and _is_within(lineage, last):
+            found[row.uid] = last
+    return list(found.values())
+
+
+def _load_deletions(lineage: Lineage, rows: Iterable[Fact]) -> Iterator[Fact]:
+    """Yield the deletions of facts, each as the lineage has it where it has it."""
     for batch in batched([row.uid for row in rows if row.prev_vid is not None], BATCH_SIZE):
-        first = Fact._base_manager.filter(
-            uid__in=batch, deleted=True, prev_vid=None, merged_vid__isnull=False
-        )
-        for uid, vid in first.values_list("uid", "vid"):
-            closed[uid].add(vid)
-    return [row for row in rows if row.prev_vid is None or row.merged_vid in closed[row.uid]]
+        deletions = Fact._base_manager.filter(uid__in=batch, deleted=True)
+        yield from sorted(deletions, key=lambda row: _is_within(lineage, row))
+
+
+def _is_within(lineage: Lineage, row: Fact) -> bool:
+    return any(row.branch_id == branch and row.seq_from <= limit for branch, limit in lineage)
 
 
 def _load_known(plan: FullPlan, point: Point, rows: list[Fact]) -> KnownTexts:

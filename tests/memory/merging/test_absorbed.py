@@ -127,6 +127,20 @@ class TestOneFact:
         assert merge().counts == {"link": {"applied": 1}}
         assert show_links(project) == [(kept.uid, end.uid, 1.0)]
 
+    def test_is_stood_for_after_the_branch_left_it_as_it_was(
+        self, actor, project, end, kept, absorbed, link, merge
+    ):
+        """Changed and put back is found to be the same: the target's fact goes on to stand for it."""
+        for category in ("decision", "general", "security", "general"):
+            FACTS.update_fact(
+                fact_id=absorbed.uid, updates={"category": category}, branch_name=TASK, actor=actor
+            )
+            if category == "general":
+                assert merge().counts["fact"] == {"identical": 1}
+        link(absorbed, end)
+        merge()
+        assert show_links(project) == [(kept.uid, end.uid, 1.0)]
+
     def test_is_stood_for_by_what_absorbed_the_fact_that_stood_for_it(
         self, actor, project, end, kept, write, link, merge
     ):
