@@ -211,9 +211,9 @@ class History:
         return self._count(ours, field) + added
 
     def _count_parents(self, vid: int, field: Field) -> Any:
-        parents = self.pasts.get_parents(vid)[:2]
+        parents = self.pasts.get_parents(vid)
         if len(parents) > 1:
-            return self._count_both(*parents, field)
+            return self._count_both(parents[0], parents[1], field)
         return self._count(parents[0], field) if parents else 0
 
     def _count(self, vid: int, field: Field) -> Any:

@@ -76,8 +76,8 @@ def find_reverts(model: type[BranchedModel], vids: Iterable[int]) -> dict[UUID, 
     reverts = {(point, uid): vid for point in undone for uid, vid in made[point]}
     found: dict[UUID, dict[int, int]] = {}
     for row in _load_replaced(model, reverts):
-        point = row.branch_id, row.seq_to
-        found.setdefault(row.uid, {})[reverts[point, row.uid]] = row.vid
+        key = (row.branch_id, row.seq_to), row.uid
+        found.setdefault(row.uid, {})[reverts[key]] = row.vid
     return found
 
 
