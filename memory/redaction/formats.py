@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable
 
 from memory.redaction.random_tokens import looks_random
-from memory.redaction.spans import Spans, is_start
+from memory.redaction.spans import Spans, is_start, keep_ascii
 
 MAX_NAME = 200  # characters of a name before a secret
 MAX_LINE = 500  # characters between a word such as curl and the secret that it announces
@@ -230,7 +230,10 @@ CHECKS: dict[str, Check] = {
 }
 PLACEHOLDER = re.compile(r"(?i)[-x*.…_]{3,}|pass(?:word|wd)?|your[-_]?\w*|\$.*|%.*%|\{.*")
 # A part of a pattern that is found sooner than the whole.
-FIRST = {"Discord token": re.compile(r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27}")}
+FIRST = {
+    "Discord token": re.compile(r"\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27}"),
+    "Azure function key": re.compile("code="),  # the address before it may have other letters
+}
 OPTION = re.compile(r"\s-[A-Za-z-]")
 ANNOUNCED = {
     kind: re.compile(rf"(?<![\w.-]){before}(?:\.exe)?(?=\s)")
@@ -243,23 +246,39 @@ _word_texts: Table = {kind: (hints, re.compile(pattern)) for kind, (hints, patte
 _commands: Table = {kind: (hints, re.compile(pattern)) for kind, (hints, _, pattern) in COMMANDS.items()}
 
 
-def list_hints(table: Table) -> list[tuple[str, str]]:
-    return [(hint.lower(), kind) for kind, (hints, _) in table.items() for hint in hints]
+SHARED = ("pass", "auth", "login", ":", "-")  # parts of many hints, which are looked for first
+Hints = dict[str, list[tuple[str, str]]]
 
 
-_hints, _word_hints, _command_hints = map(list_hints, (_texts, _word_texts, _commands))
+def group_hints(table: Table) -> Hints:
+    """Return the hints with their kinds, by the part that they share with others."""
+    groups: Hints = {}
+    for hint, kind in ((hint.lower(), kind) for kind, (hints, _) in table.items() for hint in hints):
+        groups.setdefault(next((part for part in SHARED if part in hint), hint), []).append((hint, kind))
+    return groups
+
+
+def list_hinted(table: Table, groups: Hints, text: str) -> list[str]:
+    """Return the kinds of which a hint occurs, in the order of their table."""
+    found = {
+        kind for part, hints in groups.items() if part in text for hint, kind in hints if hint in text
+    }
+    return [kind for kind in table if kind in found] if found else []
+
+
+_hints, _word_hints, _command_hints = map(group_hints, (_texts, _word_texts, _commands))
 
 
 def find_formats(text: str, folded: str, words: str, spans: Spans) -> None:
     """Add the secrets that are known by what is around them; ``words`` are the longest of the text."""
-    folded_words = words.lower()
-    for kind in dict.fromkeys(kind for hint, kind in _word_hints if hint in folded_words):
+    hintable = keep_ascii(folded)
+    for kind in list_hinted(_word_texts, _word_hints, words.lower()):
         if FIRST.get(kind, _word_texts[kind][1]).search(words):
             add_matches(kind, _word_texts[kind][1], text, spans)
-    for kind in dict.fromkeys([kind for hint, kind in _hints if hint in folded]):
+    for kind in list_hinted(_texts, _hints, hintable):
         add_matches(kind, _texts[kind][1], text, spans)
-    if OPTION.search(text):
-        for kind in dict.fromkeys([kind for hint, kind in _command_hints if hint in folded]):
+    if "-" in text and OPTION.search(text):
+        for kind in list_hinted(_commands, _command_hints, hintable):
             add_matches(kind, _commands[kind][1], text, spans)
     if "-----END " in text:
         add_key_ends(text, spans)

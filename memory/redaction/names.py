@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from memory.redaction.spans import keep_ascii
 from memory.redaction.tries import JOINER, join_forms
 
 # What follows such a name is a secret unless it looks like code or prose.
@@ -148,13 +149,20 @@ def find_places(text: str, part: str) -> Iterator[int]:
         place = text.find(part, place + 1)
 
 
+def find_hints(folded: str) -> list[tuple[str, int]]:
+    """Return the hints of names in a folded text, and where they stand."""
+    letters = keep_ascii(folded)
+    hints = [(hint, place) for hint in HINTS if hint in letters for place in find_places(folded, hint)]
+    if not folded.isascii():
+        hints += [(join_parts(found[0]), found.start()) for found in OTHER_HINT.finditer(folded)]
+    return hints
+
+
 def find_names(folded: str) -> Iterator[re.Match[str]]:
-    """Yield the names in a folded text, looked for only around their hints."""
-    hints = ASCII_HINTS if folded.isascii() else HINTS
-    end = -1
-    for place in sorted(place for hint in hints if hint in folded for place in find_places(folded, hint)):
-        start, last = max(end, place - BEFORE_HINT, 0), place + AFTER_HINT
-        for found in NAME.finditer(folded, start, last):
+    """Yield the names in a folded text, looked for only where a hint is in the place that it has in one."""
+    end = 0
+    for start in sorted({place - offset for hint, place in find_hints(folded) for offset in _offsets[hint]}):
+        if start >= end and (found := NAME.match(folded, start)):
             end = found.end()
             yield found
 
@@ -165,19 +173,30 @@ _sure = {
 _words = {form for name in WORDS for form in list_forms(name)}
 _joined = set(map(join_parts, _sure))
 NAME = re.compile(rf"(?P<name>{join_forms(_sure | _words)})(?:_?\d{{1,2}})?(?![a-z0-9à-ɏ])")
-BEFORE_HINT, AFTER_HINT = 20, 30  # characters around a hint, more than any name has
-# Every name has one of them.
-PARTS = (
-    "pass key pwd secret token code pin wort clave senha cred segret parol jeton zugang geheim mdp"
-    " wachtw senord kodeord"
-    " adgang salasana haslo heslo jelsz ifre lozinka geslo zaporka contrase parool slapta palabra"
-    " palavra kata pasah"
-    " phrase chave chiave cle schl hasł lösen şif κωδ συνθ парол лоз ключ токен секрет סיסמ गुप पास পাস"
-    " รหัส 密 口令"
-    " 令牌 暗 金 私钥 スワ スフレ 合言 キー シーク トーク 비밀 패스 암호 토큰 키 khẩu مرور السر عبور clé"
+# Every name has one of them; those that are not of ASCII begin so, and are found by one pattern.
+HINTS = (
+    "pas key pwd secr token code pin wort clave senha cred segret paro jeton gang geheim mdp wachtw senord"
+    " kodeord salasana slo jelsz ifre lozinka zaporka contrase slapta kata ssel cle chave chiave kh"
 ).split()
-HINTS = sorted({unicodedata.normalize(form, part) for form in ("NFC", "NFD") for part in PARTS})
-ASCII_HINTS = tuple(hint for hint in HINTS if hint.isascii())
+OTHER_HINTS = (
+    "ło κωδ συνθ парол лоз токен секрет סיסמ गुप पास পাস รหัส 密码 密碼 密钥 密鑰 密鍵 口令 令牌 暗号 暗證"
+    " 暗証 金鑰 私钥 スワ スフレ 合言 キー シーク トーク 비밀 패스 암호 토큰 키 مرور السر عبور ключ"
+).split()
+_others = {unicodedata.normalize(form, hint) for form in ("NFC", "NFD") for hint in OTHER_HINTS} | {"é api"}
+OTHER_HINT = re.compile(join_forms(_others))
+
+
+def list_offsets(hint: str) -> set[int]:
+    """Return where a hint may stand in a name, with or without signs that join its words."""
+    places = ((form, place) for form in _sure | _words for place in find_places(form, hint))
+    return {
+        offset
+        for form, place in places
+        for offset in range(place - form.count(" ", 0, place), place + 1)
+    }
+
+
+_offsets = {join_parts(hint): list_offsets(hint) for hint in [*HINTS, *_others]}
 
 
 def is_sure_name(name: str) -> bool:

@@ -13,10 +13,11 @@ ESCAPE_LENGTHS = (2, 4, 6, 3)
 WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 # What no reader sees: characters of no width, marks of direction and variation, colours of a terminal.
-HIDDEN = re.compile(
-    r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    r"\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]|\x1b\[[0-9;]{0,20}[A-Za-z]"
+NO_WIDTH = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0"
 )
+HIDDEN = re.compile(rf"[{NO_WIDTH}\U000e0000-\U000e0fff\x1b](?:(?<!\x1b)|\[[0-9;]{{0,20}}[A-Za-z])")
 # Blocks with other forms of ASCII characters: full width, mathematical, in circles.
 FORMS = (
     (0xFF01, 0xFF5E),
@@ -28,22 +29,38 @@ FORMS = (
 )
 
 
-def list_forms() -> dict[int, str]:
+def list_forms() -> dict[str, str]:
     """Return the ASCII character that each other form of it stands for."""
     points = (point for first, last in FORMS for point in range(first, last + 1))
-    plain = ((point, unicodedata.normalize("NFKC", chr(point))) for point in points)
-    return {point: form for point, form in plain if len(form) == 1 and "!" <= form <= "~"}
+    plain = ((chr(point), unicodedata.normalize("NFKC", chr(point))) for point in points)
+    return {sign: form for sign, form in plain if len(form) == 1 and "!" <= form <= "~"}
 
 
 _forms = list_forms()
-OTHER_FORM = re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in FORMS)}]")
+_by_point = str.maketrans(_forms)
+MAX_REPLACED = 20  # other forms in a text, such as those of punctuation, that are sooner replaced one by one
+# Any sign past the first 65,536 counts as odd: a set with many ranges there takes twice as long.
+_near = "".join(f"{chr(first)}-{chr(last)}" for first, last in FORMS if last < 0x10000)
+ODD = re.compile(f"[{_near}{NO_WIDTH}\x1b\U00010000-\U0010ffff]")
 
 
 def reveal_text(text: str) -> str:
     """Return a text as a reader sees it: without hidden characters, other forms of letters as ASCII."""
-    if not text.isascii() and OTHER_FORM.search(text):
-        text = text.translate(_forms)
-    return HIDDEN.sub("", text) if "\x1b" in text or not text.isascii() else text
+    if text.isascii():
+        return HIDDEN.sub("", text) if "\x1b" in text else text
+    odd = set(ODD.findall(text))
+    forms = odd & _forms.keys()
+    if len(forms) > MAX_REPLACED:
+        text = text.translate(_by_point)
+    else:
+        for form in forms:
+            text = text.replace(form, _forms[form])
+    return HIDDEN.sub("", text) if len(odd) > len(forms) else text
+
+
+def keep_ascii(text: str) -> str:
+    """Return the ASCII characters of a text: what is not in them is not in the text, and sooner looked for."""
+    return text if text.isascii() else text.encode("ascii", "ignore").decode()
 
 
 def is_start(text: str, position: int) -> bool:

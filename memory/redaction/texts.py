@@ -1,5 +1,6 @@
 """Redaction of a text."""
 
+import re
 import threading
 
 from memory.redaction import prefixes, random_tokens
@@ -9,6 +10,7 @@ from memory.redaction.prefixes import find_prefixed
 from memory.redaction.random_tokens import find_random
 from memory.redaction.spans import Spans, reveal_text
 
+LONG_WORD = re.compile(f"[!-~][!-~]{{{prefixes.MIN_LENGTH - 1},}}")  # a set first: quicker to look for
 MAX_RECENT = 500  # redacted texts that a thread remembers, by length and hash
 
 
@@ -43,7 +45,7 @@ def redact_text(text: str) -> str:
 def find_secrets(text: str) -> Spans:
     """Return where the secrets of a text are that has no hidden characters."""
     spans, folded = Spans(), fold_case(text)
-    words = [word for word in text.split() if len(word) >= prefixes.MIN_LENGTH]
+    words = cut_long_words(text)
     longest = [word for word in words if len(word) >= random_tokens.MIN_LENGTH]
     find_prefixed(text, " ".join(words), spans)
     find_formats(text, folded, " ".join(longest), spans)
@@ -51,6 +53,12 @@ def find_secrets(text: str) -> Spans:
     if longest:
         find_random(text, spans)
     return spans
+
+
+def cut_long_words(text: str) -> list[str]:
+    """Return the words that could hold a token: long, and of ASCII, as many languages put no blanks."""
+    words = [word for word in text.split() if len(word) >= prefixes.MIN_LENGTH]
+    return words if text.isascii() else LONG_WORD.findall(" ".join(words))
 
 
 def fold_case(text: str) -> str:
