@@ -260,9 +260,7 @@ def group_hints(table: Table) -> Hints:
 
 def list_hinted(table: Table, groups: Hints, text: str) -> list[str]:
     """Return the kinds of which a hint occurs, in the order of their table."""
-    found = {
-        kind for part, hints in groups.items() if part in text for hint, kind in hints if hint in text
-    }
+    found = {kind for part, hints in groups.items() if part in text for hint, kind in hints if hint in text}
     return [kind for kind in table if kind in found] if found else []
 
 
@@ -272,7 +270,7 @@ _hints, _word_hints, _command_hints = map(group_hints, (_texts, _word_texts, _co
 def find_formats(text: str, folded: str, words: str, spans: Spans) -> None:
     """Add the secrets that are known by what is around them; ``words`` are the longest of the text."""
     hintable = keep_ascii(folded)
-    for kind in list_hinted(_word_texts, _word_hints, words.lower()):
+    for kind in list_hinted(_word_texts, _word_hints, words.lower()) if words else ():
         if FIRST.get(kind, _word_texts[kind][1]).search(words):
             add_matches(kind, _word_texts[kind][1], text, spans)
     for kind in list_hinted(_texts, _hints, hintable):

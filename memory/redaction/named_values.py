@@ -82,12 +82,16 @@ IDENTIFIER, MAX_IDENTIFIER = re.compile(r"[^\W\d][^\W\d.\-]*(?:[.-][^\W\d]+)*\d{
 NUMBER_NAME = re.compile(r"(?:^|[_. -])(?:code|pin)")  # names of numbers
 # A text without any of these has no value that could be a secret: most prose is done with here.
 WITNESS = re.compile(r"[\d=:'\"`!@#$%^&*+?~]")
+# What stands behind a name that has a value: all patterns begin so.
+FOLLOWING = re.compile(r"[\s\\\"'`*_=:?\[>(,|はが是为為就改设設은는이가]")
 Place = tuple[int, int]
 
 
 def find_named(text: str, folded: str, spans: Spans) -> None:
     """Add the values that stand behind names of secrets."""
     for name in find_names(folded) if WITNESS.search(text) else ():
+        if not FOLLOWING.match(text, name.end()):
+            continue
         if starts_name(text, name) and (place := find_value(text, name)):
             spans.add(*place, NAMED)
 

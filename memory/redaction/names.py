@@ -190,9 +190,7 @@ def list_offsets(hint: str) -> set[int]:
     """Return where a hint may stand in a name, with or without signs that join its words."""
     places = ((form, place) for form in _sure | _words for place in find_places(form, hint))
     return {
-        offset
-        for form, place in places
-        for offset in range(place - form.count(" ", 0, place), place + 1)
+        offset for form, place in places for offset in range(place - form.count(" ", 0, place), place + 1)
     }
 
 

@@ -59,7 +59,7 @@ def reveal_text(text: str) -> str:
 
 
 def keep_ascii(text: str) -> str:
-    """Return the ASCII characters of a text: what is not in them is not in the text, and sooner looked for."""
+    """Return the ASCII characters of a text: they are sooner searched than all of it."""
     return text if text.isascii() else text.encode("ascii", "ignore").decode()
 
 

@@ -33,13 +33,18 @@ def redact_text(text: str) -> str:
     recent = _recent.texts
     if (len(text), hash(text)) in recent:
         return text
-    plain = reveal_text(text)
-    spans = find_secrets(plain)
-    found = spans.replace_in(text, plain) if spans else text
+    found = redact_anew(text)
     if len(recent) >= MAX_RECENT:
         recent.clear()
     recent.add((len(found), hash(found)))
     return found
+
+
+def redact_anew(text: str) -> str:
+    """Return the text without its secrets, whether or not it was redacted before."""
+    plain = reveal_text(text)
+    spans = find_secrets(plain)
+    return spans.replace_in(text, plain) if spans else text
 
 
 def find_secrets(text: str) -> Spans:
