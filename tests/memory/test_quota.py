@@ -3,7 +3,9 @@
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
@@ -128,6 +130,27 @@ def test_at_its_quota_a_project_takes_no_writes(full: Project) -> None:
     health = api.get("/health").json()
     assert (health["status"], health["quota"]["full"]) == ("degraded", True)
     assert health["quota"]["rows"] == {"used": used, "limit": used}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_repeatable_write_at_the_quota_takes_no_lock(project: Project, actor: Actor) -> None:
+    """Refuse it before a transaction; answer what was stored before; let go on what does not grow."""
+    api, keyed = api_for(project), {"Idempotency_Key": "first"}
+    row = api.post("/facts", {"fact_text": "Deploys run at noon."}, **keyed).json()
+    fill(project)
+    before = state()
+    with CaptureQueriesContext(connection) as queries:
+        for _ in range(2):
+            refused(api.post("/facts", {"fact_text": "More."}, Idempotency_Key="new"), 403, "quota_exceeded")
+        again = api.post("/facts", {"fact_text": "Deploys run at noon."}, **keyed)
+        refused(api.post("/facts", {"fact_text": "Other."}, **keyed), 409, "conflict", "Idempotency-Key")
+    assert {query["sql"].split()[0] for query in queries.captured_queries} == {"SELECT"}
+    assert (again.status_code, again.json(), again["Idempotency-Replayed"]) == (201, row, "true")
+    assert state() == before
+    verdict = {"verdict": "verified", "reason": "password: q8r!xk29z"}
+    answers = [api.post(f"/facts/{row['id']}/verify", verdict, Idempotency_Key="rated") for _ in range(2)]
+    assert [(answer.status_code, answer["Day1-Redacted"]) for answer in answers[:1]] == [(200, "1")]
+    assert answers[1].json() == answers[0].json()
 
 
 @pytest.mark.django_db(transaction=True)

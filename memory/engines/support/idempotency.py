@@ -11,11 +11,14 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.dry_run import run_until_write
 from memory.db.retry import retry_methods
 from memory.engines.support.growth import count_growth, measure_value
-from memory.exceptions import Conflict, Day1Error, Invalid
+from memory.engines.support.validation import secrets_found
+from memory.exceptions import Conflict, Day1Error, Invalid, QuotaExceeded
 from memory.models import IdempotencyRecord
 from memory.models.nodes import next_rid
+from memory.usage import is_full
 
 TTL = timedelta(hours=24)
 MAX_KEY_LENGTH = 200
@@ -81,6 +84,8 @@ class IdempotencyEngine:
         same key, Invalid for an invalid key, and what ``work`` raises.
         """
         slot, digest = build_slot(actor, check_key(key), route), hash_text(request)
+        if is_full(actor.project_id) and (known := refuse_unlocked(actor, slot, digest, work)):
+            return known
         return retry_on_conflict(partial(self._run_and_store, actor, slot, digest, work))
 
     def run_long(
@@ -119,6 +124,26 @@ class IdempotencyEngine:
             with transaction.atomic(savepoint=False):
                 store_answer(actor, slot, digest, answer)
         return answer
+
+
+def refuse_unlocked(actor: Actor, slot: str, digest: str, work: Callable[[], Answer]) -> Answer | None:
+    """Return the stored response of a request to a project at its quota; refuse what would grow it.
+
+    Both without a lock, for which other projects would wait. What goes on at the quota is not run: None.
+    """
+    if known := load_answer(slot, digest):
+        return known
+    try:
+        run_until_write(work)
+    except QuotaExceeded:  # an equal request may have been stored meanwhile
+        if known := load_answer(slot, digest):
+            return known
+        raise
+    except Day1Error:
+        pass  # it is refused again where it is run
+    finally:
+        secrets_found.start(actor.project_id)
+    return None
 
 
 def load_answer(slot: str, digest: str) -> Answer | None:
