@@ -18,7 +18,8 @@ from day1site.admin.base import ServerModelAdmin
 from memory.engines.access.members import MemberEngine, build_server_actor
 from memory.engines.access.projects import ProjectEngine
 from memory.engines.store.usage import UsageEngine
-from memory.exceptions import Day1Error
+from memory.engines.support.validation import refuse_secret
+from memory.exceptions import Day1Error, Invalid
 from memory.models import Membership, Project
 from memory.quota import NONE
 from memory.usage import get_server_quota, read_usage
@@ -158,6 +159,14 @@ class ProjectForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.initial["quota"] = UsageEngine().describe_own_quota(project_id=self.instance.pk)
+
+    def clean_slug(self) -> str:
+        slug = str(self.cleaned_data["slug"])
+        try:
+            refuse_secret("slug", "" if slug == self.instance.slug else slug)
+        except Invalid as error:
+            raise forms.ValidationError(error_sentence(error)) from None
+        return slug
 
     def clean_quota(self) -> str:
         text = self.cleaned_data["quota"].strip()

@@ -5,6 +5,15 @@ Each secret becomes ``[redacted: kind]``. All other text stays as it is, charact
 
 from memory.redaction.json_values import count_marks, is_deep, json_text, limit_depth, redact_all
 from memory.redaction.spans import MARK
-from memory.redaction.texts import redact_text
+from memory.redaction.texts import find_kind, redact_text
 
-__all__ = ["MARK", "count_marks", "is_deep", "json_text", "limit_depth", "redact_all", "redact_text"]
+__all__ = [
+    "MARK",
+    "count_marks",
+    "find_kind",
+    "is_deep",
+    "json_text",
+    "limit_depth",
+    "redact_all",
+    "redact_text",
+]

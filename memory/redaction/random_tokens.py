@@ -6,6 +6,7 @@ from collections import Counter
 
 from memory.redaction.spans import Spans
 
+KIND = "high entropy"
 MIN_LENGTH = 32  # characters
 MIN_ENTROPY = 4.0  # bits a character
 MAX_LENGTH = 128
@@ -30,7 +31,7 @@ def find_random(text: str, spans: Spans) -> None:
         token = text[start:end]
         is_long = MIN_LENGTH <= len(token.rstrip("=")) <= MAX_LENGTH
         if is_long and looks_random(token) and not is_data(text, start, end):
-            spans.add(start, end, "high entropy")
+            spans.add(start, end, KIND)
 
 
 def skip_escape(text: str, start: int) -> int:

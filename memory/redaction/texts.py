@@ -47,6 +47,12 @@ def redact_anew(text: str) -> str:
     return spans.replace_in(text, plain) if spans else text
 
 
+def find_kind(text: str, *, drawn: bool = True) -> str:
+    """Return the kind of the first secret in a text, or ""; without ``drawn`` none that only looks random."""
+    kinds = (kind for *_, kind in find_secrets(reveal_text(text)).merge())
+    return next((kind for kind in kinds if drawn or kind != random_tokens.KIND), "")
+
+
 def find_secrets(text: str) -> Spans:
     """Return where the secrets of a text are that has no hidden characters."""
     spans, folded = Spans(), fold_case(text)

@@ -185,6 +185,7 @@ def check_bundle_name(name: str, value: Any) -> str:
     text = c.text_check(NAME_LENGTH, min_length=1)(name, value)
     if not re.fullmatch(NAME_PATTERN, text):
         raise Invalid("{field} is made of a–z and 0–9, with single '.', '_' or '-' between them.", field=name)
+    c.refuse_secret(name, text)
     return text
 
 

@@ -65,6 +65,7 @@ def check_name_pattern(name: str, value: Any) -> str:
     text = str(TEMPLATE["name"].check(name, value))
     if not re.fullmatch(NAME_PATTERN, text):
         raise Invalid("{field} is made of a–z and 0–9, with single '.', '_' or '-' between them.", field=name)
+    c.refuse_secret(name, text)
     return text
 
 

@@ -18,6 +18,7 @@ from memory.db.backend import get_index, get_store_copies
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import create_main
+from memory.engines.support.validation import refuse_secret
 from memory.exceptions import Conflict, Exists, ScopeMissing
 from memory.models import Branch, BranchedModel, Fact, Membership, Project, QueueMessage
 from memory.models.nodes import next_rid
@@ -41,9 +42,10 @@ class ProjectEngine:
 
         ``began`` backdates main; ``prepare`` gets the project within the transaction.
 
-        Raises Exists for a slug that is taken.
+        Raises Exists for a slug that is taken, Invalid for one that holds a secret.
         """
         require_user(actor)
+        refuse_secret("slug", slug)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             if Project.objects.filter(slug=slug).exists():

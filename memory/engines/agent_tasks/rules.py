@@ -49,6 +49,7 @@ def choose_slug(slug: str, name: str) -> str:
         )
     if slug in RESERVED:
         raise Invalid("A branch name cannot end in {word}.", word=slug, field="slug")
+    c.refuse_secret("slug", slug)
     return slug
 
 

@@ -88,6 +88,7 @@ class BranchManager:
     ) -> Branch:
         """Create a branch as ``create_branch`` does, under a prefix that the calling engine has reserved."""
         actor.require_scope("write", check_name(name))
+        c.refuse_secret("name", name)
         if parent != MAIN:
             actor.require_scope("write", parent)
         checked = {**c.validate(details, DETAIL_CHECKS), "read_only": read_only}

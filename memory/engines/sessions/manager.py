@@ -135,6 +135,7 @@ class SessionManager:
                 defaults={"branch": branch, "started_at": actor.write_time(), **values},
             )
             if created:
+                c.refuse_secret("session_id", key, drawn=False)
                 record_entry(actor, "session.create", key)
             else:
                 require_scope(actor, "write", session)

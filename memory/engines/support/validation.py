@@ -66,6 +66,18 @@ def without_secrets(name: str, value: Any) -> Any:
     return found
 
 
+def refuse_secret(name: str, value: str, *, drawn: bool = True) -> None:
+    """Refuse the name of a new row that holds a secret: others refer to it, so it cannot be redacted.
+
+    Without ``drawn`` it may look random, as ids do. Raises Invalid, which does not repeat the name.
+    """
+    if (kind := redaction.find_kind(value, drawn=drawn)) and not secrets_found.are_kept():
+        mark = f"{redaction.MARK}{kind}]"
+        raise Invalid(
+            "The name looks like it holds a secret ({mark}): choose another.", mark=mark, field=name
+        )
+
+
 class SecretsFound:
     """The secrets removed from this thread's writes since they were last read: in which fields, how many."""
 

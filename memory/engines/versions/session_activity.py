@@ -8,6 +8,7 @@ from django.db import transaction
 
 from memory.actors import Actor
 from memory.engines.support.growth import count_rows
+from memory.engines.support.validation import refuse_secret
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, Conflict
 from memory.models import Branch, Session
@@ -19,7 +20,7 @@ def begin_sessions(
     """Create the unknown sessions, given as id -> (task, agent), in the running commit.
 
     A known session of the branch whose repository is unknown gets this one. Returns the repository of each.
-    Raises Conflict for an erased session.
+    Raises Conflict for an erased session, Invalid for an id that holds a secret.
     """
     touch_sessions(branch, at, named)
     rows = Session.objects.filter(project=branch.project_id, key__in=named)
@@ -29,6 +30,8 @@ def begin_sessions(
             raise Conflict("The session {key} was erased: it takes nothing more.", key=key)
         known[key] = path
     missing = sorted(set(named) - set(known))
+    for key in missing:
+        refuse_secret("session_id", key, drawn=False)
     if repository and len(missing) < len(named):
         rows.filter(branch=branch, project_path="").update(project_path=repository)
     new = [

@@ -3,17 +3,23 @@
 import string
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from conversations.models import Conversation, Message
+from memory.actors import local_actor
+from memory.engines.access.projects import ProjectEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.write_buffer import buffer
+from memory.exceptions import Invalid
 from memory.models import Branch, Fact, FactAssessment, Observation, Project, RecallLog, Relation, Session
-from tests.memory.api.client import Api, api_for
+from tests.memory.api.client import Api, api_for, refused, state
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "ghp_" + (string.ascii_letters + string.digits)[:36]
 TEXT = f"The token is {SECRET}."
 CLEAN = "The token is [redacted: GitHub token]."
+DRAWN = "aB3xY7z9kQ2mN8pR4tV6wL1cD5fG0hJs"  # an id of a client looks as random as a secret
 REDACTED, FIELDS = "Day1-Redacted", "redacted_fields"
 
 
@@ -107,9 +113,9 @@ def test_engines_clean_what_surfaces_give_them(actor):
 
 def test_names_that_people_choose(api):
     """A model, a snapshot and a key; the ids that programs choose stay as they are."""
-    talk = api.post("/conversations", {"model": SECRET, "session_id": SECRET})
+    talk = api.post("/conversations", {"model": SECRET, "session_id": DRAWN})
     assert (talk[REDACTED], talk.json()["model"]) == ("1", "[redacted: GitHub token]")
-    assert talk.json()["session_id"] == SECRET
+    assert talk.json()["session_id"] == DRAWN
     snapshot = api.post("/snapshots", {"name": f"before {SECRET}"})
     assert (snapshot[REDACTED], snapshot.json()["name"]) == ("1", "before [redacted: GitHub token]")
     key = api.post("/keys", {"label": SECRET, "scopes": ["read"]})
@@ -134,3 +140,56 @@ def test_a_project_may_keep_secrets(project, stranger, api):
     Project.objects.filter(pk=project.pk).update(redact_secrets=True)
     again = api.post("/facts", {"fact_text": f"Again {TEXT}"})
     assert (again.json()["fact_text"], again[REDACTED]) == (f"Again {CLEAN}", "1")
+
+
+SECRET_NAME = "sk-" + "4f9a1c7e2b8d6035" * 2  # lower case, as names of branches are
+CREATIONS = [
+    ("/branches", {"name": f"task/{SECRET_NAME}"}, "name", "API key"),
+    ("/tasks", {"name": "Login", "slug": SECRET_NAME}, "slug", "API key"),
+    ("/templates", {"name": SECRET_NAME}, "name", "API key"),
+    ("/bundles", {"name": SECRET_NAME}, "name", "API key"),
+    ("/sessions", {"session_id": SECRET}, "session_id", "GitHub token"),
+    ("/facts", {"fact_text": "Hi", "session_id": SECRET}, "session_id", "GitHub token"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "field", "kind"), CREATIONS)
+def test_a_name_that_holds_a_secret_is_refused(project, path, body, field, kind):
+    """Other rows refer to it, so it cannot be redacted; the answer does not repeat it."""
+    api = api_for(project)
+    before = state()
+    answer = api.post(path, body)
+    problem = refused(answer, 400, "invalid", field)
+    assert problem["detail"] == f"The name looks like it holds a secret ([redacted: {kind}]): choose another."
+    assert not any(secret in answer.content.decode() for secret in (SECRET_NAME, SECRET))
+    assert state() == before
+    Project.objects.filter(pk=project.pk).update(redact_secrets=False)
+    assert api.post(path, body).status_code == 201
+
+
+def test_usual_names_are_taken(project):
+    api = api_for(project)
+    for name in (
+        "task/fix-login-2026-11-28",
+        "fix/token-refresh-2",
+        "password-reset",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "agent/0197c3f2-8a41-7c3e-9d52-1b2c3d4e5f60",
+        "release/v2.14.0-rc.1",
+    ):
+        assert api.post("/branches", {"name": name}).status_code == 201, name
+    for key in ("0197c3f2-8a41-7c3e-9d52-1b2c3d4e5f60", DRAWN, "ses_4Xk29ZqP7vM3", "s1"):
+        assert api.post("/sessions", {"session_id": key}).status_code == 201, key
+
+
+def test_a_slug_that_holds_a_secret_is_refused(project):
+    with pytest.raises(Invalid, match=r"\(\[redacted: API key\]\): choose another") as refusal:
+        ProjectEngine().create_project(slug=SECRET_NAME, name="One", actor=local_actor(project.pk))
+    assert refusal.value.data["field"] == "slug"
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    page = client.post(
+        "/admin/memory/project/add/", {"name": "One", "slug": SECRET_NAME, "dream_min_size": 3}
+    )
+    assert "([redacted: API key]): choose another." in page.content.decode()
+    assert not Project.objects.filter(slug=SECRET_NAME).exists()
