@@ -34,19 +34,22 @@ SHOWN = 40  # characters before a place
 FOLDERS = (Path(sysconfig.get_path("stdlib")), Path(django.__file__).parent, Path("docs"))
 TURNS, CALLS, TEXT_LENGTH = 41, 20, 480
 TEXTS = {
-    "English": "We deploy a new release every Friday at three in the afternoon. All migrations must have run in"
-    " the staging environment before; when one fails, we go back. The script needs 20 GB of disk. ",
-    "German": "Wir veröffentlichen jeden Freitag um drei Uhr eine neue Fassung. Alle Änderungen müssen zuvor in"
-    " der Prüfumgebung gelaufen sein; schlägt eine fehl, so kehren wir zurück – das Skript braucht 20 GB. ",
+    "English": "We deploy a new release every Friday at three in the afternoon. All migrations must have run"
+    " in the staging environment before; when one fails, we go back. The script needs 20 GB of disk. ",
+    "German": "Wir veröffentlichen jeden Freitag um drei Uhr eine neue Fassung. Alle Änderungen müssen zuvor"
+    " in der Prüfumgebung gelaufen sein; schlägt eine fehl, so kehren wir zurück – das Skript braucht"
+    " 20 GB. ",
     "Russian": "Мы выпускаем новую версию каждую пятницу в три часа дня. Все изменения базы данных должны"
     " сначала пройти в тестовой среде; если что-то не удалось, мы возвращаемся. Нужно 20 ГБ. ",
-    "Chinese": "我们在每周五下午三点部署新版本，所有数据库迁移都必须先在测试环境里运行一遍；如果失败，就回滚到上一个"
-    "版本。部署脚本会检查磁盘空间（至少20吉字节），然后才开始复制文件：请不要在周末运行它！",
-    "Japanese": "毎週金曜日の午後三時に新しいバージョンをデプロイします。データベースの移行は、必ず先にテスト環境で"
-    "実行してください。失敗した場合は、前のバージョンに戻します（容量は20GB以上）！",
+    "Chinese": "我们在每周五下午三点部署新版本，所有数据库迁移都必须先在测试环境里"
+    "运行一遍；如果失败，就回滚到上一个版本。部署脚本会检查磁盘空间"
+    "（至少20吉字节），然后才开始复制文件：请不要在周末运行它！",
+    "Japanese": "毎週金曜日の午後三時に新しいバージョンをデプロイします。"
+    "データベースの移行は、必ず先にテスト環境で実行してください。"
+    "失敗した場合は、前のバージョンに戻します（容量は20GB以上）！",
     "Chinese with names": "用户登录的密码由管理员重置，缓存的密钥存放在服务器中；令牌每30天更换一次。",
-    "mixed": "部署使用 docker compose，配置文件在 deploy/compose.yaml；运行 `make deploy` 之前先检查 PostgreSQL 15"
-    " 的版本，然后调用 GET /api/v1/health，返回 200 才算成功（超时 30 秒）。",
+    "mixed": "部署使用 docker compose，配置文件在 deploy/compose.yaml；运行 `make deploy` 之前先检查"
+    " PostgreSQL 15 的版本，然后调用 GET /api/v1/health，返回 200 才算成功（超时 30 秒）。",
     "code": "def copy_files(source: Path, target: Path) -> int:\n"
     "    for file in sorted(source.rglob('*.py')):\n"
     "        (target / file.relative_to(source)).write_bytes(file.read_bytes())\n    return len(files)\n\n",

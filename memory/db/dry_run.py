@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-READING = ("SELECT", "WITH", "EXPLAIN", "PRAGMA")
+READING = ("SELECT", "WITH")
 
 
 class WriteReached(Exception):

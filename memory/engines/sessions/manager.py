@@ -104,9 +104,6 @@ class SessionContext:
     parts: dict[str, Any] = field(default_factory=dict)
 
 
-# ---- the manager -----------------------------------------------------------------------------------
-
-
 @retry_methods
 class SessionManager:
     def create_session(
