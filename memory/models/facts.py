@@ -89,7 +89,7 @@ class Fact(BranchedModel):
         maxima=frozenset({"confidence", "updated_cycle"}),
         sets=frozenset({"tags"}),
         mappings=frozenset({"metadata"}),
-        origin=ORIGIN | {"source_type", "source_id", "source", "origin", "created_cycle", "repository"},
+        origin=ORIGIN | {"source_type", "origin", "created_cycle"},
         derived=frozenset({"content_hash", "norm_hash", "judged_hash"}),
         unseen=frozenset({"held_status"}),
         marks=frozenset({"updated_cycle"}),

@@ -61,7 +61,7 @@ def error_sentence(
     """Return an error's message in the reader's language, with the page's words for values and fields."""
     if isinstance(error, StaleVersion):
         return stale_sentence(error)
-    if isinstance(error, ScopeMissing):
+    if isinstance(error, ScopeMissing) and "scope" in error.data:
         return _not_for(error)
     sentence = gettext(error.template)
     return (

@@ -236,6 +236,20 @@ def test_the_page_shows_what_ends_and_ends_it(leaver: Membership, made: dict[str
     assert "Ended with it: keys 2, invitations 1, logins 1." in answer.content.decode()
 
 
+def test_the_pages_refuse_to_lower_a_superuser(leaver: Membership, project: Project) -> None:
+    User.objects.filter(username="max").update(is_superuser=True)
+    boss = Membership.objects.get(user__username="max")
+    lea, page = browser(leaver.user), f"/p/test/members/{boss.pk}"
+    for call in (
+        lambda: lea.get(f"{page}/remove"),
+        lambda: lea.post(f"{page}/remove"),
+        lambda: lea.post(page, {"role": "curator"}),
+    ):
+        answer = call()
+        assert (answer.status_code, "max keeps the whole server" in answer.content.decode()) == (403, True)
+    assert Membership.objects.get(pk=boss.pk).role == Role.MAINTAINER
+
+
 def test_members_over_rest(leaver: Membership, made: dict[str, Any], project: Project) -> None:
     person("nora")
     api = api_for(project)

@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from memory.engines.merging.fields import CONFLICT, DELETED, GONE, Field, FieldRules, is_equal
+from memory.engines.merging.fields import CONFLICT, DELETED, GONE, Field, FieldRules
 from memory.engines.versions.graph import Pasts
 
 Step = Generator[tuple[Any, ...], Any, Any]  # yields what it needs: a method and its arguments
@@ -132,10 +132,12 @@ class History:
         value, values = self._read(vid, field), [self._read(side, field) for side in (ours, theirs)]
         if field != DELETED and any(one is GONE for one in values):
             return tuple(
-                side for side, one in zip((ours, theirs), values, strict=True) if is_equal(one, value)
+                side
+                for side, one in zip((ours, theirs), values, strict=True)
+                if self.rules.is_equal(field, one, value)
             )
         merged = yield self._merge, ours, theirs, field
-        return merged.sides if is_equal(merged.value, value) else ()
+        return merged.sides if self.rules.is_equal(field, merged.value, value) else ()
 
     def _merge(self, ours: int, theirs: int, field: Field) -> Step:
         changed = []
@@ -146,7 +148,7 @@ class History:
         values = self._read(ours, field), self._read(theirs, field)
         if field.name in self.rules.kind.counters:
             return Merged(self._add_up(ours, theirs, field), sides)
-        if is_equal(*values):
+        if self.rules.is_equal(field, *values):
             return Merged(values[0], sides)
         if field == DELETED:
             return (yield from self._merge_deleted(ours, theirs, sides))
@@ -168,7 +170,10 @@ class History:
 
     def _is_changed(self, vid: int, other: int, field: Field) -> Step:
         agreed, value = (yield self._agree, vid, other, field), self._read(vid, field)
-        return not (is_equal(agreed, value) or (agreed is GONE and self.rules.is_nothing(field, value)))
+        return not (
+            self.rules.is_equal(field, agreed, value)
+            or (agreed is GONE and self.rules.is_nothing(field, value))
+        )
 
     def _agree(self, vid: int, other: int, field: Field) -> Step:
         """Return what a side last agreed to, of several versions what the rules make of them; CONFLICT where
@@ -180,7 +185,7 @@ class History:
         first, *others = self.pasts.list_nearest(trace.known)
         for one in others:
             values = self._read(first, field), self._read(one, field)
-            if is_equal(*values):
+            if self.rules.is_equal(field, *values):
                 continue
             if field != DELETED and GONE in values:
                 return CONFLICT

@@ -5,6 +5,7 @@ from copy import copy
 from functools import cache
 from typing import Any, NamedTuple
 
+from memory.db.fields import dumps
 from memory.engines.facts.rules import is_same
 from memory.models import BranchedModel
 
@@ -49,7 +50,11 @@ class FieldRules:
         """Return the fields in which two versions differ."""
         names = [name for name in self.names if not is_same(getattr(one, name), getattr(other, name))]
         fields = dict.fromkeys(field for name in names for field in self._split(name, (one, other)))
-        return [field for field in fields if not is_equal(self.read(one, field), self.read(other, field))]
+        return [
+            field
+            for field in fields
+            if not self.is_equal(field, self.read(one, field), self.read(other, field))
+        ]
 
     def list_fields(self, rows: Iterable[BranchedModel]) -> list[Field]:
         """Return the fields of some versions, with every tag and key that any of them has."""
@@ -84,6 +89,13 @@ class FieldRules:
             return field.part in value
         return value.get(field.part, ABSENT) if field.name in self.kind.mappings else value
 
+    def is_equal(self, field: Field, one: Any, other: Any) -> bool:
+        """Return whether two values of a field are the same; of a key as JSON, in which 1 is not true."""
+        if one is other or not is_equal(one, other):
+            return one is other
+        is_json = field.name in self.kind.mappings and not isinstance(one, str)
+        return not is_json or dumps(one) == dumps(other)
+
     def is_nothing(self, field: Field, value: Any) -> bool:
         """Return whether a memory that was never there would say the same: it has no tags and no keys."""
         return value is ABSENT or (field.name in self.kind.sets and not value)
@@ -105,7 +117,9 @@ class FieldRules:
     def write(self, row: BranchedModel, values: Values) -> dict[str, Any]:
         """Return the content of a version in which some fields have other values."""
         changed = {
-            field: value for field, value in values.items() if not is_equal(self.read(row, field), value)
+            field: value
+            for field, value in values.items()
+            if not self.is_equal(field, self.read(row, field), value)
         }
         return complete_content(row, self.write_columns(row, changed)) if changed else row.content_values()
 

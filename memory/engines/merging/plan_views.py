@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
+from memory.engines.facts.rules import is_same
 from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.plan import FullPlan, MergePoints, PlanItem
 from memory.engines.versions.hidden import find_hidden
@@ -221,7 +222,7 @@ def _list_changed(content: Mapping[str, Any], row: Any) -> dict[str, Any]:
 
 
 def _is_equal(one: Any, other: Any) -> bool:
-    return one is other or bool(one == other)
+    return one is other or is_same(one, other)
 
 
 def _thaw_items(frozen: Sequence[tuple]) -> list[PlanItem]:

@@ -41,10 +41,7 @@ RULES = {
         greater=names("confidence updated_cycle"),
         sets=names("tags"),
         mappings=names("metadata"),
-        ignored=ORIGIN
-        | names(
-            "source_type source_id source origin created_cycle repository content_hash norm_hash judged_hash"
-        ),
+        ignored=ORIGIN | names("source_type origin created_cycle content_hash norm_hash judged_hash"),
         moving=names("updated_cycle"),
     ),
     "relation": Rules(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from memory.db.fields import dumps
 from memory.engines.merging.agreed import History
 from memory.engines.merging.contents import MergedContent, merge_versions
 from memory.engines.merging.fields import CONFLICT, DELETED, Field, get_rules
@@ -68,6 +69,37 @@ def test_what_was_changed_after_both_agreed_goes_on(changed: Any, later: Any, fi
     made.add(50, 30, **later)
     expected = made.build().rules.read(made.rows[50], field)
     assert (made.merge_field(50, 40, field), made.merge_field(40, 50, field)) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(1, True), (False, 0), (1, 1.0), ([1], [True]), ({"a": 0}, {"a": False})]
+)
+@pytest.mark.parametrize(("model", "name"), [(Fact, "metadata"), (Relation, "properties")])
+def test_another_type_of_json_is_a_change(model: Any, name: str, before: Any, after: Any) -> None:
+    made = Made(model)
+    made.add(1, **{name: {"k": before}})
+    made.add(10, 1, **{name: {"k": after}})
+    made.add(20, 1, confidence=0.1)
+    for pair in ((10, 20), (20, 10)):
+        merged = made.merge(*pair)
+        assert (merged.conflicts, dumps(merged.content[name])) == ((), dumps({"k": after}))
+    made.add(30, (10, 20), **{name: {"k": after}})
+    made.add(40, 30, **{name: {"k": before}})  # put back, after the other side took it
+    assert dumps(made.merge_field(40, 30, Field(name, "k"))) == dumps(before)
+    made.add(50, 1, **{name: {"k": before}}, confidence=1)
+    made.add(60, 1, confidence=1.0)
+    assert made.merge(50, 60).conflicts == ()
+
+
+@pytest.mark.parametrize("name", ["repository", "source", "source_id"])
+def test_where_a_fact_was_learned_conflicts(name: str) -> None:
+    made = Made()
+    made.add(1, **{name: "a"})
+    made.add(10, 1, **{name: "b"})
+    made.add(20, 1, **{name: "c"})
+    made.add(30, 10, **{name: "a"})  # its own change, taken back
+    assert made.merge(10, 20).conflicts == (name,)
+    assert made.merge_field(30, 10, Field(name)) == "a"
 
 
 def test_both_changed_it_after_they_agreed() -> None:

@@ -17,6 +17,7 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
+from memory.engines.store.snapshots import SnapshotManager
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid, ScopeMissing
 from memory.models import Branch, Commit, Fact, FactLink, Relation
 from tests.memory.fake_provider import FakeProvider, beside
@@ -891,3 +892,30 @@ class TestEdges:
         RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
         assert plan("task/y").counts == {}
         assert texts(project) == []
+
+
+def test_a_restore_to_before_a_merge_is_no_revert(project, actor, write, edit, delete, fork, merge):
+    edited, removed = write("edited"), write("removed")
+    fork()
+    snapshot = SnapshotManager().create_snapshot(name="before", branch_name="main", actor=actor)
+    write("brought", "task/x")
+    edit(edited, "task/x", fact_text="theirs")
+    delete(removed, "task/x")
+    merge()
+    SnapshotManager().restore_snapshot(snapshot_id=snapshot.pk, actor=actor)
+    assert texts(project) == ["edited", "removed"]
+    merge()
+    assert texts(project) == ["theirs"]
+
+
+def test_json_arrives_with_its_type_and_a_repository_conflicts(actor, write, edit, fork, merge, plan):
+    fact, other = write("base", metadata={"on": 1}), write("other", repository="a")
+    fork()
+    edit(fact, "task/x", metadata={"on": True})
+    edit(fact, priority="P1")
+    edit(other, "task/x", repository="b")
+    edit(other, repository="c")
+    assert only(plan()).fields["repository"] == ["a", "c", "b", "c"]
+    merge(strategy="theirs")
+    one, two = (FACTS.get_fact(fact_id=row.uid, actor=actor, branch_name="main") for row in (fact, other))
+    assert (one.metadata["on"] is True, one.priority, two.repository) == (True, "P1", "b")
