@@ -17,6 +17,7 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
+from memory.engines.merging.plan_views import FrozenItems
 from memory.engines.store.snapshots import SnapshotManager
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid, ScopeMissing
 from memory.models import Branch, Commit, Fact, FactLink, Relation
@@ -916,6 +917,8 @@ def test_json_arrives_with_its_type_and_a_repository_conflicts(actor, write, edi
     edit(other, "task/x", repository="b")
     edit(other, repository="c")
     assert only(plan()).fields["repository"] == ["a", "c", "b", "c"]
+    (item,) = FrozenItems.freeze([item for item in plan().page.results if item.uid == fact.uid]).load([0])
+    assert item.merged["metadata"]["on"] is True
     merge(strategy="theirs")
     one, two = (FACTS.get_fact(fact_id=row.uid, actor=actor, branch_name="main") for row in (fact, other))
     assert (one.metadata["on"] is True, one.priority, two.repository) == (True, "P1", "b")
