@@ -7,6 +7,8 @@ An older Python must be able to read this file too, so that it can say that it i
 import os
 import sys
 
+ROOT = os.path.dirname(os.path.realpath(__file__))  # also where this file is called by a link to it
+
 
 def too_old(version):
     """Return what a Python of this version is told, or "" when it is new enough."""
@@ -19,7 +21,7 @@ def load_bootstrap():
     """day1site/bootstrap.py by its path: the package around it needs what is not installed yet."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "day1site", "bootstrap.py")
+    path = os.path.join(ROOT, "day1site", "bootstrap.py")
     spec = spec_from_file_location("day1_bootstrap", path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -36,4 +38,6 @@ def run_day1(words):
 if __name__ == "__main__":
     if too_old(sys.version_info):
         sys.exit(too_old(sys.version_info))
+    if not sys.flags.safe_path:
+        sys.path[0] = ROOT  # of a link to a link Python follows the first only
     load_bootstrap().run(sys.argv, run_day1)

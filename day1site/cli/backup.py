@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -123,6 +125,8 @@ def check_copy(path: Path) -> Report:
 
 def restore_store(folder: str) -> Report:
     """Check the store in a data directory; one of an earlier release is migrated first."""
+    if not may_be_store(Path(folder) / STORE):
+        return {"ok": False, "error": "it is no store of Day1"}
     done = run_manage(folder, CHECK)
     if done.stderr.startswith("store_outdated"):
         migrated = run_manage(folder, ["migrate", "--verbosity", "0"])
@@ -132,6 +136,15 @@ def restore_store(folder: str) -> Report:
         return {"ok": False, "error": lines[-1]}
     found: Report = json.loads(done.stdout)
     return found
+
+
+def may_be_store(path: Path) -> bool:
+    """Return False for a sound database without the tables of Day1; one that is damaged is checked."""
+    with closing(sqlite3.connect(path)) as database:
+        try:
+            return bool(database.execute("SELECT 1 FROM django_migrations WHERE app = 'memory'").fetchone())
+        except sqlite3.DatabaseError as error:
+            return error.sqlite_errorcode != sqlite3.SQLITE_ERROR  # that it has no such table
 
 
 def run_manage(folder: str, words: Sequence[str]) -> "subprocess.CompletedProcess[str]":
@@ -150,13 +163,15 @@ def print_copy(out: Output, answer: Report, shown: str) -> None:
     for path in answer.get("removed", []):
         note(f"Removed {path}.")
     if "check" in answer:
-        print_check(out, shown, answer["check"])
+        named = "sha256" in answer and "removed" not in answer  # made where no such file was, maybe mistyped
+        print_check(out, shown, answer["check"], made=named)
 
 
-def print_check(out: Output, shown: str, check: Report) -> None:
+def print_check(out: Output, shown: str, check: Report, made: bool) -> None:
+    begin = f"Made {shown} and checked it: it" if made else shown
     if check["ok"]:
-        out.line(f"{shown} can be gone back to: nothing was found by {len(check['checks'])} checks.")
+        out.line(f"{begin} can be gone back to: nothing was found by {len(check['checks'])} checks.")
         return
-    out.line(f"{shown} is no good: {check.get('error', 'the check found something').rstrip('.')}.")
+    out.line(f"{begin} is no good: {check.get('error', 'the check found something').rstrip('.')}.")
     for problem in check.get("problems", []):
         note(f"{problem['name']}: {problem['count']}, such as {(problem['examples'] or ['?'])[0]}")

@@ -49,7 +49,10 @@ def start_django(whole: bool = False) -> None:
 
 
 def open_store(make: bool = False) -> None:
-    """Make the store ready for use; a first write makes it. Raises CliError: no_store, store_outdated."""
+    """Make the store ready for use; a first write makes it.
+
+    Raises CliError: no_store, truncated_file, store_outdated.
+    """
     folder, found = _locate()
     if found is None:
         start_django(whole=make)
@@ -64,7 +67,9 @@ def open_store(make: bool = False) -> None:
     start_django(whole=not found)
     if not found:
         _make(folder)
-    elif _outdated():
+        return
+    _refuse_stranger()
+    if _outdated():
         text = f"The store in {folder} is not up to date with this Day1: run `up` once, which sees to it."
         raise CliError("store_outdated", text)
 
@@ -127,6 +132,17 @@ def _has_tables() -> bool:
 
     connection.prepare_database()
     return "django_migrations" in connection.introspection.table_names()
+
+
+def _refuse_stranger() -> None:
+    from memory.db.backend import get_features
+
+    if not get_features().has_online_backup:
+        return
+    from memory.engines.store.strangers import find_stranger
+
+    if stranger := find_stranger():
+        raise CliError(stranger.code, stranger.text)
 
 
 def _outdated() -> bool:

@@ -18,6 +18,7 @@ from memory.db.backend import bar_older_code, get_backend, get_features
 from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.store.release import name_copy
+from memory.engines.store.strangers import find_stranger
 from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,8 @@ def migrate_store() -> None:
     the database too, and the database's own tools make copies.
     """
     if get_features().has_online_backup:
+        if stranger := find_stranger():
+            raise CannotStart(stranger.text)
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
         if damage := get_backend().find_damage():

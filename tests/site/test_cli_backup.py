@@ -1,6 +1,8 @@
 """``backup``: a copy in a file, dated copies that rotate, and what is refused."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,29 @@ def test_backups_rotate(day1: Day1, tmp_path: Path, fact: Fact, settings: Any) -
     finally:
         get_backend().clear_damage()
     assert {path.name for path in tmp_path.iterdir()} == others | kept
+
+
+@only_on_sqlite
+@pytest.mark.parametrize("sql", ["", "CREATE TABLE a (b)", "CREATE TABLE django_migrations (id, app, name)"])
+def test_a_file_that_is_no_store_is_no_good_backup(day1: Day1, tmp_path: Path, sql: str) -> None:
+    file = tmp_path / "copy.sqlite3"
+    file.touch()
+    with closing(sqlite3.connect(file)) as database:
+        database.execute(sql)
+    kept = file.read_bytes()
+    status, out, _ = day1("backup", str(file), "--verify")
+    assert (status, out) == (1, f"{file} is no good: it is no store of Day1.\n")
+    assert (list(tmp_path.iterdir()), file.read_bytes()) == ([file], kept)
+
+
+@only_on_sqlite
+@pytest.mark.slow
+def test_a_copy_that_is_made_to_be_checked_is_said_to_be_new(day1: Day1, tmp_path: Path, fact: Fact) -> None:
+    file = tmp_path / "mistyped.sqlite3"
+    begins = ["Made {} and checked it: it can be gone back to: ", "{} can be gone back to: "]
+    for begin in begins:
+        status, out, _ = day1("backup", str(file), "--verify")
+        assert (status, out.splitlines()[-1].startswith(begin.format(file))) == (0, True), (out, _)
 
 
 def test_what_backup_refuses(day1: Day1, tmp_path: Path, fact: Fact) -> None:

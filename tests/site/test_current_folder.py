@@ -54,9 +54,19 @@ def start(words: list[str], launcher: str, data: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(own, cwd=shadow_folder(), env=env, **pipes)
 
 
+def link_twice(folder: Path) -> Path:
+    """Link to a link to manage.py in the folder of the tests, which Python takes for that of the program."""
+    inner, outer = shadow_folder() / "linked", folder / "linked"
+    inner.unlink(missing_ok=True)
+    inner.symlink_to(ROOT / "manage.py")
+    outer.symlink_to(inner)
+    return outer
+
+
 def test_no_command_runs_a_file_of_the_current_folder(launcher: str, tmp_path: Path) -> None:
     data = provisioned(tmp_path / "data")
-    ending = {name: start(words, launcher, data) for name, words in ENDING.items()}
+    starts = ENDING | {"link": [sys.executable, "-E", str(link_twice(tmp_path)), "day1", "--help"]}
+    ending = {name: start(words, launcher, data) for name, words in starts.items()}
     beat = start(BEAT, launcher, data)
     output = {name: process.communicate("", timeout=120)[0] for name, process in ending.items()}
     assert beat.stdout

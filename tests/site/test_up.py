@@ -4,12 +4,14 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -267,7 +269,30 @@ def test_a_data_file_that_is_no_database(folder: Path) -> None:
     folder.mkdir()
     (folder / "day1.sqlite3").write_text("this is a letter, not a database\n" * 100)
     line = refusal("--port", "0", "--data-dir", str(folder))
-    assert line == "The database cannot be used: file is not a database."
+    assert line.startswith("The file of the store cannot be read: it is no database, ")
+
+
+@pytest.mark.slow
+@databases.only_on_sqlite
+def test_what_is_in_the_place_of_a_store_is_left_alone(folder: Path) -> None:
+    """An emptied store, whose log could still be saved, and a database of another program."""
+    folder.mkdir()
+    file, log = folder / "day1.sqlite3", folder / "day1.sqlite3-wal"
+    file.touch()
+    log.write_bytes(b"a log")
+    (folder / "day1.sqlite3-mark").write_text('{"format": 1}')
+    assert refusal("--port", "0", "--data-dir", str(folder)) == (
+        f"{file} is empty, but day1.sqlite3-mark says that it held a store: put a backup in its place, or"
+        " remove both to begin anew."
+    )
+    assert (file.read_bytes(), log.read_bytes()) == (b"", b"a log")
+    log.unlink()
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE a (b)")
+    assert refusal("--port", "0", "--data-dir", str(folder)) == (
+        f"{file} is a database of another program: it has tables, and none of Day1's migrations. Name another"
+        " data directory or database."
+    )
 
 
 def test_answers_do_not_wait_for_more_to_send() -> None:

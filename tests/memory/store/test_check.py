@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from memory.engines.store.check.engine import ORDER, CheckEngine
 from memory.engines.store.check.high_water import NO_MARK, name_mark
 from memory.engines.store.check.repair import plan_repair, repair_store
 from memory.engines.store.check.results import describe_last, find_file
+from memory.engines.store.strangers import find_stranger
 from memory.models import AuditEntry, Fact, NearCheck, Project, QueueMessage, Vector
 from memory.models.nodes import uuid7
 from memory.queue.producer import build_key
@@ -257,6 +260,26 @@ def test_on_the_command_line(day1: Day1, api: Api, project: Project, original: P
     status, _, error = day1("check", "--only", "nothing")
     assert (status, error.startswith("invalid: There is no check nothing; there are file, ")) == (1, True)
     assert day1("check", "--dry-run")[0] == 2
+
+
+def test_what_is_no_store_is_named(day1: Day1, tmp_path: Path) -> None:
+    """An emptied file beside its mark, and databases of other programs; a first start may go on."""
+    file = tmp_path / "day1.sqlite3"
+    file.touch()
+    with damaging.used_store(file):
+        assert find_stranger() is None
+        name_mark(file).write_text('{"format": 1}')
+        status, out, error = day1("check")
+        assert (status, out, error.startswith(f"truncated_file: {file} is empty, but ")) == (1, "", True)
+    for app, code in (("auth", "store_outdated"), ("blog", "no_store"), ("", "no_store")):
+        file.unlink()
+        with closing(sqlite3.connect(file)) as database:
+            database.execute(f"CREATE TABLE {'django_migrations' if app else 'a'} (id, app, name)")
+            if app:
+                database.execute("INSERT INTO django_migrations VALUES (1, ?, '0001_initial')", [app])
+                database.commit()
+        with damaging.used_store(file):
+            assert day1("check")[2].startswith(f"{code}: "), app
 
 
 def test_a_repair_says_what_it_does_and_is_alone(
