@@ -3,11 +3,9 @@
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -125,9 +123,9 @@ def check_copy(path: Path) -> Report:
 
 def restore_store(folder: str) -> Report:
     """Check the store in a data directory; one of an earlier release is migrated first."""
-    if not may_be_store(Path(folder) / STORE):
-        return {"ok": False, "error": "it is no store of Day1"}
     done = run_manage(folder, CHECK)
+    if done.stderr.startswith("no_store"):
+        return {"ok": False, "error": "it is no store of Day1"}
     if done.stderr.startswith("store_outdated"):
         migrated = run_manage(folder, ["migrate", "--verbosity", "0"])
         done = migrated if migrated.returncode else run_manage(folder, CHECK)
@@ -136,15 +134,6 @@ def restore_store(folder: str) -> Report:
         return {"ok": False, "error": lines[-1]}
     found: Report = json.loads(done.stdout)
     return found
-
-
-def may_be_store(path: Path) -> bool:
-    """Return False for a sound database without the tables of Day1; one that is damaged is checked."""
-    with closing(sqlite3.connect(path)) as database:
-        try:
-            return bool(database.execute("SELECT 1 FROM django_migrations WHERE app = 'memory'").fetchone())
-        except sqlite3.DatabaseError as error:
-            return error.sqlite_errorcode != sqlite3.SQLITE_ERROR  # that it has no such table
 
 
 def run_manage(folder: str, words: Sequence[str]) -> "subprocess.CompletedProcess[str]":

@@ -69,9 +69,7 @@ def open_store(make: bool = False) -> None:
         _make(folder)
         return
     _refuse_stranger()
-    if _outdated():
-        text = f"The store in {folder} is not up to date with this Day1: run `up` once, which sees to it."
-        raise CliError("store_outdated", text)
+    _refuse_outdated(folder)
 
 
 @contextmanager
@@ -145,12 +143,18 @@ def _refuse_stranger() -> None:
         raise CliError(stranger.code, stranger.text)
 
 
-def _outdated() -> bool:
+def _refuse_outdated(folder: Path) -> None:
     from django.db import connection
 
     from memory.engines.store.release import list_applied, list_known
 
-    return not list_known() <= set(list_applied(connection))
+    applied = set(list_applied(connection))
+    if not applied:
+        text = f"The store in {folder} has no tables yet: run `up` once, which makes them."
+        raise CliError("no_store", text)
+    if not list_known() <= applied:
+        text = f"The store in {folder} is not up to date with this Day1: run `up` once, which sees to it."
+        raise CliError("store_outdated", text)
 
 
 def _make(folder: Path) -> None:

@@ -79,12 +79,12 @@ def test_a_file_that_is_no_store_is_no_good_backup(day1: Day1, tmp_path: Path, s
 
 @only_on_sqlite
 @pytest.mark.slow
-def test_a_copy_that_is_made_to_be_checked_is_said_to_be_new(day1: Day1, tmp_path: Path, fact: Fact) -> None:
+def test_a_copy_that_is_made_to_be_checked_is_said_to_be_new(day1: Day1, tmp_path: Path) -> None:
     file = tmp_path / "mistyped.sqlite3"
     begins = ["Made {} and checked it: it can be gone back to: ", "{} can be gone back to: "]
     for begin in begins:
-        status, out, _ = day1("backup", str(file), "--verify")
-        assert (status, out.splitlines()[-1].startswith(begin.format(file))) == (0, True), (out, _)
+        status, out, error = day1("backup", str(file), "--verify")
+        assert (status, out.splitlines()[-1].startswith(begin.format(file))) == (0, True), error
 
 
 def test_what_backup_refuses(day1: Day1, tmp_path: Path, fact: Fact) -> None:

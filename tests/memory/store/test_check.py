@@ -271,7 +271,7 @@ def test_what_is_no_store_is_named(day1: Day1, tmp_path: Path) -> None:
         name_mark(file).write_text('{"format": 1}')
         status, out, error = day1("check")
         assert (status, out, error.startswith(f"truncated_file: {file} is empty, but ")) == (1, "", True)
-    for app, code in (("auth", "store_outdated"), ("blog", "no_store"), ("", "no_store")):
+    for app, begin in (("auth", "The store in "), ("blog", f"{file} is "), ("", f"{file} is ")):
         file.unlink()
         with closing(sqlite3.connect(file)) as database:
             database.execute(f"CREATE TABLE {'django_migrations' if app else 'a'} (id, app, name)")
@@ -279,7 +279,7 @@ def test_what_is_no_store_is_named(day1: Day1, tmp_path: Path) -> None:
                 database.execute("INSERT INTO django_migrations VALUES (1, ?, '0001_initial')", [app])
                 database.commit()
         with damaging.used_store(file):
-            assert day1("check")[2].startswith(f"{code}: "), app
+            assert day1("check")[2].startswith(f"no_store: {begin}"), app
 
 
 def test_a_repair_says_what_it_does_and_is_alone(
