@@ -38,6 +38,4 @@ def run_day1(words):
 if __name__ == "__main__":
     if too_old(sys.version_info):
         sys.exit(too_old(sys.version_info))
-    if not sys.flags.safe_path:
-        sys.path[0] = ROOT  # of a link to a link Python follows the first only
     load_bootstrap().run(sys.argv, run_day1)

@@ -55,7 +55,7 @@ def start(words: list[str], launcher: str, data: Path) -> subprocess.Popen[str]:
 
 
 def link_twice(folder: Path) -> Path:
-    """Link to a link to manage.py in the folder of the tests, which Python takes for that of the program."""
+    """Link to a link to manage.py in the folder of the tests; Python follows both for its path."""
     inner, outer = shadow_folder() / "linked", folder / "linked"
     inner.unlink(missing_ok=True)
     inner.symlink_to(ROOT / "manage.py")
