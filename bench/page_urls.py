@@ -195,7 +195,7 @@ class Values:
             "first": lambda route: self._uid("Conversation"),
             "second": lambda route: self._uid("Conversation"),
             "key_id": lambda route: pk(self.project.keys.order_by("pk").first()),
-            "member_id": lambda route: pk(self.project.memberships.order_by("pk").first()),
+            "member_id": lambda route: pk(self.project.memberships.order_by("-pk").first()),
             "item_id": lambda route: pk(self.project.review_items.order_by("pk").first()),
             "object_id": server,
             "id": server,

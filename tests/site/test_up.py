@@ -185,7 +185,7 @@ def test_a_name_that_is_not_the_servers_is_one_line_in_the_log(running: Up, name
         wire.sendall(f"GET /?{name[:3]} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
         assert wire.makefile("rb").read().startswith(b"HTTP/1.1 400 ")
     (line,) = running.output()[before:].splitlines()
-    assert f"ERROR django.security.DisallowedHost: Invalid HTTP_HOST header: '{name}'." in line
+    assert f"WARNING django.security.DisallowedHost: Invalid HTTP_HOST header: '{name}'." in line
 
 
 def test_clients_that_go_away_leave_no_line_in_the_log(running: Up) -> None:

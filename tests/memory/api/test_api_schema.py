@@ -262,6 +262,7 @@ NOT_IN_THE_SCHEMA = {
     (400, "max_total_cost"): "a limit of money needs prices in the settings",
     (400, "recipe"): "it is one of this server's",
     (400, "instructions"): "a handoff hands something over",
+    (400, "username"): "a member is a user of this server",
     (400, "change"): "a list with nothing in it names no change",
     (412, ""): "another version was read",
 }
