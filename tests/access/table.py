@@ -290,6 +290,7 @@ REST = (
     Rest("write", "DELETE", "/snapshots/{snapshot}"),
     Rest("write", "DELETE", "/branches/{other_name}"),
     Rest("curate", "POST", "/branches/{other_name}/restore", {}),
+    Rest("curate", "DELETE", "/bundles/{bundle}"),
     Rest("curate", "DELETE", "/questions/{question}"),
 )
 
@@ -338,7 +339,8 @@ PAGES = {
     **dict.fromkeys(("activity", "graph", "forks", "fork-tree", "compare", "replays", "replay"), "read"),
     **dict.fromkeys(("replay-batches", "replay-batch", "export-conversation"), "read"),
     **dict.fromkeys(("consolidations", "consolidation", "analytics", "agent"), "read"),
-    **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document"), "read"),
+    **dict.fromkeys(("bundles", "bundle", "bundle-keys", "bundle-document", "delete-bundle"), "read"),
+    "secrets": "admin",
     **dict.fromkeys(
         ("fact-edit", "new-merge-request", "bundle-upload", "fork", "replay-new", "pick"), "write"
     ),
@@ -387,6 +389,8 @@ FORMS = (
     Form("write", "bundles", {"name": "page", "source_branch": "main"}),
     Form("write", "bundle-upload", {"file": "{document}"}),
     Form("write", "bundle"),
+    Form("curate", "delete-bundle"),
+    Form("admin", "secrets", {"redact_secrets": "on"}),
     Form("admin", "bundle-keys", {"action": "make"}),
     Form("admin", "bundle-keys", {"action": "distrust:friend"}),
     Form("write", "tasks", {"name": "A task of the page"}),

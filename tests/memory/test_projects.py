@@ -23,7 +23,7 @@ def rows() -> dict[str, int]:
     with connection.cursor() as cursor:
         counts = {}
         for table in connection.introspection.table_names():
-            # Without the index's pages, whose number varies, this process's leases, and what is counted later.
+            # Without the index's pages, whose number varies, this process's leases, and late counts.
             if not table.endswith(("_data", "_idx", "memory_nodelease", "memory_projectusage")):
                 cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")
                 counts[table] = cursor.fetchone()[0]

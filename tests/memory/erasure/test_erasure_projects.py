@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 
 from memory.actors import Actor, local_actor
 from memory.engines.facts.import_export import FactImport
@@ -101,39 +99,3 @@ class TestSameIds:
         assert import_line(actor, line)[1:] == GONE
         with pytest.raises(Conflict, match="erased already"):
             erase(actor, fact.uid)
-
-
-def move_list(run: str) -> None:
-    """Apply or unapply the one migration that gave the list its key; no later one changes these tables."""
-    loader = MigrationLoader(connection)
-    state = loader.project_state([("memory", "0024_erasures")])
-    with connection.schema_editor(atomic=True) as editor:
-        getattr(loader.get_migration("memory", "0025_erased_memory_key"), run)(state, editor)
-
-
-@pytest.mark.slow
-class TestMigration:
-    """The list of what was erased keeps its rows when it gets its new key, and back."""
-
-    def test_the_list_is_kept(self, actor, main) -> None:
-        line = {"id": str(uuid7()), "fact_text": f"From elsewhere {WORD}"}
-        done = erase(actor, import_line(actor, line)[0])
-        before = list(ErasedMemory.objects.order_by("uid").values())
-        assert len(before) == 2
-        move_list("unapply")
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*), count(DISTINCT uid) FROM memory_erasedmemory")
-            assert cursor.fetchone() == (2, 2)
-        move_list("apply")
-        assert list(ErasedMemory.objects.order_by("uid").values()) == before
-        assert import_line(actor, line)[1:] == GONE
-        assert ERASURES.verify_erasure(erasure_id=done.pk, actor=actor).holds
-
-    def test_no_way_back_that_would_lose_some(self, actor, theirs, main) -> None:
-        line = {"id": str(uuid7()), "fact_text": f"From elsewhere {WORD}"}
-        for who in (actor, theirs):
-            erase(who, import_line(who, line)[0])
-        before = list(ErasedMemory.objects.order_by("pk").values())
-        with pytest.raises(RuntimeError, match="listed twice"):
-            move_list("unapply")
-        assert list(ErasedMemory.objects.order_by("pk").values()) == before
