@@ -126,11 +126,12 @@ class TestRuns:
         limits = [(one.get("max_tokens"), one.get("max_completion_tokens")) for one in model.sent]
         assert limits == [(50, None), (None, 50), (None, 50)]
 
-    def test_another_refusal_of_a_limit_is_passed_on(self, model, begin, run):
+    def test_another_refusal_of_a_limit_ends_it(self, model, begin, run):
         words = "max_tokens is too large: 50. This model supports at most 10."
         model.next.append(Response(json.dumps({"error": {"message": words}}), status=400))
         replay = run(begin(max_tokens=50))
-        assert (replay.state, words in replay.note, len(model.sent)) == ("failed", True, 1)
+        assert (replay.state, words in replay.note, len(model.sent)) == ("failed", False, 1)
+        assert replay.note == "The provider is not available: it refuses the request (HTTP 400)"
 
     def test_a_model_that_thinks_until_its_limit_is_not_paid_again(self, model, begin, run):
         model.next.append(completion("", finish="length"))

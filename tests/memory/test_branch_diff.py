@@ -349,7 +349,7 @@ def test_stats_count_what_the_branch_shows(scene: dict[str, Fact], actor: Actor)
     BRANCHES.create_branch(name="task/a/b", parent="task/a", actor=actor)
     stats = BRANCHES.load_stats(name="task/a", actor=actor)
     assert stats.facts == {"created": 1, "active": 2, "done": 0, "superseded": 0, "archived": 1}
-    assert stats.verification == {"unverified": 3, "verified": 1, "invalidated": 0}
+    assert stats.verification == {"unverified": 3, "plausible": 0, "verified": 1, "invalidated": 0}
     assert (stats.links, stats.ahead, stats.behind, stats.children) == (1, 7, 1, 1)
     assert (stats.sessions, stats.agents) == (1, 1)
     # A verdict on an earlier text does not count.

@@ -217,7 +217,7 @@ class TestGiven:
             (
                 {"verification_status": "verified,unverified"},
                 Invalid,
-                "verification_status must be one of invalidated, unverified, verified.",
+                "verification_status must be one of invalidated, plausible, unverified, verified.",
             ),
             ({"min_confidence": 1.2}, Invalid, "min_confidence must be a number from 0 to 1."),
             ({"min_confidence": "much"}, Invalid, "min_confidence must be a number from 0 to 1."),

@@ -122,7 +122,7 @@ LISTS = {
     "conversations": "There are: agent, fork, parent, repository, session, status, task.",
     "observations": "There are: after, agent, before, outcome,",
     "relations": "There are: open_only, relation, source, target.",
-    "audit": "There are: action, after, before, by, target.",
+    "audit": "There are: action, after, before, by, kind, target.",
     "branches": "There are: archived, name, owner, tag.",
     "keys": "There are: agent, state.",
     "questions": "There are: category.",
