@@ -246,7 +246,7 @@ TABLE: dict[str, Entry] = {
     "reindex": lazy_command("maintenance:reindex", "Rebuild the full-text index from the facts"),
     "reembed": lazy_command("maintenance:reembed", "Give every fact a vector of the model in force"),
     "migrate-store": lazy_command("migrate_store:migrate_store", "Carry a whole store to another database"),
-    "salvage": lazy_command("salvage:salvage", "Write what can be read of a damaged store to a new one"),
+    "salvage": lazy_command("salvage:salvage", "Write every row of a damaged store to a new one"),
     "check": lazy_command("check:check", "Check the whole store, and repair what can be derived"),
     "backup": lazy_command("backup:backup", "Copy the whole store to a file, or check a copy"),
     "demo": lazy_command("demo:demo", "Load a memory to look at"),

@@ -82,7 +82,7 @@ class StorableLines(TextIOWrapper):
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__(stream, encoding="utf-8", errors="replace")
 
-    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # of text, not of bytes
+    def readline(self, size: Any = -1, /) -> Any:
         line = super().readline(size).lstrip(BYTE_ORDER_MARK)
         if HALF_PAIR not in line.lower():
             return line

@@ -81,7 +81,7 @@ class IdentityShape(s.Serializer):
 
     kind = s.CharField()
     id = s.CharField()
-    label = s.CharField()  # type: ignore[assignment]  # the serializer's own has the same name
+    label: Any = s.CharField()  # the serializer's own has the same name
 
 
 class ErasurePlanShape(s.Serializer):

@@ -73,6 +73,7 @@ def shown(project: Project, branch: str = "main") -> set[str]:
 def dump() -> dict[str, list[tuple]]:
     """Return every row of every table but those of quarantines, buffers and the trail."""
     left_out = {"Quarantine", "HiddenVersion", "AuditEntry", "Node", "RecallLog", "FactUse", "QueueMessage"}
+    left_out.add("ProjectUsage")  # counted a second later
     every = [
         m for app in ("memory", "conversations", "curation") for m in apps.get_app_config(app).get_models()
     ]
