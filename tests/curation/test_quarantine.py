@@ -34,6 +34,7 @@ from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchForbidden, Exists, IllegalTransition, Invalid, NotFound, ScopeMissing
 from memory.models import Branch, Fact, HiddenVersion, Project
 from tests.memory.api.client import UNKNOWN, nothing_left
@@ -72,6 +73,7 @@ def shown(project: Project, branch: str = "main") -> set[str]:
 
 def dump() -> dict[str, list[tuple]]:
     """Return every row of every table but those of quarantines, buffers and the trail."""
+    buffer.flush()  # when a session was last heard of is written a second later
     left_out = {"Quarantine", "HiddenVersion", "AuditEntry", "Node", "RecallLog", "FactUse", "QueueMessage"}
     left_out.add("ProjectUsage")  # counted a second later
     every = [
