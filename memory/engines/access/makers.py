@@ -54,5 +54,6 @@ def require_maker(actor: Actor) -> None:
 def _is_there(actor: Actor) -> bool:
     if actor.kind == "user":
         return Membership.objects.filter(project=actor.project_id, user__pk=int(actor.id)).exists()
-    pk = as_uuid(actor.id)
-    return bool(pk) and ApiKey.objects.filter(project=actor.project_id, pk=pk, revoked_at=None).exists()
+    if (pk := as_uuid(actor.id)) is None:
+        return False
+    return ApiKey.objects.filter(project=actor.project_id, pk=pk, revoked_at=None).exists()
