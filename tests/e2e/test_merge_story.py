@@ -377,12 +377,12 @@ def test_everybody_over_mcp_and_the_command_line(server: Up) -> None:
     )
     log = [line.split("\t") for line in admin.print("branch", "log", "main").splitlines()[1:]]
     assert [f"{by}: {title}" for _, _, title, by, *_ in log] == [
-        "vera: Undid commit 3",
-        "vera: Undid commit 4",
-        "vera: Undid commit 5",
-        "vera: #2 Logins: ben",
-        "vera: #3 Logins: cleo",
-        "vera: #1 Logins: ada",
-        "cora: Verified 1 fact",
-        "first key: Added 1 fact",
+        "vera (key): Undid commit 3",
+        "vera (key): Undid commit 4",
+        "vera (key): Undid commit 5",
+        "vera (key): #2 Logins: ben",
+        "vera (key): #3 Logins: cleo",
+        "vera (key): #1 Logins: ada",
+        "cora (key): Verified 1 fact",
+        "first key (key): Added 1 fact",
     ]
