@@ -55,10 +55,14 @@ def get_usage(project_id: UUID) -> Usage:
 
 def read_usage(project_id: UUID) -> Usage:
     """Read what a project stores, and its quota."""
-    columns = ("rows", "bytes", "max_rows", "max_bytes")
-    found = ProjectUsage.objects.filter(pk=project_id).values_list(*columns).first()
-    rows, size, max_rows, max_bytes = found or (0, 0, None, None)
-    return Usage(rows, size, build_quota(max_rows, max_bytes), monotonic())
+    return build_usage(ProjectUsage.objects.filter(pk=project_id).first())
+
+
+def build_usage(row: ProjectUsage | None) -> Usage:
+    """Return what a project stores by its row, which it has from its first count on."""
+    if row is None:
+        return Usage(0, 0, get_server_quota(), monotonic())
+    return Usage(row.rows, row.bytes, build_quota(row.max_rows, row.max_bytes), monotonic())
 
 
 def build_quota(max_rows: int | None, max_bytes: int | None) -> Quota:

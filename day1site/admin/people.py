@@ -22,7 +22,7 @@ from memory.engines.support.validation import refuse_secret
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Membership, Project
 from memory.quota import NONE
-from memory.usage import get_server_quota, read_usage
+from memory.usage import build_usage, get_server_quota
 from memory.views.error_text import error_sentence
 
 if TYPE_CHECKING:
@@ -202,10 +202,13 @@ class Projects(ServerModelAdmin):
                 text = gettext("%(name)s stores more than its quota: writes stop, reads go on.")
                 messages.warning(request, text % {"name": obj})
 
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related("usage")
+
     @admin.display(description=_("stored"))
     def stored(self, obj: Project) -> str:
         """Return what the project stores of its quota."""
-        return read_usage(obj.pk).describe()
+        return build_usage(getattr(obj, "usage", None)).describe()
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # a project contains memory, which is never deleted casually
