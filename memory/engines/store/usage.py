@@ -23,7 +23,7 @@ from memory.exceptions import NotFound
 from memory.models import Branch, BranchedModel, Project, ProjectUsage
 from memory.queue.producer import enqueue
 from memory.quota import NONE, Quota
-from memory.usage import Usage, build_quota, forget_known, get_usage, read_usage
+from memory.usage import Usage, build_usage, forget_known, get_usage, read_usage
 
 logger = logging.getLogger(__name__)
 APPS = ("memory", "conversations", "curation", "analytics")
@@ -40,7 +40,7 @@ class UsageEngine:
 
     def list_usage(self) -> list[tuple[Project, Usage]]:
         """Return the usage of every project, for who may administer the server."""
-        return [(project, read_usage(project.pk)) for project in Project.objects.order_by("slug")]
+        return [(project, build_usage(row)) for project, row in list_rows()]
 
     def list_full(self) -> dict[str, Usage]:
         """Return the usage of the projects that are at their quota, by name."""
@@ -72,12 +72,10 @@ class UsageEngine:
 
     def count_due(self) -> int:
         """Count the projects that never were, not for a day, or are at their quota; return how many."""
-        counted = 0
-        for project_id in Project.objects.values_list("pk", flat=True):
-            if is_due(project_id):
-                self.count_project(project_id)
-                counted += 1
-        return counted
+        due = [project.pk for project, row in list_rows() if is_due(row)]
+        for project_id in due:
+            self.count_project(project_id)
+        return len(due)
 
     def count_project(self, project_id: UUID) -> Usage:
         """Count what a project stores, while others write."""
@@ -103,12 +101,16 @@ def request_count(project_id: UUID) -> None:
     enqueue("memory.count_usage")
 
 
-def is_due(project_id: UUID) -> bool:
-    found = ProjectUsage.objects.filter(pk=project_id).first()
-    if found is None or found.counted_at is None:
+def list_rows() -> list[tuple[Project, ProjectUsage | None]]:
+    """Return every project with the row of its usage, which it has from its first count on."""
+    projects = Project.objects.select_related("usage").order_by("slug")
+    return [(project, getattr(project, "usage", None)) for project in projects]
+
+
+def is_due(row: ProjectUsage | None) -> bool:
+    if row is None or row.counted_at is None:
         return True
-    usage = Usage(found.rows, found.bytes, build_quota(found.max_rows, found.max_bytes))
-    return timezone.now() - found.counted_at > (FULL_AGAIN if usage.find_full() else COUNT_AGAIN)
+    return timezone.now() - row.counted_at > (FULL_AGAIN if build_usage(row).find_full() else COUNT_AGAIN)
 
 
 def warn_of_full(project_id: UUID, usage: Usage) -> None:
