@@ -21,7 +21,6 @@ from memory.engines.store.check.problems import (
     Findings,
     Problem,
     ProblemKind,
-    list_checks,
 )
 from memory.engines.store.check.results import keep_result
 from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, describe_error
@@ -105,10 +104,9 @@ class CheckEngine:
             )
         report = CheckReport(timezone.now())
         with open_store() as (alias, path):
-            for check in sorted(
-                list_checks(tuple(names)), key=lambda check: sorted_names().index(check.name)
-            ):
-                self._run_check(check, alias, path, report, tell)
+            for name in sorted_names():
+                if not names or name in names:
+                    self._run_check(CHECKS[name], alias, path, report, tell)
         if not names:
             conclude(report)
         return report

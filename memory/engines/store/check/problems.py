@@ -1,6 +1,6 @@
 """What a check finds: kinds of problems by stable names, with counts and examples; and the list of checks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,8 +99,3 @@ def add_check(name: str, title: str, *, needs_file: bool = False) -> Callable[[A
         return find
 
     return register
-
-
-def list_checks(names: tuple[str, ...] = ()) -> Iterator[Check]:
-    """Yield the checks in their order, or those of these names."""
-    yield from (check for check in CHECKS.values() if not names or check.name in names)
