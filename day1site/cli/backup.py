@@ -17,8 +17,8 @@ from day1site.cli.local_store import open_store
 from day1site.cli.maintenance import START
 from day1site.cli.output import Output, note, progress
 from day1site.cli.parameters import argument, option, switch
+from day1site.settings.paths import STORE_FILE
 
-STORE = "day1.sqlite3"  # in a data directory
 CHECK = ("day1", "--format", "json", "check")
 SETTINGS = "day1site.settings.dev"
 ELSEWHERE = ("DATABASE_URL", "DAY1_URL", "DAY1_KEY", "DAY1_BROKER_URL")  # settings of the store at hand
@@ -117,7 +117,7 @@ def check_copy(path: Path) -> Report:
             "conflict", f"The check needs {2 * size / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free."
         )
     with TemporaryDirectory(dir=path.absolute().parent, prefix=".day1-verify-") as folder:
-        shutil.copyfile(path, Path(folder) / STORE)
+        shutil.copyfile(path, Path(folder) / STORE_FILE)
         return restore_store(folder)
 
 

@@ -13,8 +13,7 @@ from day1site.cli.local_store import start_django
 from day1site.cli.migrate_store import make_tables
 from day1site.cli.output import Output, note, progress
 from day1site.cli.parameters import argument
-
-FILE = "day1.sqlite3"
+from day1site.settings.paths import STORE_FILE
 
 
 @command(
@@ -45,7 +44,7 @@ def find_source(text: str) -> Path:
     if "://" in text:
         raise UsageError("SOURCE is a file: a server of MatrixOne is restored by its own snapshots.")
     path = Path(text).resolve()
-    path = path / FILE if path.is_dir() else path
+    path = path / STORE_FILE if path.is_dir() else path
     if not path.is_file():
         raise CliError("no_store", f"There is no file {path}.")
     return path
@@ -56,7 +55,7 @@ def find_target(text: str) -> Path:
     if "://" in text:
         raise UsageError("TARGET is a file that does not exist, or a folder without a store.")
     path = Path(text).resolve()
-    path = path / FILE if path.is_dir() or text.endswith("/") else path
+    path = path / STORE_FILE if path.is_dir() or text.endswith("/") else path
     if path.exists():
         raise CliError("exists", f"{path} exists already: name a file that does not, or an empty folder.")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

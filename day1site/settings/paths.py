@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 IS_CHECKOUT = (ROOT / "manage.py").is_file()
 # A wheel carries templates, styles and translations inside the package day1site.
 ASSETS = ROOT if IS_CHECKOUT else ROOT / "day1site"
+STORE_FILE = "day1.sqlite3"  # in a data directory
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # of a database
 
 SQLITE_OPTIONS = {
@@ -93,7 +94,7 @@ def write_private(path: Path, text: str, replace: bool = True) -> None:
 def database(url: str | None, folder: Path) -> dict:
     """Return DATABASES["default"] for DATABASE_URL; without one, SQLite in the data directory."""
     if not url:
-        return _sqlite(folder / "day1.sqlite3")
+        return _sqlite(folder / STORE_FILE)
     try:
         parts = urlsplit(url)
     except ValueError:
