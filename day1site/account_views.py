@@ -13,8 +13,10 @@ from django.views.decorators.http import require_POST
 
 from day1site.login import LoginForm, PasswordForm, ThrottledForms
 from memory.engines.access.members import list_memberships
+from memory.engines.store.health import is_damaged
 from memory.views.base import LAST, safe_referer
 from memory.views.flash import flash_success
+from memory.views.store_state import DAMAGED
 
 THEME = "day1_theme"
 # The icon and the name of each theme.
@@ -80,7 +82,10 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 
 def login_context(request: HttpRequest) -> dict[str, Any]:
-    """Return for every template the themes, and the chosen one; "" is the system's."""
+    """Return for every template the themes, the chosen one ("" is the system's), and whether the store is
+    damaged.
+    """
     chosen = request.COOKIES.get(THEME, "")
     themes = [SYSTEM, *((name, *theme) for name, theme in THEMES.items())]
-    return {"theme": chosen if chosen in THEMES else "", "themes": themes}
+    damaged = DAMAGED if is_damaged() else ""
+    return {"theme": chosen if chosen in THEMES else "", "themes": themes, "damaged": damaged}

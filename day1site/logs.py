@@ -33,6 +33,8 @@ class StrangersFilter(logging.Filter):
         self._since, self._lines = 0.0, 0
 
     def filter(self, record: LogRecord) -> bool:
+        if record.name == "django.request" and getattr(record, "status_code", 0) == 503:
+            return False  # its reason has a line of its own; that of a damaged store stands there once
         if not record.name.startswith(STRANGERS) or record.exc_info:  # an error of the server has a traceback
             return True
         if record.levelno > logging.WARNING:

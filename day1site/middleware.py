@@ -17,6 +17,7 @@ from django.utils.deprecation import MiddlewareMixin
 from day1site.error_views import nothing_stored, render_failure
 from day1site.failures import NO_PAGE, database_away
 from memory.db.errors import CommitLost, DatabaseAway
+from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
 COOKIE = "day1_timezone"
@@ -103,7 +104,8 @@ class DatabaseTrouble(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if page := nothing_stored(error):
-            logger.warning("%s %s: %s", request.method, request.path, error)
+            if not isinstance(error, StoreDamaged):  # the mark has told it once
+                logger.warning("%s %s: %s", request.method, request.path, error)
             return page
         if not isinstance(error, DatabaseAway | CommitLost):
             return None

@@ -19,7 +19,7 @@ from memory.engines.access.members import MemberEngine, build_server_actor
 from memory.engines.access.projects import ProjectEngine
 from memory.engines.store.usage import UsageEngine
 from memory.engines.support.validation import refuse_secret
-from memory.exceptions import Day1Error, Invalid
+from memory.exceptions import Day1Error, Invalid, StoreDamaged
 from memory.models import Membership, Project
 from memory.quota import NONE
 from memory.usage import build_usage, get_server_quota
@@ -119,6 +119,8 @@ class Roles(ServerModelAdmin):
         """Render the form; a refusal of the engine becomes a message above it."""
         try:
             return super().changeform_view(request, *args, **kwargs)
+        except StoreDamaged:
+            raise
         except Day1Error as error:
             self.message_user(request, error_sentence(error), messages.ERROR)
             return redirect(request.get_full_path())

@@ -116,6 +116,8 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 TRUSTED_PROXIES = env.whole("DAY1_PROXIES", 0, low=0, high=16)  # proxies that append to X-Forwarded-For
+PASSWORD_HASHERS = ["memory.engines.store.logins.PasswordHasher"]
+SESSION_ENGINE = "memory.engines.store.logins"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "front"
 CSRF_FAILURE_VIEW = "day1site.error_views.csrf_failure"

@@ -56,7 +56,6 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
     """Return an error as a problem. Unexpected errors are logged, and reported without details."""
     if isinstance(error, Day1Error):
         if isinstance(error, StoreDamaged):
-            logger.warning("%s %s: the store is damaged: %s", method, path, error.__cause__ or "no writes")
             return build_problem(error.status, error.code, error.text, {"retry_after": RETRY_SECONDS})
         problem = build_problem(error.status, error.code, error.text, error.data)
         if isinstance(error, QuotaExceeded) and error.answer:

@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy
 from django.views.generic.base import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
-from memory.engines.store.health import is_damaged
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error, StoreDamaged
@@ -26,7 +25,6 @@ from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
 from memory.views.live import build_stream_url
 from memory.views.navigation import LAST
-from memory.views.store_state import DAMAGED
 from memory.views.time_strip import build_strip
 from memory.views.times import format_end, in_zone
 from memory.views.tour import find_step
@@ -123,7 +121,6 @@ def base_context(reader: ViewContext, section: str = "") -> dict[str, Any]:
         "section": section,
         "frame": reader.frame.template,
         "days": list_days(),
-        "damaged": DAMAGED if is_damaged() else "",
         "at_label": in_zone(_("A time")),
     }
 

@@ -5,17 +5,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty
+from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.test import Client
 
 from day1site.celery import app
 from memory.db.backend import get_backend
 from memory.db.damage import permit_writes
 from memory.db.sqlite.storage import is_damage
+from memory.engines.store.logins import PasswordHasher, find_folder
 from memory.engines.support.write_buffer import WriteBehind
 from memory.exceptions import StoreDamaged
-from memory.models import Fact, Project, Session
+from memory.models import Fact, Membership, Project, Session
 from memory.queue.producer import enqueue
 from tests.command_line import Day1
 from tests.databases import only_on_sqlite
@@ -98,6 +101,39 @@ def test_every_surface_says_so(api: Api, agent: Agent, day1: Day1, project: Proj
             status, out, error = day1(*words)
             assert (status, out) == (1, "")
             assert (error[:15], error.count("\n")) == ("store_damaged: ", 1)
+
+
+def test_whoever_reads_can_log_in_and_out(project: Project, other_project: Project, settings: Any) -> None:
+    """While the store is damaged: without a write to it, and without a login that outlives its end."""
+    settings.PASSWORD_HASHERS = ["memory.engines.store.logins.PasswordHasher"]
+    user, form = person("vera", project), {"username": "vera", "password": "a long password"}
+    user.password = old = PasswordHasher().encode(form["password"], "salt", 1)  # a login hashes it anew
+    user.save()
+    Membership.objects.create(user=user, project=other_project, role="viewer")
+    before, now, copied = browser(user), Client(), Client()
+    seen = user.last_login
+    get_backend().mark_damaged("tried by hand")
+    try:
+        assert "The store is damaged: nothing is stored" in now.get("/login").content.decode()
+        assert now.post("/login", form | {"password": "wrong"}).status_code == 200
+        assert now.get("/account").status_code == 302
+        assert now.post("/login", form)["Location"] == "/"
+        for client in (before, now):
+            for one in (project, other_project):
+                page = client.get(f"/p/{one.slug}/")
+                assert (page.status_code, "The store is damaged:" in page.content.decode()) == (200, True)
+            assert client.get("/")["Location"] == f"/p/{other_project.slug}/"
+            copied.cookies["sessionid"] = client.cookies["sessionid"].value
+            assert client.post("/logout").status_code == 302
+            assert [one.get("/account").status_code for one in (client, copied)] == [302, 302]
+        assert now.post("/login", form)["Location"] == "/"
+    finally:
+        get_backend().clear_damage()
+    copied.cookies = before.cookies
+    assert [one.get("/account").status_code for one in (copied, now)] == [302, 302]
+    assert not find_folder().exists()
+    user.refresh_from_db()
+    assert (user.last_login, user.password) == (seen, old)
 
 
 def test_words_are_found_without_their_index(api: Api) -> None:

@@ -20,7 +20,8 @@ from memory.engines.support.batches import Progress
 from memory.exceptions import Conflict
 from memory.models import Project
 
-OWN = frozenset({"django_migrations"})  # of the new store, which its own migrations made
+# Of the new store: what its own migrations made, and logins, which may have been ended meanwhile.
+OWN = frozenset({"django_migrations", "django_session"})
 MAX_KEYS = 100  # of lost rows in a report
 
 
@@ -81,12 +82,12 @@ class SalvageEngine:
             if damaged.find_trouble():
                 raise Conflict("No table of {file} can be read: restore a backup.", file=source.name)
             empty_tables(reversed(kinds.values()))
-            known = [name for name in damaged.tables if name in kinds]
+            known = [name for name in damaged.tables if name in kinds and name not in OWN]
             tables = []
             for done, name in enumerate(known):
                 tell(done, len(known))
                 tables.append(copy_table(damaged, kinds[name]))
-            missing = sorted(kinds.keys() - damaged.tables.keys())
+            missing = sorted(kinds.keys() - damaged.tables.keys() - OWN)
             left_out = sorted(damaged.tables.keys() - kinds.keys() - OWN)
         MaintenanceEngine().rebuild_index(tell)
         keep_mark(anew=True)
