@@ -188,6 +188,37 @@ def test_a_broken_line_is_reported_and_the_rest_imported(day1: Day1, tmp_path: P
     assert said() == STORY
 
 
+def test_a_record_of_another_form_is_named_and_the_rest_imported(day1: Day1, tmp_path: Path) -> None:
+    transcript = story()
+    record = transcript.records[0]
+    deep: Any = "x"
+    for _ in range(900):
+        deep = [deep]
+    odd: dict[str, Any] = {
+        "its message is null, not an object": {**record, "uuid": "x1", "message": None},
+        "its content is a number, not a text or a list": {**record, "uuid": "x2", "message": {"content": 42}},
+        "part 1 has no type": {**record, "uuid": "x3", "message": {"content": {"a": 1}}},
+        "part 2 is a list": {**record, "uuid": "x4", "message": {"content": [text("Kept."), deep]}},
+        "its uuid is a number, not a text": {**record, "uuid": 42},
+        "its uuid is empty": {**record, "uuid": ""},
+        "has no message": {name: value for name, value in record.items() if name != "message"},
+        "has no type": {"uuid": "x5"},
+    }
+    file = transcript.write(tmp_path)
+    with file.open("a") as stream:
+        stream.writelines(json.dumps(line) + "\n" for line in odd.values())
+        stream.writelines("42\n" * 1200)
+    status, out, err = day1("import-from", "claude-code", str(file), "--format", "json")
+    answer = json.loads(out)
+    assert (status, answer["broken"], len(answer["errors"])) == (1, 1208, 1000)
+    first = len(transcript.records) + 1
+    assert [(error["line"], error["reason"]) for error in answer["errors"][:8]] == [
+        (number, fault) for number, fault in enumerate(odd, first)
+    ]
+    assert "208 more could not be read either." in err
+    assert [one for one in said() if one not in STORY] == [("user", "Kept.")]
+
+
 def test_a_chain_with_a_gap_goes_on_with_the_line_before(day1: Day1, tmp_path: Path) -> None:
     transcript = story()
     del transcript.records[6]  # the line that others point to

@@ -362,6 +362,8 @@ def test_a_broken_line_is_reported_and_the_rest_imported(day1: Day1, tmp_path: P
     deep = b"[" * 200_000 + b"\n"
     odd = b'{"id": 7, "type": "user"}\n'
     odd += b'{"id": "x", "type": "gemini", "toolCalls": [{"status": "success", "args": 1}, 5]}\n'
+    odd += b'{"id": "y", "type": "user", "content": null}\n{"id": "z", "type": "user", "content": {"a": 1}}\n'
+    odd += b'{"$set": []}\n{"foo": 1}\n{"$later": 1}\n'
     whole[5:5] = [b'{"half": \n', b'"\xff"\n', b"[]\n", deep, odd]
     file.write_bytes(b"".join(whole) + b'{"id": "u9", "typ')
     status, _, err = day1("import-from", "gemini", str(file))
@@ -370,8 +372,14 @@ def test_a_broken_line_is_reported_and_the_rest_imported(day1: Day1, tmp_path: P
         f"{file}:6: is not JSON",
         f"{file}:7: is not UTF-8",
         f"{file}:8: is no JSON object",
-        f"{file}:9: is not JSON",
-        f"{file}:{len(whole) + 2}: is not JSON",
+        f"{file}:9: is nested too deeply",
+        f"{file}:10: its id is a number, not a text",
+        f"{file}:11: call 2 is a number",
+        f"{file}:12: its content is null, not a text or a list",
+        f"{file}:13: part 1 has neither text nor anything else that is known",
+        f"{file}:14: its $set is a list, not an object",
+        f"{file}:15: has no sessionId",
+        f"{file}:{len(whole) + 7}: is not JSON",
     ]
     assert [one for one in said() if one in STORY] == STORY
     assert len(said()) == len(STORY) + 1  # the odd call

@@ -195,11 +195,23 @@ def test_a_broken_row_is_reported_and_the_rest_imported(day1: Day1, tmp_path: Pa
         store.link.execute("INSERT INTO message VALUES (?, 'ses_1', 0, ?)", (uid, data))
     state = {"status": "completed", "input": [], "metadata": 1}
     odd = json.dumps({"type": "tool", "tool": 5, "state": state})
-    store.link.execute("INSERT INTO part VALUES ('odd', 'msg_8', 'ses_1', ?)", [odd])
+    parts = {"odd": odd, "p_1": '{"type": "text", "text": 7}', "p_2": '{"type": "tool", "state": null}'}
+    parts["p_3"] = '{"text": "No type."}'
+    for uid, data in parts.items():
+        store.link.execute("INSERT INTO part VALUES (?, 'msg_8', 'ses_1', ?)", [uid, data])
+    store.link.execute("INSERT INTO part VALUES ('p_4', 'msg_none', 'ses_1', ?)", [odd])
     status, _, err = day1("import-from", "opencode", str(store.file))
     assert status == 1
     assert [line for line in err.splitlines() if line.startswith(str(store.file))] == [
-        f"{store.file}:0: the row {uid} holds no JSON object" for uid in ("msg_x", "msg_y", "msg_z")
+        f"{store.file}:0: the row {fault}"
+        for fault in (
+            "msg_0: its role is a number, not a text",
+            *(f"{uid}: holds no JSON object" for uid in ("msg_x", "msg_y", "msg_z")),
+            "p_1: its text is a number, not a text",
+            "p_2: its state is null, not an object",
+            "p_3: has no type",
+            "p_4: belongs to no message that can be read",
+        )
     ]
     assert [one for one in said() if one in STORY] == STORY
 

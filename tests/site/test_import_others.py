@@ -88,6 +88,32 @@ def test_a_rollout_with_events_only_is_read_too(day1: Day1, tmp_path: Path) -> N
     assert said() == [("user", "Hello ☕"), ("assistant", "Good day.")]
 
 
+def test_a_record_of_codex_of_another_form_is_named_and_the_rest_imported(day1: Day1, tmp_path: Path) -> None:
+    file = tmp_path / "rollout.jsonl"
+    message = {"type": "message", "role": "user"}
+    lines = {
+        item(1, "response_item", **words("user", "Hello.")): "",
+        '{"timestamp": "2026-10-06T10:00:00Z", "type": "response_item", "payload": null}': (
+            "its payload is null, not an object"
+        ),
+        item(2, "response_item", **message, content=42): "its content is a number, not a text or a list",
+        item(3, "response_item", **message, content={"a": 1}): "part 1 has no type",
+        item(4, "response_item", **message): "has no content",
+        item(5, "response_item", type="function_call", name="shell"): "has no call_id",
+        item(6, "event_msg", type="agent_message", message=[]): "its message is a list, not a text",
+        '{"foo": 1}': "has no type",
+        "42": "is no JSON object",
+        '{"id": "0199", "instructions": null}': "",  # the head of an old rollout
+        item(7, "response_item", **words("assistant", "Good day.")): "",
+    }
+    file.write_text("\n".join(lines))
+    status, out, _ = day1("import-from", "codex", str(file), "--format", "json")
+    named = [(error["line"], error["reason"]) for error in json.loads(out)["errors"]]
+    assert status == 1
+    assert named == [(number, fault) for number, fault in enumerate(lines.values(), 1) if fault]
+    assert said() == [("user", "Hello."), ("assistant", "Good day.")]
+
+
 def call_of(name: str, uid: str, **arguments: Any) -> dict[str, Any]:
     return {"type": "function_call", "name": name, "call_id": uid, "arguments": json.dumps(arguments)}
 
@@ -239,6 +265,23 @@ def test_an_export_of_claude_keeps_what_was_attached(day1: Day1, tmp_path: Path)
     assert day1("import-from", "claude", str(file))[1] == "new: nothing; known already: 2; on main.\n"
 
 
+def test_a_message_of_claude_of_another_form_is_named_and_the_rest_imported(
+    day1: Day1, tmp_path: Path
+) -> None:
+    rows = [42, {"sender": None, "text": "x"}, {"sender": "human", "text": None, "content": {"a": 1}}]
+    rows += [{"sender": "human", "text": word} for word in ("One.", "Two.")]  # without ids
+    talks = [{"uuid": "c", "chat_messages": rows}]
+    status, out, _ = day1(
+        "import-from", "claude", str(export(tmp_path, talks, packed=False)), "--format", "json"
+    )
+    faults = ("is a number", "its sender is null, not a text", "part 1 has no type")
+    assert (status, [error["reason"] for error in json.loads(out)["errors"]]) == (
+        1,
+        [f"message {number}: {fault}" for number, fault in enumerate(faults, 1)],
+    )
+    assert said() == [("user", "One."), ("user", "Two.")]
+
+
 def test_the_export_of_the_other_program_is_an_error(day1: Day1, tmp_path: Path) -> None:
     file = export(tmp_path, CLAUDE, packed=False)
     status, out, err = day1("import-from", "chatgpt", str(file))
@@ -360,7 +403,15 @@ def test_half_a_surrogate_pair_and_a_strange_conversation_end_no_import(day1: Da
     )
     status, out, _ = day1("import-from", "chatgpt", str(file), "--format", "json")
     answer = json.loads(out)
-    assert (status, answer["new"]["messages"], answer["errors"]) == (0, 2, [])
+    assert (status, answer["new"]["messages"], answer["broken"]) == (1, 2, 2)
+    faults = [
+        "message m: its author is a text, not an object",
+        "message m: part 1 its text is a number, not a text",
+    ]
+    assert [(error["line"], error["reason"]) for error in answer["errors"]] == [
+        (2, faults[0]),
+        (3, faults[1]),
+    ]
     reason = "halves of surrogate pairs or NUL became U+FFFD"
     assert answer["replaced"] == [{"file": str(file), "line": 1, "reason": reason}]
     assert said() == [("user", "Half \ufffd."), ("user", "Three.")]

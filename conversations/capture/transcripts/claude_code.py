@@ -9,6 +9,7 @@ from typing import Any
 
 from conversations.capture.text_cleaning import clean, is_own_call, read_id, strip_injected, strip_prompt
 from conversations.capture.tool_outputs import read_output
+from conversations.capture.transcripts.forms import find_content_fault, find_field_fault
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,
@@ -70,7 +71,7 @@ class File:
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield the conversations of a file, or of a folder's files; a record counts where it is oldest."""
     files = find_files(path, "*.jsonl")
-    loaded = [(_load(file.stem, lines(file, report), report), file) for file in files]
+    loaded = [(_load(file.stem, lines(file, report, find_fault), report), file) for file in files]
     seen: set[str] = set()
     # A resumed or forked session begins with a copy of the one before: that one ended earlier.
     for loaded_file, _ in sorted(loaded, key=lambda pair: (pair[0].last, str(pair[1]))):
@@ -96,6 +97,22 @@ def read_part(
     return [turn for dialogue in found if dialogue.agent == file.agent for turn in dialogue.messages]
 
 
+def find_fault(record: dict[str, Any]) -> str:
+    """Return why not all of a record can be read; "" where it can, or where nobody speaks in it."""
+    if fault := find_field_fault(record, "type", str, "a text"):
+        return fault
+    if record["type"] not in SPEAKERS:
+        return ""
+    if record.get("uuid") == "":
+        return "its uuid is empty"
+    missing = find_field_fault(record, "uuid", str, "a text")
+    return (
+        missing
+        or find_field_fault(record, "message", dict, "an object")
+        or find_content_fault(_spoken(record))
+    )
+
+
 def _load(name: str, records: Iterable[tuple[int, dict[str, Any]]], report: Report) -> File:
     file = File(name)
     for number, record in records:
@@ -107,9 +124,9 @@ def _load(name: str, records: Iterable[tuple[int, dict[str, Any]]], report: Repo
         file.cwd = file.cwd or _text(record.get("cwd"))
         if record.get("isCompactSummary") is True:
             file.summary = COMPACTED.sub(r"\1", text_in(_spoken(record).get("content"), "text"))
-        if isinstance(record.get("uuid"), str):
+        if _text(record.get("uuid")):
             file.records.append({**record, "#": number})
-        else:
+        elif record.get("type") not in SPEAKERS:
             report.skip("records of the program")
     file.session = file.session or name
     return file
@@ -141,7 +158,8 @@ def _agent(file: File, first: dict[str, Any]) -> str:
 def _chains(records: Sequence[dict[str, Any]], report: Report) -> Iterator[list[dict[str, Any]]]:
     """Yield the records of each conversation, from its beginning to its newest end, without rewound ones."""
     by_id = {record["uuid"]: record for record in records}
-    records = list(by_id.values())  # a record may stand twice in a file
+    report.skip("records that are there twice", len(records) - len(by_id))
+    records = list(by_id.values())
     before = _parents(records, by_id)
     groups: dict[str, list[dict[str, Any]]] = {}
     roots: dict[str, str] = {}
@@ -300,11 +318,18 @@ def _results(
 def _output(content: Any) -> str:
     if isinstance(content, str):
         return content
-    found = [
-        _text(part.get("text")) or ("" if part.get("type") == "text" else f"[{part.get('type')}]")
-        for part in blocks(content)
-    ]
+    parts = content if isinstance(content, list) else [content]
+    found = [_read_part(part) for part in parts if part is not None]
     return "\n".join(found) or ("" if content is None else json.dumps(content))
+
+
+def _read_part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    kind = _text(part.get("type")) if isinstance(part, dict) else ""
+    if not kind:
+        return json.dumps(part)  # of another form
+    return _text(part.get("text")) or ("" if kind == "text" else f"[{kind}]")
 
 
 def _text(value: Any) -> str:

@@ -14,6 +14,7 @@ from conversations.capture.text_cleaning import (
     strip_injected,
     strip_prompt,
 )
+from conversations.capture.transcripts.forms import find_content_fault, find_field_fault
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,
@@ -37,13 +38,16 @@ HEADER = re.compile(  # of a shell's result, before the output of the command
     r"\A(?:Chunk ID: .*\n)?(?:Wall time:? .*\n)?(?:Process exited with code (-?\d{1,9})\n)?"
     r"(?:Original token count: .*\n)?Output:\n"
 )
+WRAPPED = ("session_meta", "turn_context", "response_item", "event_msg")
+SPOKEN = ("user_message", "agent_message")
+UNTYPED = ("record_type", "instructions")  # of a record without a type, in old rollouts
 PREFACES = ("# AGENTS.md instructions", "# Context from my IDE setup")
 
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
     """Yield one conversation for each file. A text that is an item and an event is read from the item."""
     files = find_files(path, "*.jsonl")
-    read = [_Reader(lines(file, report), file.stem, report) for file in files]
+    read = [_Reader(lines(file, report, find_fault), file.stem, report) for file in files]
     parents = {reader.thread: reader.parent for reader in read if reader.parent}
     for reader in read:
         dialogue = reader.dialogue(find_root(reader.session, parents))
@@ -62,6 +66,41 @@ def read_part(
     for turn in messages:  # a text's id is its line in the whole file
         turn.source = turn.source if turn.call else ""
     return messages
+
+
+def find_fault(record: dict[str, Any]) -> str:
+    """Return why not all of a record can be read; "" where it can, or where nobody speaks in it."""
+    if any(name in record for name in UNTYPED):
+        return ""
+    if fault := find_field_fault(record, "type", str, "a text"):
+        return fault
+    item = record
+    if record["type"] in WRAPPED:
+        if fault := find_field_fault(record, "payload", dict, "an object"):
+            return fault
+        item = record["payload"]
+    if record["type"] == "event_msg":
+        return _find_event_fault(item)
+    return "" if record["type"] in WRAPPED[:2] else _find_item_fault(item)
+
+
+def _find_event_fault(item: dict[str, Any]) -> str:
+    if fault := find_field_fault(item, "type", str, "a text"):
+        return fault
+    if item["type"] in SPOKEN:
+        return find_field_fault(item, "message", str, "a text")
+    is_done = item["type"] == "item_completed"
+    return find_field_fault(item, "item", dict, "an object") if is_done else ""
+
+
+def _find_item_fault(item: dict[str, Any]) -> str:
+    if fault := find_field_fault(item, "type", str, "a text"):
+        return fault
+    if item["type"] in (*CALLS, *OUTPUTS):
+        return "" if _read_call_id(item) else "has no call_id"
+    if item["type"] != "message":
+        return ""
+    return find_field_fault(item, "role", str, "a text") or find_content_fault(item)
 
 
 class _Reader:

@@ -20,6 +20,8 @@ MAX_LINE_BYTES = 64 * MIB
 TOO_LARGE = f"files of more than {MAX_FILE_BYTES // MIB} MiB"
 UNSTORABLE = re.compile(rb"\\u(?:[dD][89a-fA-F]|0000)")
 NO_FILE = "names that are no file"
+MAX_NAMED = 1000  # broken lines that are named; all are counted
+MAX_REASON = 300  # characters
 
 REPLACED = "halves of surrogate pairs or NUL became U+FFFD"
 INTERIM = "texts between the calls of a turn"
@@ -33,6 +35,9 @@ class Call:
     name: str
     input: Any
     failed: bool = False
+
+    def __post_init__(self) -> None:
+        self.input = limit_depth(self.input)
 
 
 @dataclass
@@ -72,7 +77,8 @@ class Report:
     """What was read, what was left out and why, and what was broken."""
 
     skipped: Counter[str] = field(default_factory=Counter)
-    broken: list[tuple[str, int, str]] = field(default_factory=list)
+    broken: list[tuple[str, int, str]] = field(default_factory=list)  # the first MAX_NAMED
+    broken_count: int = 0
     replaced: list[tuple[str, int, str]] = field(default_factory=list)  # what came, but not as it was
     files: int = 0
     empty: bool = True  # no file held anything
@@ -83,7 +89,9 @@ class Report:
             self.skipped[reason] += count
 
     def breaks(self, file: Path, line: int, reason: str) -> None:
-        self.broken.append((str(file), line, reason))
+        self.broken_count += 1
+        if len(self.broken) < MAX_NAMED:
+            self.broken.append((str(file), line, reason[:MAX_REASON]))
 
     def replaces(self, file: Path, line: int) -> None:
         self.replaced.append((str(file), line, REPLACED))
@@ -110,8 +118,12 @@ def is_readable(file: Path, report: Report, max_bytes: float = MAX_FILE_BYTES) -
     return False
 
 
-def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file of JSON lines with their numbers; what is none is reported."""
+def lines(
+    file: Path, report: Report, find_fault: Callable[[dict[str, Any]], str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines with their numbers; what is none is reported, and one with a
+    fault, of which the rest may be good.
+    """
     if not is_readable(file, report):
         return
     with file.open("rb") as stream:
@@ -120,6 +132,8 @@ def lines(file: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             report.empty = False
             if (value := parse_object(raw, file, number, report)) is not None:
+                if fault := find_fault(value):
+                    report.breaks(file, number, fault)
                 yield number, value
 
 
@@ -143,7 +157,9 @@ def parse_object(raw: bytes, file: Path, number: int, report: Report) -> dict[st
             return make_storable_object(value, file, number, report) if UNSTORABLE.search(raw) else value
     except UnicodeDecodeError:
         reason = "is not UTF-8"
-    except (ValueError, RecursionError):
+    except RecursionError:
+        reason = "is nested too deeply"
+    except ValueError:
         too_long = len(raw) > MAX_LINE_BYTES
         reason = f"is longer than {MAX_LINE_BYTES // MIB} MiB" if too_long else "is not JSON"
     report.breaks(file, number, reason)

@@ -55,7 +55,7 @@ def import_from(run: Invocation, kind: str, path: str, since: int | None, dry_ru
     client = run.open_client(makes_store=not dry_run)
     counts, report = import_memory(client, kind, source, branch, dry_run, since)
     print_report(run, counts, report, branch, dry_run)
-    return 1 if report.broken else 0
+    return 1 if report.broken_count else 0
 
 
 def import_memory(
@@ -127,7 +127,7 @@ def print_report(run: Invocation, counts: Counts, report: Report, branch: str, d
         if count:
             answer[state][kind] = count
     answer["redacted"] = report.redacted
-    answer["skipped"] = dict(report.skipped)
+    answer["skipped"], answer["broken"] = dict(report.skipped), report.broken_count
     for name, found in (("errors", report.broken), ("replaced", report.replaced)):
         answer[name] = [{"file": file, "line": line, "reason": reason} for file, line, reason in found]
     run.show_line(answer, summarise(counts, branch, dry_run))
@@ -144,5 +144,7 @@ def summarise(counts: Counts, branch: str, dry_run: bool) -> str:
 def explain_report(report: Report) -> None:
     for file, line, reason in (*report.broken, *report.replaced):
         note(f"{file}:{line}: {reason}")
+    if more := report.broken_count - len(report.broken):
+        note(f"{more} more could not be read either.")
     for reason, count in report.skipped.most_common():
         note(f"left out: {count} {reason}")

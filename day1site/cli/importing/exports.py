@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 from conversations.capture.text_cleaning import strip_injected, strip_prompt
 from conversations.capture.transcripts import records
+from conversations.capture.transcripts.forms import find_content_fault, find_field_fault, name_kind
 from conversations.capture.transcripts.records import Dialogue, Report, Turn
 from day1site.cli.errors import CliError
 
 MAX_BYTES = 2 * 1024**3  # bytes of a file, unpacked
 CONVERSATIONS = re.compile(r"conversations(?:[-_]\d+)?\.json")  # a large export has several
+WORDS = ("text", "multimodal_text", "code", None)  # kinds of a message's content
 REPEATED = "conversations that are there twice"
 
 
@@ -27,6 +29,7 @@ def _read_chatgpt(item: "Item", report: Report) -> Dialogue | None:
     if not isinstance(mapping, dict):
         report.breaks(item.file, item.number, "is no conversation of ChatGPT: it has no mapping")
         return None
+    _report_faults(item, report, mapping, lambda node: _find_node_fault(node, mapping))
     uid = str(one.get("conversation_id") or one.get("id") or item.place)
     way = _way(mapping, one.get("current_node"))
     messages = [turn for node in way if (turn := _chatgpt_message(node, report))]
@@ -43,7 +46,7 @@ def _way(mapping: dict[str, Any], end: Any) -> list[dict[str, Any]]:
         end = ends[-1] if ends else None
     way: dict[Any, dict[str, Any]] = {}
     while isinstance(node := mapping.get(end), dict) and end not in way:
-        way[end] = node
+        way[end] = {**node, "#": end}
         end = node.get("parent")
     return list(way.values())[::-1]
 
@@ -61,13 +64,43 @@ def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
     parts = content.get("parts")
     found = [content.get("text"), *(parts if isinstance(parts, list) else [parts])]
     text = "\n".join(words for part in found if (words := _read_part(part)).strip())
-    if content.get("content_type") not in ("text", "multimodal_text", "code", None) or not text:
+    if content.get("content_type") not in WORDS or not text:
         report.skip("messages without words")
         return None
     model = str(metadata.get("model_slug") or "") if role == "assistant" else ""
     at = records.moment(message.get("create_time"))
     words = strip_prompt(text) if role == "user" else strip_injected(text)
-    return Turn(str(message.get("id") or node.get("id")), role, words, at, model)
+    return Turn(str(message.get("id") or node.get("id") or node["#"]), role, words, at, model)
+
+
+def _find_node_fault(node: Any, mapping: dict[str, Any]) -> str:
+    """Return why not all words of a node can be read; "" where they can, or where nobody speaks in it."""
+    if not isinstance(node, dict):
+        return f"is {name_kind(node)}"
+    parent = node.get("parent")
+    if parent is not None and not (isinstance(parent, str) and parent in mapping):
+        return "names a parent that is not there"
+    message = node.get("message")
+    if message is None:
+        return ""
+    return (
+        _find_message_fault(message) if isinstance(message, dict) else f"its message is {name_kind(message)}"
+    )
+
+
+def _find_message_fault(message: dict[str, Any]) -> str:
+    for name in ("author", "content"):
+        if fault := find_field_fault(message, name, dict, "an object"):
+            return fault
+    author, content = message["author"], message["content"]
+    if fault := find_field_fault(author, "role", str, "a text"):
+        return fault
+    is_spoken = author["role"] in ("user", "assistant") and content.get("content_type") in WORDS
+    if not is_spoken:
+        return ""
+    if content.get("text") is not None:
+        return find_field_fault(content, "text", str, "a text")
+    return find_content_fault(content, "parts", is_typed=False)
 
 
 def _read_part(part: Any) -> str:
@@ -85,14 +118,28 @@ def _read_claude(item: "Item", report: Report) -> Dialogue | None:
     if not isinstance(found, list):
         report.breaks(item.file, item.number, "is no conversation of Claude: it has no chat_messages")
         return None
+    _report_faults(item, report, dict(enumerate(found, 1)), _find_row_fault)
     uid = str(one.get("uuid") or item.place)
-    messages = [turn for row in found if (turn := _claude_message(row, report))]
+    turns = (_claude_message(row, f"{uid}#{number}", report) for number, row in enumerate(found, 1))
+    messages = [turn for turn in turns if turn]
     names = {"title": str(one.get("name") or ""), "summary": str(one.get("summary") or "")}
     return Dialogue(f"claude:{uid}"[:200], "claude", messages, **names) if messages else None
 
 
-def _claude_message(row: Any, report: Report) -> Turn | None:
-    if not isinstance(row, dict) or row.get("sender") not in ("human", "assistant"):
+def _find_row_fault(row: Any) -> str:
+    """Return why not all words of a message can be read; "" where they can."""
+    if not isinstance(row, dict):
+        return f"is {name_kind(row)}"
+    fault = find_field_fault(row, "sender", str, "a text")
+    content = find_content_fault(row) if row.get("content") is not None else ""
+    has_text = row.get("text") is not None or not row.get("content")
+    return fault or content or (find_field_fault(row, "text", str, "a text") if has_text else "")
+
+
+def _claude_message(row: Any, place: str, report: Report) -> Turn | None:
+    if not isinstance(row, dict):
+        return None
+    if row.get("sender") not in ("human", "assistant"):
         report.skip("words of the program")
         return None
     text = records.text_in(row.get("content"), "text") or str(row.get("text") or "")
@@ -105,7 +152,16 @@ def _claude_message(row: Any, report: Report) -> Turn | None:
     if not text:
         report.skip("messages without words")
         return None
-    return Turn(str(row.get("uuid")), role, text, records.moment(row.get("created_at")))
+    return Turn(str(row.get("uuid") or place), role, text, records.moment(row.get("created_at")))
+
+
+def _report_faults(
+    item: "Item", report: Report, messages: dict[Any, Any], find_fault: Callable[[Any], str]
+) -> None:
+    """Name the messages of a conversation of which not all can be read."""
+    for uid, message in messages.items():
+        if fault := find_fault(message):
+            report.breaks(item.file, item.number, f"message {str(uid)[:100]}: {fault}")
 
 
 # ---- the files -------------------------------------------------------------------------------------
@@ -127,8 +183,9 @@ def _read_all(
     seen: set[str] = set()
     for item in _list_items(path, report):
         try:
-            found = read(item, report)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            storable = records.make_storable_object(item.value, item.file, item.number, report)
+            found = read(item._replace(value=storable), report)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             report.breaks(item.file, item.number, f"cannot be read as a conversation: {error}")
             continue
         if found and found.session in seen:
@@ -155,10 +212,13 @@ def _list_items(path: Path, report: Report) -> Iterator[Item]:
         report.empty = report.empty and not raw.strip()
         if isinstance(found, dict):
             found = found.get("conversations", [found])
-        for number, one in enumerate(found if isinstance(found, list) else [], 1):
+        if not isinstance(found, list):
+            report.breaks(file, 0, f"is no list of conversations, but {name_kind(found)}")
+            continue
+        for number, one in enumerate(found, 1):
             place += 1
             if isinstance(one, dict):
-                yield Item(file, number, place, records.make_storable_object(one, file, number, report))
+                yield Item(file, number, place, one)
             else:
                 report.breaks(file, number, "is no JSON object")
 

@@ -19,6 +19,12 @@ from conversations.capture.text_cleaning import (
     strip_prompt,
 )
 from conversations.capture.transcripts import records
+from conversations.capture.transcripts.forms import (
+    find_content_fault,
+    find_field_fault,
+    find_first,
+    name_kind,
+)
 from conversations.capture.transcripts.records import Call, Dialogue, Report, Turn
 from day1site.cli.importing.writer import OVER, ago
 
@@ -60,6 +66,43 @@ def read(path: Path, report: Report) -> Iterator[Dialogue]:
     for session in sessions.values():
         if messages := _Turns(session, report).build():
             yield Dialogue(session.key, AGENT, messages, title=session.title, path=session.folder)
+
+
+def find_fault(record: dict[str, Any]) -> str:
+    """Return why not all of a record can be read; "" where it can, or where nobody speaks in it."""
+    for name, kind, named in (("$rewindTo", str, "a text"), ("$set", dict, "an object")):
+        if name in record:
+            return find_field_fault(record, name, kind, named)
+    if "type" in record:
+        return _find_message_fault(record)
+    if any(name.startswith("$") for name in record):
+        return ""
+    messages = record.get("messages", [])
+    if not isinstance(messages, list):
+        return f"its messages are {name_kind(messages)}"
+    return find_field_fault(record, "sessionId", str, "a text") or find_first(
+        "message", messages, _find_message_fault
+    )
+
+
+def _find_message_fault(record: Any) -> str:
+    if not isinstance(record, dict):
+        return f"is {name_kind(record)}"
+    if fault := find_field_fault(record, "type", str, "a text"):
+        return fault
+    if record["type"] not in ("user", "gemini"):
+        return ""
+    calls = record.get("toolCalls") or []
+    if not isinstance(calls, list):
+        return f"its toolCalls are {name_kind(calls)}"
+    has_words = "content" in record or not calls
+    fault = find_field_fault(record, "id", str, "a text") or find_first("call", calls, _find_call_fault)
+    return fault or (find_content_fault(record, is_typed=False) if has_words else "")
+
+
+def _find_call_fault(call: Any) -> str:
+    is_call = isinstance(call, dict)
+    return find_field_fault(call, "status", str, "a text") if is_call else f"is {name_kind(call)}"
 
 
 # ---- the files ---------------------------------------------------------------------------------------
@@ -137,13 +180,15 @@ def _is_context(record: dict[str, Any]) -> bool:
 def _records(path: Path, report: Report) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records of a file, in whichever form it is."""
     if path.suffix != ".json":
-        yield from records.lines(path, report)
+        yield from records.lines(path, report, find_fault)
     elif records.is_readable(path, report):
         with path.open("rb") as stream:
             raw = stream.read(records.MAX_LINE_BYTES + 1)
         if raw.strip():
             report.empty = False
             whole = records.parse_object(raw, path, 1, report)
+            if whole is not None and (fault := find_fault(whole)):
+                report.breaks(path, 1, fault)
             yield from [] if whole is None else [(1, whole)]
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_output, strip_prompt
 from conversations.capture.transcripts import records
+from conversations.capture.transcripts.forms import find_field_fault
 from conversations.capture.transcripts.records import Call, Dialogue, Report, Turn
 from day1site.cli.importing.writer import OVER, ago
 from memory.texts import clean_value
@@ -76,6 +77,8 @@ class _Database:
         for uid, message, data in self._rows(link, PARTS, session):
             if message in messages:
                 messages[message]["parts"].append({**data, "id": uid})
+            else:
+                self._break(uid, "belongs to no message that can be read")
         first = _parse(revert).get("messageID") if revert else None
         kept = [one for one in messages.values() if not isinstance(first, str) or one["id"] < first]
         self.report.skip("messages that were taken back", len(messages) - len(kept))
@@ -84,10 +87,24 @@ class _Database:
     def _rows(self, link: sqlite3.Connection, query: str, session: str) -> Iterator[tuple[Any, ...]]:
         """Yield rows whose data is a JSON object."""
         for *ids, data in link.execute(query, [session]):
-            if value := _parse(data):
+            value = _parse(data)
+            if fault := find_fault(value) if value else "holds no JSON object":
+                self._break(ids[0], fault)
+            if value:
                 yield *ids, value
-            else:
-                self.report.breaks(self.file, 0, f"the row {ids[0]} holds no JSON object")
+
+    def _break(self, uid: Any, fault: str) -> None:
+        self.report.breaks(self.file, 0, f"the row {str(uid)[:100]}: {fault}")
+
+
+def find_fault(data: Record) -> str:
+    """Return why not all of a message or a part can be read; "" where it can, or where nobody speaks."""
+    if "role" in data:
+        return find_field_fault(data, "role", str, "a text")
+    if fault := find_field_fault(data, "type", str, "a text"):
+        return fault
+    needed = {"text": ("text", str, "a text"), "tool": ("state", dict, "an object")}.get(data["type"])
+    return find_field_fault(data, *needed) if needed else ""
 
 
 def _parse(data: Any) -> Record:
