@@ -20,8 +20,11 @@ CLIENT = query("client", TEXT, "The program that sends them, such as claude-code
 PARAMETERS = frozenset({"branch", "branch_name", "client"})
 ANSWER = (
     "An empty body, or what the program reads: {hookSpecificOutput: {hookEventName, additionalContext}}, "
-    "for Cursor {additional_context}."
+    "for Cursor {additional_context}. Of a list, and of a part of a transcript: {left_out_count, left_out: "
+    "[{event, record, reason}]} where something says nothing for its form, the first 100 of them. The header "
+    "Day1-Left-Out has the first reason."
 )
+LEFT_OUT = "Day1-Left-Out"  # header: the reason of the first one
 ingest_engine = IngestEngine()
 
 
@@ -48,11 +51,20 @@ class IngestViewSet(Resource):
             raise Invalid("The body must be an event, which is an object, or a list of events.")
         where: dict[str, Any] = {"actor": get_request_actor(request), "branch_name": branch, "client": client}
         try:
-            return Response(ingest_engine.ingest(events=events, answered=not many, **where))
+            answer = ingest_engine.ingest(events=events, answered=not many, **where)
+            return respond(answer, ingest_engine.find_left_out(events=events, client=client), many)
         except QuotaExceeded as full:
             if not many and (answer := ingest_engine.read_answer(event=request.data, **where)):
                 full.answer = answer
             raise
+
+
+def respond(answer: Any, left_out: dict[str, Any] | None, many: bool) -> Response:
+    """Respond with what was left out: in a header alone where a program reads the body."""
+    if left_out is None:
+        return Response(answer)
+    is_own = many or "record" in left_out["left_out"][0]
+    return Response(left_out if is_own else answer, headers={LEFT_OUT: left_out["left_out"][0]["reason"]})
 
 
 def parse_query(request: Request) -> tuple[str, str]:

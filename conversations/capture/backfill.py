@@ -15,6 +15,7 @@ from conversations.capture.events import HookEvent, clean_id, clean_text
 from conversations.capture.rows import EventRows, get_event_actor
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle, strip_answer, strip_prompt
 from conversations.capture.transcripts import claude_code, codex
+from conversations.capture.transcripts.forms import name_kind
 from conversations.capture.transcripts.records import Turn
 from conversations.engines.messages import MessageEngine, Neighbour
 from conversations.models import Conversation, Message
@@ -32,6 +33,7 @@ READERS: dict[str, Callable[..., list[Turn]]] = {
     "claude-code": claude_code.read_part,
     "codex": codex.read_part,
 }
+FAULTS = {"claude-code": claude_code.find_fault, "codex": codex.find_fault}
 MAX_TURNS = 500  # in one commit
 SKEW = timedelta(days=1)  # between the clocks of a client and of the server
 SAME_TIME = timedelta(minutes=10)  # within which equal texts are one, where the prompt is not known
@@ -94,6 +96,15 @@ def read_turns(event: HookEvent) -> list[Turn]:
 def _read_text(turn: Turn) -> str:
     strip = strip_prompt if turn.role == Role.USER else strip_answer
     return strip(clean_text(turn.content))
+
+
+def find_record_faults(event: HookEvent) -> Iterator[tuple[int, str]]:
+    """Yield number and fault of the records of a transcript's part of which not all can be read."""
+    find_fault = FAULTS.get(event.client, lambda record: "")
+    for number, record in enumerate(event.records, 1):
+        fault = find_fault(record) if isinstance(record, dict) else f"is {name_kind(record)}, not an object"
+        if fault:
+            yield number, fault
 
 
 class StoredSession:

@@ -1,6 +1,6 @@
 """Ingestion of hook events: they become sessions, messages and observations."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -10,8 +10,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from conversations.capture.backfill import fill_gaps, has_gaps, read_batches
-from conversations.capture.events import STARTS, HookEvent, clean_text, read_event
+from conversations.capture.backfill import fill_gaps, find_record_faults, has_gaps, read_batches
+from conversations.capture.events import STARTS, HookEvent, clean_text, find_event_fault, read_event
 from conversations.capture.rows import EventRows, get_event_actor, get_project_path
 from conversations.capture.text_cleaning import cut_middle
 from conversations.capture.transcripts.records import Turn
@@ -40,6 +40,7 @@ from memory.models.nodes import next_rid
 from memory.texts import OWN_SUMMARY, summarise_session
 
 MAX_EVENTS = 1000
+MAX_NAMED = 100  # of what is left out
 MAX_SUMMARY_BYTES = 16384  # of a program's own summary
 SURFACE = "hook"
 # Programs that call the hook of a compaction before every request of their model.
@@ -84,6 +85,13 @@ class IngestEngine:
                 _fill_session(event, actor, branch_name)
         return answer
 
+    def find_left_out(self, *, events: Sequence[Any], client: str = "") -> dict[str, Any] | None:
+        """Return how many events and records of transcripts say nothing for their form, and the first 100
+        with the reason; None where there is none.
+        """
+        found = list(_find_faults(events, client))
+        return {"left_out_count": len(found), "left_out": found[:MAX_NAMED]} if found else None
+
     def read_answer(
         self, *, event: Any, actor: Actor, branch_name: str, client: str
     ) -> dict[str, Any] | None:
@@ -122,6 +130,15 @@ class IngestEngine:
         if not answered or not events or events[-1].name not in STARTS:
             return None
         return _format_answer(events[-1], _load_context(events[-1], actor, branch_name))
+
+
+def _find_faults(events: Sequence[Any], client: str) -> Iterator[dict[str, Any]]:
+    for number, raw in enumerate(events, 1):
+        if fault := find_event_fault(raw):
+            yield {"event": number, "reason": fault}
+        elif "records" in raw and (event := read_event(raw, client)) and event.name == "Transcript":
+            for place, reason in find_record_faults(event):
+                yield {"event": number, "record": place, "reason": reason}
 
 
 def _record_new(events: Iterable[HookEvent], actor: Actor) -> list[HookEvent]:

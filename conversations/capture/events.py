@@ -12,6 +12,7 @@ from typing import Any
 
 from conversations.capture import text_cleaning
 from conversations.capture.text_cleaning import parse_json
+from conversations.capture.transcripts.forms import name_kind
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.support.validation import without_secrets
 from memory.redaction import limit_depth
@@ -138,7 +139,7 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
     added: Mapping[str, Any] = raw[OWN_FIELDS] if isinstance(raw.get(OWN_FIELDS), Mapping) else {}
     values = {name: as_text(_get_first(raw, words)) for name, words in FIELD_NAMES.items()}
     spelled = values.pop("name")
-    name = EVENT_NAMES.get(spelled.casefold().replace("_", "").replace("-", ""))
+    name = EVENT_NAMES.get(_normalise_name(spelled))
     stated = as_text(added.get("client")) or client
     if name is None or not values["session"].strip() or _is_compaction(name, raw, stated):
         return None
@@ -161,6 +162,22 @@ def read_event(raw: Any, client: str = "") -> HookEvent | None:
         records=_as_list(raw.get("records")),
         **values,
     )
+
+
+def find_event_fault(raw: Any) -> str:
+    """Return why an event says nothing, though it is none that is left out by its name; "" where it does."""
+    if not isinstance(raw, Mapping):
+        return f"is {name_kind(raw)}, not an event"
+    spelled = _get_first(raw, FIELD_NAMES["name"])
+    if not isinstance(spelled, str):
+        return "has no name of an event"
+    is_known = _normalise_name(spelled) in EVENT_NAMES
+    has_session = bool(as_text(_get_first(raw, FIELD_NAMES["session"])).strip())
+    return "has no session" if is_known and not has_session else ""
+
+
+def _normalise_name(spelled: str) -> str:
+    return spelled.casefold().replace("_", "").replace("-", "")
 
 
 def clean_text(value: Any) -> Any:

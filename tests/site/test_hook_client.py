@@ -265,8 +265,18 @@ class Failing(BaseHTTPRequestHandler):
         if not failed:
             self.server.taken += [one["text"] for one in as_list(json.loads(body))]
         refusal = b'{"code":"quota_exceeded"}' if self.server.full else b""
-        self.send_response(403 if refusal else 500 if failed else 200)
+        events = json.loads(body)
+        left_out = [
+            {"event": number, "reason": "no session"}
+            for number, one in enumerate(as_list(events), 1)
+            if one["text"] == "formless"
+        ]
+        if left_out and isinstance(events, list):
+            refusal = json.dumps({"left_out": left_out}).encode()
+        self.send_response(403 if self.server.full else 500 if failed else 200)
         self.send_header("Content-Length", str(len(refusal)))
+        if left_out:
+            self.send_header("Day1-Left-Out", "no session")
         self.end_headers()
         self.wfile.write(refusal)
 
@@ -307,6 +317,15 @@ def test_what_the_server_fails_at_does_not_block_what_follows(client, failing):
     assert client.lines() == []
     deliver(client, failing, "three")
     assert failing.taken == ["one", "two", "three"]
+
+
+def test_what_the_server_leaves_out_for_its_form_is_set_aside(client, failing):
+    deliver(client, failing, "one", "formless", "two")
+    deliver(client, failing, "formless")
+    assert client.lines("refused.jsonl") == [b'{"text": "formless"}'] * 2
+    deliver(client, failing, "poison", "formless", "three")
+    assert client.lines("refused.jsonl")[2:] == [b'{"text": "formless"}', b'{"text": "poison"}']
+    assert client.lines() == []
 
 
 def test_alone_it_waits_until_another_shows_that_it_is_the_reason(client, failing):

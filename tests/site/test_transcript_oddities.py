@@ -63,6 +63,32 @@ def test_ids_that_are_no_text_leave_the_rest_of_a_part(api: Any, odd: Any) -> No
     assert said(api) == [*SAID, ("assistant", "It is there.")]
 
 
+def test_what_says_nothing_for_its_form_is_named(api: Any) -> None:
+    odd = [None, {"hook_event_name": 42}, {"hook_event_name": "Stop"}, {"hook_event_name": "Later"}]
+    spoken = written(talk())
+    spoken["records"] += [42, {"type": "user", "uuid": "x", "message": None}]
+    left_out = [
+        {"event": 1, "reason": "is null, not an event"},
+        {"event": 2, "reason": "has no name of an event"},
+        {"event": 3, "reason": "has no session"},
+    ]
+    records = [
+        {"record": len(spoken["records"]) - 1, "reason": "is a number, not an object"},
+        {"record": len(spoken["records"]), "reason": "its message is null, not an object"},
+    ]
+    answer = api.post("/ingest/hook", [*odd, spoken])
+    expected = [*left_out, *({"event": 5, **one} for one in records)]
+    assert (answer.json(), answer["Day1-Left-Out"]) == (
+        {"left_out_count": 5, "left_out": expected},
+        "is null, not an event",
+    )
+    assert said(api) == SAID
+    assert api.post("/ingest/hook", spoken).json()["left_out"] == [{"event": 1, **one} for one in records]
+    alone = api.post("/ingest/hook", odd[2])
+    assert (alone.content, alone["Day1-Left-Out"]) == (b"", "has no session")
+    assert "Day1-Left-Out" not in api.post("/ingest/hook", odd[3])
+
+
 @pytest.mark.parametrize("odd", [["t9"], {"id": "t9"}])
 def test_ids_in_a_rollout_that_are_no_text_leave_the_rest_of_a_part(api: Any, odd: Any) -> None:
     rollout = [item(1, "event_msg", type="user_message", message="Go."), ran(2, odd, "ls", 0, "till.py")]

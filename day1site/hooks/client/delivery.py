@@ -87,6 +87,8 @@ class Sender:
             transcripts = self.load_transcripts(self.spool, self.settings)
             is_taken = transcripts.send_next(self.server)
             self.part_bytes += transcripts.sent_bytes
+            for note in transcripts.lost:
+                self.set_aside("refused.jsonl", note)
             with self.lock(self.spool.path("transcripts.lock")):
                 # Events may have named transcripts meanwhile.
                 self.load_transcripts(self.spool, self.settings).keep_sent(transcripts.sent)
@@ -114,7 +116,8 @@ class Sender:
         else:
             status = self._send(good)
         if status == 200 or status in REFUSED:
-            if status != 200:  # only a single event is refused for good
+            if status != 200 or (len(good) == 1 and self.server.left_out):
+                # Only a single event is refused for good.
                 self.set_aside("refused.jsonl", good[0].encode())
             self.spool.set_delivered(offset)
             self._note_transcripts(event for _, event in parsed)
@@ -125,9 +128,13 @@ class Sender:
         """Send several as one; when they are refused, one by one."""
         if not good:
             return 200
-        status, _ = self.server.post(f"[{','.join(good)}]") if len(good) > 1 else self.server.post(good[0])
-        if len(good) > 1 and (status in REFUSED or status == FAILED):
+        if len(good) == 1:
+            return self.server.post(good[0])[0]
+        status, body = self.server.post(f"[{','.join(good)}]")
+        if status in REFUSED or status == FAILED:
             return self._send_each(good)
+        for number in self.server.find_left_out(body):
+            self.set_aside("refused.jsonl", good[number - 1].encode())
         return status
 
     def _send_each(self, good):
@@ -139,7 +146,7 @@ class Sender:
         failed, taken = [], False
         for text in good:
             status, _ = self.server.post(text)
-            if status in REFUSED:
+            if status in REFUSED or self.server.left_out:
                 self.set_aside("refused.jsonl", text.encode())
             elif status == FAILED:
                 failed.append(text)
@@ -287,6 +294,7 @@ class Server:
         self.key = settings.get("key") or os.environ.get("DAY1_KEY", "")
         self.branch, self.until = settings.get("branch") or "main", patience
         self.connection = None
+        self.left_out = ""  # why the last event, or one of the last, says nothing
         self.is_full = False  # whether the last refusal was for the quota of the project
 
     def post(self, text):
@@ -299,6 +307,13 @@ class Server:
                 if again or not known:
                     return 0, b""
         return 0, b""
+
+    def find_left_out(self, body):
+        """Return the numbers of the events in a list that say nothing."""
+        try:
+            return [one["event"] for one in json.loads(body)["left_out"]] if self.left_out else []
+        except (ValueError, KeyError, TypeError):
+            return []
 
     def is_awake(self):
         """Return whether the server gives any answer in time, or nobody is there to wait for."""
@@ -328,6 +343,7 @@ class Server:
             self.connection.request("POST", path, text.encode("utf-8", "replace"), headers)
             reply = self.connection.getresponse()
             body = reply.read(MIB)
+            self.left_out = reply.getheader("Day1-Left-Out") or ""
             self.is_full = reply.status == 403 and FULL in body
             return reply.status, body
         except BaseException:

@@ -36,6 +36,7 @@ class Transcripts:
     def __init__(self, spool, settings):
         self.file, self.changed = spool.path("transcripts.json"), False
         self.sent, self.sent_bytes = {}, 0
+        self.lost: list = []  # of what was sent: lines that could not be read, what the server left out
         allowed = settings.get("transcripts", os.environ.get("DAY1_TRANSCRIPTS", ""))
         self.is_off = allowed is False or str(allowed).strip().lower() in OFF
         self.known = {} if self.is_off else self._load()
@@ -159,10 +160,17 @@ class Transcripts:
         """Send the new part of one; a server that refuses it, or fails at it, does not get it again."""
         part = Part(path, one, max(one["since"], self.since))
         for event in make_events(one, part.records):
-            status, _ = server.post(event)
+            status, body = server.post(event)
             self.sent_bytes += len(event)
+            if server.left_out:
+                self.lost.append(b'{"transcript":%b,"answer":%b}' % (json.dumps(path).encode(), body))
             if status not in (200, 400, 413, 500):
                 return False
+        self.lost += [
+            json.dumps({"transcript": path, "byte": place, "bytes": size}).encode()
+            for place, size in part.unreadable
+            if place < part.offset
+        ]
         seen = max(one["seen"], part.changed_at)
         self.sent[path] = {**one, "offset": part.offset, "size": part.size, "seen": seen}
         return True
@@ -203,6 +211,7 @@ class Part:
 
     def __init__(self, path, one, since):
         self.records: list = []
+        self.unreadable: list = []  # place and length of lines
         self.offset, self.size, self.changed_at = one["offset"], one["size"], 0.0
         self.is_open, self.is_whole, self.begin = False, True, one["offset"]
         self.until, self.since = format_time(one["due"]), format_time(since)
@@ -232,6 +241,8 @@ class Part:
             if state == "prompt":
                 self.begin = place
             self.is_open = state != "answer" if state else self.is_open
+            if not record and line.strip():
+                self.unreadable.append((place, len(line)))
             if record and at >= self.since:
                 self.records.append(record if is_codex else shorten_record(record))
             place += len(line)
