@@ -12,10 +12,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.capture.events import HookEvent, clean_id, clean_text
+from conversations.capture.record_forms import name_kind
 from conversations.capture.rows import EventRows, get_event_actor
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle, strip_answer, strip_prompt
 from conversations.capture.transcripts import claude_code, codex
-from conversations.capture.transcripts.forms import name_kind
 from conversations.capture.transcripts.records import Turn
 from conversations.engines.messages import MessageEngine, Neighbour
 from conversations.models import Conversation, Message

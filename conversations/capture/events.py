@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from conversations.capture import text_cleaning
+from conversations.capture.record_forms import name_kind
 from conversations.capture.text_cleaning import parse_json
-from conversations.capture.transcripts.forms import name_kind
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.support.validation import without_secrets
 from memory.redaction import limit_depth

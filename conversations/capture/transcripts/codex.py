@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from conversations.capture.record_forms import find_content_fault, find_field_fault
 from conversations.capture.text_cleaning import (
     clean,
     is_own_call,
@@ -14,7 +15,6 @@ from conversations.capture.text_cleaning import (
     strip_injected,
     strip_prompt,
 )
-from conversations.capture.transcripts.forms import find_content_fault, find_field_fault
 from conversations.capture.transcripts.records import (
     Call,
     Dialogue,

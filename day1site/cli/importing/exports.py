@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conversations.capture.record_forms import find_content_fault, find_field_fault, name_kind
 from conversations.capture.text_cleaning import strip_injected, strip_prompt
 from conversations.capture.transcripts import records
-from conversations.capture.transcripts.forms import find_content_fault, find_field_fault, name_kind
 from conversations.capture.transcripts.records import Dialogue, Report, Turn
 from day1site.cli.errors import CliError
 

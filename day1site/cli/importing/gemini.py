@@ -11,6 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conversations.capture.record_forms import (
+    find_content_fault,
+    find_field_fault,
+    find_first,
+    name_kind,
+)
 from conversations.capture.text_cleaning import (
     find_exit_code,
     is_own_call,
@@ -19,12 +25,6 @@ from conversations.capture.text_cleaning import (
     strip_prompt,
 )
 from conversations.capture.transcripts import records
-from conversations.capture.transcripts.forms import (
-    find_content_fault,
-    find_field_fault,
-    find_first,
-    name_kind,
-)
 from conversations.capture.transcripts.records import Call, Dialogue, Report, Turn
 from day1site.cli.importing.writer import OVER, ago
 

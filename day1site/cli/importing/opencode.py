@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from conversations.capture.record_forms import find_field_fault
 from conversations.capture.text_cleaning import is_own_call, strip_injected, strip_output, strip_prompt
 from conversations.capture.transcripts import records
-from conversations.capture.transcripts.forms import find_field_fault
 from conversations.capture.transcripts.records import Call, Dialogue, Report, Turn
 from day1site.cli.importing.writer import OVER, ago
 from memory.texts import clean_value
