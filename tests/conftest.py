@@ -17,7 +17,7 @@ from django.db.models.signals import post_migrate
 
 from memory.actors import Actor, local_actor
 from memory.clock import clock
-from memory.db.backend import get_features, get_store_copies
+from memory.db.backend import get_backend, get_features, get_store_copies
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
@@ -143,10 +143,11 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_left_over() -> Iterator[None]:
-    """Reset ids of a rolled back database or an advanced clock, and drop unwritten values."""
+    """Reset ids of a rolled back database, an advanced clock, unwritten values and a mark of damage."""
     clock.restart(time.time_ns)  # time_machine, which may stop it, does not stop the other one
     next_rid.drop_leases()
     forget_known()
+    get_backend().clear_damage()  # else one test fails all that follow
     new_uuid.restart_ids()
     ContentType.objects.clear_cache()
     yield

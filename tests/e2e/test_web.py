@@ -121,7 +121,8 @@ def test_the_palette_holds_the_choices_of_the_readers_menu(open_page: Any, serve
         expect(options).to_have_count(names)
         page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
-    page.locator("[role=combobox]").fill("colours: dark")
+    with page.expect_response("**/palette?q=*"):  # a search that the click would break off
+        page.locator("[role=combobox]").fill("colours: dark")
     expect(options).to_have_count(1)
     options.click()
     expect(page.locator("html[data-theme=dark]")).to_have_count(1)

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth import get_user_model
-from django.db import connection, reset_queries
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
@@ -32,6 +30,7 @@ from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import IllegalTransition
 from memory.models import Fact, Membership, Project, RecallLog
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, LINKS, BRANCHES = FactEngine(), LinkEngine(), BranchManager()
@@ -207,14 +206,6 @@ def queries_of(client: Client, name: str, path: str, expected: int = 0) -> int:
     if count_queries(client, path) == expected:  # this fills the caches
         return expected
     return count_queries(client, path)
-
-
-def count_queries(client: Client, path: str) -> int:
-    buffer.flush()
-    reset_queries()  # a full log would count none
-    with CaptureQueriesContext(connection) as queries:
-        assert client.get(path).status_code == 200, path
-    return len(queries)
 
 
 @pytest.mark.slow

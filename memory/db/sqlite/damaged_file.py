@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +27,7 @@ from memory.db.sqlite.store_mark import measure_log
 BATCH_SIZE = 500
 USUAL_PAGE_BYTES = 4096
 REPLACED = "\ufffd"  # in the place of bytes that are no UTF-8
+FILL, FILL_BYTES = b"\xff", 2**20
 
 Row = tuple[Any, ...]
 
@@ -61,13 +62,21 @@ def open_damaged(path: Path, folder: Path) -> Iterator["DamagedFile"]:
         if log.exists():
             shutil.copyfile(log, f"{draft}-wal")
             put_log_into_file(draft)
-        if header is not None and os.stat(draft).st_size < header.file_bytes:
-            os.truncate(draft, header.file_bytes)
+        missing = header.file_bytes - os.stat(draft).st_size if header is not None else 0
+        fill_end(draft, missing)
         with read_file(draft) as damaged:
+            damaged.is_cut = missing > 0
             yield damaged
     finally:
         for file in draft.parent.glob(f"{draft.name}*"):
             file.unlink()
+
+
+def fill_end(path: Path, missing: int) -> None:
+    """Fill what is missing at the end of a copy with bytes that no text has, so that it is told from one."""
+    with path.open("ab") as file:
+        for start in range(0, missing, FILL_BYTES):
+            file.write(FILL * min(FILL_BYTES, missing - start))
 
 
 def put_log_into_file(path: Path) -> None:
@@ -88,6 +97,8 @@ def read_file(path: Path) -> Iterator["DamagedFile"]:
 
 class DamagedFile:
     """A damaged file, table by table."""
+
+    is_cut = False  # its end is missing, and filled
 
     def __init__(self, database: sqlite3.Connection, pages: PageFile) -> None:
         self.database, self.pages = database, pages
@@ -123,10 +134,18 @@ class DamagedFile:
     def read_table(self, read: TableRead, columns: Sequence[str]) -> Iterator[list[Row]]:
         """Yield the rows of a table in batches, as far as they can be read, and note what was lost."""
         reader = TableReader(self.database, read, columns)
-        for rows in chain(reader.read_all(), self._find_lost(reader, columns)):
+        read_rows = self._leave_out_cut(reader.read_all(), read)
+        for rows in chain(read_rows, self._find_lost(reader, columns)):
             read.rows += len(rows)
             read.mended += count_mended(rows)
             yield rows
+
+    def _leave_out_cut(self, batches: Iterator[list[Row]], read: TableRead) -> Iterator[list[Row]]:
+        """Yield rows without their ids; those whose rest stood on pages that are missing are lost."""
+        for rows in batches:
+            cut = [row[0] for row in rows if self.is_cut and is_cut(row)]
+            read.lost += cut
+            yield [row[1:] for row in rows if row[0] not in cut]
 
     def _find_lost(self, reader: "TableReader", columns: Sequence[str]) -> Iterator[list[Row]]:
         """Yield lost rows that stand on some page all the same, each proven by an index of the table."""
@@ -136,7 +155,8 @@ class DamagedFile:
         found: dict[int, Row] = {}
         for raw in self.pages.find_rows(expected):
             row = name_values(table.columns, table.alias, raw)
-            if row is not None and row.items() >= expected[raw.rowid]:
+            is_proven = row is not None and row.items() >= expected[raw.rowid]
+            if is_proven and not (self.is_cut and is_cut(row.values())):
                 found[raw.rowid] = tuple(row[column] for column in columns)
         read.lost = [rowid for rowid in read.lost if rowid not in found]
         yield from map(list, batched(list(found.values()), BATCH_SIZE))
@@ -174,7 +194,11 @@ class RawDamagedFile(DamagedFile):
         for raw in self.raw.read_rows(read.name):
             if raw is None:
                 read.gaps.append((last, None))
-            elif (row := name_values(table.columns, table.alias, raw)) is not None:
+            elif (row := name_values(table.columns, table.alias, raw)) is None:
+                continue
+            elif self.is_cut and is_cut(row.values()):
+                read.lost.append(raw.rowid)
+            else:
                 yield tuple(row[column] for column in columns)
                 last = raw.rowid
 
@@ -195,7 +219,7 @@ class TableReader:
         while True:
             rows, is_whole = self._read_after(last)
             if rows:
-                yield [row[1:] for row in rows]
+                yield rows
                 last = rows[-1][0]
             if is_whole and not rows:
                 return
@@ -205,7 +229,7 @@ class TableReader:
                     return
                 if (row := self._find_next(last)) is None:
                     return
-                yield [row[1:]]
+                yield [row]
                 last = row[0]
 
     def _read_after(self, last: int | None) -> tuple[list[Row], bool]:
@@ -251,7 +275,7 @@ class TableReader:
         )
         if kept := [row for row in reversed(rows) if last is None or row[0] > last]:
             first = kept[0][0]
-            yield [row[1:] for row in kept]
+            yield kept
         self.read.gaps.append((last, first))
 
 
@@ -267,6 +291,15 @@ def leave_out_full_text(tables: dict[str, list[str]]) -> dict[str, list[str]]:
 def count_mended(rows: Sequence[Row]) -> int:
     """Count the rows with bytes that are no text."""
     return sum(any(isinstance(value, str) and REPLACED in value for value in row) for row in rows)
+
+
+def is_cut(values: Iterable[Any]) -> bool:
+    """Return whether the end of a text or of bytes is the filling of a file whose own end is missing."""
+    return any(
+        value.endswith(REPLACED if isinstance(value, str) else FILL * 4)
+        for value in values
+        if isinstance(value, str | bytes)
+    )
 
 
 def batched(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:

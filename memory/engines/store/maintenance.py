@@ -14,6 +14,7 @@ from memory.db.damage import permit_writes
 from memory.db.indexes import full_text_index
 from memory.db.store_copies import CopyFailed
 from memory.engines.support.batches import Progress, ignore_progress
+from memory.engines.support.readable_rows import read_rows
 from memory.engines.versions.pinned_versions import Points, fork_points, is_pinned, text_models
 from memory.exceptions import Conflict, Exists, StoreDamaged
 from memory.models import OPEN, BranchedModel
@@ -85,14 +86,15 @@ class MaintenanceEngine:
 
 
 def reindex_model(model: type[BranchedModel], tell: Progress) -> int:
+    """Make the rows of a model's index anew. A version that cannot be read has none; the check names it."""
     rows, last, seen, count = model._base_manager.order_by("rid"), -1, 0, 0
     with transaction.atomic(savepoint=False):
         total, points = rows.count(), fork_points()
         get_index().clear_model(model)
         tell(0, total)
-        while batch := list(rows.filter(rid__gt=last)[:BATCH_SIZE]):
-            last, seen = batch[-1].rid, seen + len(batch)
-            count += index_rows(batch, points)
+        while keys := list(rows.filter(rid__gt=last).values_list("rid", flat=True)[:BATCH_SIZE]):
+            last, seen = keys[-1], seen + len(keys)
+            count += index_rows(read_rows(rows, keys)[0], points)
             tell(seen, total)
     return count
 

@@ -108,5 +108,5 @@ def overwrite_page(name: str, kind: str = "leaf") -> Damage:
     return overwrite
 
 
-def truncate(path: Path) -> None:
-    os.truncate(path, path.stat().st_size // PAGE_BYTES * 3 // 4 * PAGE_BYTES)
+def truncate(path: Path, share: float = 0.75) -> None:
+    os.truncate(path, int(path.stat().st_size // PAGE_BYTES * share) * PAGE_BYTES)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def salvage(whole: Path, tmp_path: Path) -> Salvaging:
             found = SalvageEngine().salvage_file(source, lambda done, total: None)
             assert found.check.count_problems() == CheckEngine().check_store().count_problems()
         assert source.read_bytes() == before
-        assert sorted(file.name for file in tmp_path.glob("*damaged*") if file != source) in (
+        assert sorted(file.name for file in tmp_path.glob("damaged*") if file != source) in (
             [],
             ["damaged.sqlite3-shm", "damaged.sqlite3-wal"],
         )
@@ -83,8 +84,10 @@ def test_rows_are_found_on_their_pages_where_the_way_to_them_is_gone(salvage: Sa
     assert (found.is_whole, tables(found), problems) == (True, {}, set())
 
 
-def test_the_end_of_a_file_that_is_gone(salvage: Salvaging, whole: Path) -> None:
-    found, _ = salvage(damaging.truncate)
+@pytest.mark.parametrize("share", [0.75, 0.875, 0.925, 0.95])
+def test_the_end_of_a_file_that_is_gone(salvage: Salvaging, whole: Path, share: float) -> None:
+    found, problems = salvage(partial(damaging.truncate, share=share))
+    assert not problems & {"changed_content", "check_stopped", "unreadable_rows"}
     with closing(sqlite3.connect(whole)) as before:
         for table in found.tables:
             (rows,) = before.execute(f'SELECT count(*) FROM "{table.name}"').fetchone()
@@ -166,3 +169,9 @@ def test_on_the_command_line(whole: Path, tmp_path: Path) -> None:
     assert {problem["name"] for problem in answer["check"]["problems"]} == {"missing_version"}
     again = subprocess.run(command, **options)
     assert (again.returncode, again.stdout, again.stderr[:8]) == (1, "", "exists: ")
+
+
+def test_a_row_that_no_model_can_load_is_kept_without_words(salvage: Salvaging) -> None:
+    change = "UPDATE memory_fact SET tags = '{' WHERE rid = (SELECT min(rid) FROM memory_fact)"
+    found, problems = salvage(run_sql(change))
+    assert (tables(found), problems) == ({}, {"unreadable_rows"})

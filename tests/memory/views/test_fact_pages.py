@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memory.actors import Actor
@@ -19,6 +17,7 @@ from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
 from memory.models import Fact, RecallLog
+from tests.queries import count_later_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS = FactEngine()
@@ -394,16 +393,8 @@ def test_the_number_of_queries_does_not_grow(viewer: Client, actor: Actor) -> No
         said = [{"fact_text": f"x {more} {number}", "session_id": "s1"} for number in range(more)]
         for row in FACTS.write_facts(facts=said, actor=actor).results:
             LinkEngine().write_link(from_id=fact.uid, to_id=row.fact.uid, link_type="ASSOCIATED", actor=actor)
-        asked.append([queries_of(viewer, path) for path in paths])
+        asked.append([count_later_queries(viewer, path) for path in paths])
     assert dict(zip(paths, asked[0], strict=True)) == dict(zip(paths, asked[1], strict=True))
-
-
-def queries_of(client: Client, path: str) -> int:
-    client.get(path)  # fills the caches
-    buffer.flush()
-    with CaptureQueriesContext(connection) as queries:
-        assert client.get(path).status_code == 200
-    return len(queries)
 
 
 def test_a_changed_state_has_the_words_of_the_page(viewer: Client, actor: Actor) -> None:

@@ -5,9 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
@@ -20,6 +18,7 @@ from memory.engines.merging.requests import MergeRequestEngine
 from memory.models import Branch, Fact, MergeDecision, MergeRequest, Project
 from tests.memory.fake_provider import FakeProvider, beside
 from tests.memory.views.conftest import browser, person
+from tests.queries import count_later_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FACTS, ENGINE = FactEngine(), MergeRequestEngine()
@@ -435,15 +434,8 @@ def test_the_pages_ask_no_more_for_more_rows(curator: Client, actor: Actor) -> N
         ask(f"task/{number}", actor)
         address = f"/p/test/merge-requests/{number}"
         paths = ("/p/test/merge-requests", address, f"{address}?tab=changes", f"{address}?tab=commits")
-        asked.append([count_queries(curator, path) for path in paths])
+        asked.append([count_later_queries(curator, path) for path in paths])
     assert asked[0] == asked[1]
-
-
-def count_queries(client: Client, path: str) -> int:
-    client.get(path)  # the last open project is stored once
-    with CaptureQueriesContext(connection) as queries:
-        assert client.get(path).status_code == 200
-    return len(queries)
 
 
 # ---- who may what --------------------------------------------------------------------------------------

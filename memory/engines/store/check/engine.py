@@ -23,7 +23,8 @@ from memory.engines.store.check.problems import (
     ProblemKind,
 )
 from memory.engines.store.check.results import keep_result
-from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, describe_error
+from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error
+from memory.engines.support.readable_rows import UNREADABLE
 from memory.exceptions import Invalid
 
 # As they run: what others rest on comes first.

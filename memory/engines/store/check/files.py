@@ -9,8 +9,9 @@ from django.db.models import Exists, OuterRef
 from memory.db.backend import get_file_check
 from memory.db.model_graph import in_order
 from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, describe_error
+from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error
 from memory.engines.store.check.versions import RESTORE
+from memory.engines.support.readable_rows import UNREADABLE
 
 SALVAGE = "Restore a backup, or write what can be read to a new store: day1 salvage."
 KINDS = {

@@ -37,7 +37,7 @@ def check_index(store: CheckedStore, findings: Findings) -> None:
     for model in models:
         index: Any = full_text_index(model)
         check_words(store, model, index, findings)
-        for keys in walk_keys(store, store.rows(model), Findings("")):
+        for keys in walk_keys(store.rows(model), Findings("")):
             with store.open_moment():
                 check_entries(store, model, index, keys, findings)
             done += len(keys)

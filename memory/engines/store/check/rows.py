@@ -6,10 +6,9 @@ from typing import Any
 from django.db import DatabaseError
 
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind
+from memory.engines.support.readable_rows import read_rows
 
 BATCH_SIZE = 500
-# What a row raises that the database gives and Python cannot read: a text that is no UTF-8, JSON, a time.
-UNREADABLE = (DatabaseError, ValueError, TypeError, OverflowError)
 
 UNREADABLE_ROWS = ProblemKind(
     "unreadable_rows",
@@ -30,7 +29,7 @@ def walk_rows(
 
     Behind a page that cannot be read the walk goes on with the keys that an index has.
     """
-    for keys in walk_keys(store, rows, findings):
+    for keys in walk_keys(rows, findings):
         batch = read_batch(rows, keys, findings)
         done += len(keys)
         if total:
@@ -39,21 +38,13 @@ def walk_rows(
 
 
 def read_batch(rows: Any, keys: list[Any], findings: Findings) -> list[Any]:
-    try:
-        return list(rows.filter(pk__in=keys))
-    except UNREADABLE:
-        return [row for key in keys for row in read_row(rows, key, findings)]
+    read, unread = read_rows(rows, keys)
+    if unread:
+        findings.add(UNREADABLE_ROWS, *(f"{rows.model._meta.db_table} {key}" for key in unread))
+    return read
 
 
-def read_row(rows: Any, key: Any, findings: Findings) -> list[Any]:
-    try:
-        return list(rows.filter(pk=key))
-    except UNREADABLE:
-        findings.add(UNREADABLE_ROWS, f"{rows.model._meta.db_table} {key}")
-        return []
-
-
-def walk_keys(store: CheckedStore, rows: Any, findings: Findings) -> Iterator[list[Any]]:
+def walk_keys(rows: Any, findings: Findings) -> Iterator[list[Any]]:
     """Yield the keys of a queryset in batches, in their order."""
     ordered, last = rows.order_by("pk"), None
     try:

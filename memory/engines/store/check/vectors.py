@@ -78,7 +78,7 @@ def check_texts(store: CheckedStore, kind: Any, model: str, findings: Findings) 
     """Find the texts that a branch shows and that were never queued for the model."""
     rows = store.rows(kind).filter(kind.embedded_q(), deleted=False).exclude(**{kind.TEXT: ""})
     rows = rows.exclude(**{kind.TEXT: kind.ERASED.get(kind.TEXT)})
-    for keys in walk_keys(store, rows, Findings("")):
+    for keys in walk_keys(rows, Findings("")):
         with store.open_moment():
             missing = find_missing(store, rows.filter(pk__in=keys), model)
         findings.add(

@@ -6,7 +6,8 @@ from typing import Any
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import UNREADABLE, UNREADABLE_ROWS, describe_error, walk_rows
+from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error, walk_rows
+from memory.engines.support.readable_rows import UNREADABLE
 from memory.engines.versions.kinds import versioned_models
 from memory.models import OPEN, BranchedModel
 from memory.models.base import ERASED_MARK
