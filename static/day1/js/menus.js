@@ -3,8 +3,7 @@ const EDGE = 8; // pixels that stay free beside one
 const open = () => document.querySelectorAll("details.menu[open]");
 
 export function menus() {
-    // On a phone the sections are one line that scrolls: the current one is brought into sight.
-    document.querySelector(".sections [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    showSection(document.querySelector(".sections [aria-current]"));
     document.addEventListener("click", (event) => {
         for (const menu of open()) {
             if (!menu.contains(event.target)) menu.open = false;
@@ -28,4 +27,14 @@ function fit(menu) {
     const beyond = right + EDGE - document.documentElement.clientWidth;
     if (beyond > 0) body.style.translate = `${-beyond}px`;
     else if (left < EDGE) body.style.translate = `${EDGE - left}px`;
+}
+
+// The current section is brought into sight in its list, which is one line on a phone; the page itself stays.
+function showSection(current) {
+    if (!current) return;
+    const line = current.closest(".sections");
+    const list = line.firstElementChild;
+    const [place, wide, high] = [current, line, list].map((element) => element.getBoundingClientRect());
+    line.scrollLeft += place.left + place.width / 2 - wide.left - wide.width / 2;
+    list.scrollTop += Math.max(0, place.bottom - high.bottom) + Math.min(0, place.top - high.top);
 }
