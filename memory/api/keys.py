@@ -60,10 +60,11 @@ class KeyViewSet(Resource):
     def rotate(self, request: Request, pk: str) -> Response:
         key_id, payload = parse_id(pk), Input(request)
         grace = payload.take_value("grace_seconds", parse_integer, 0)
+        take_over = payload.take_value("take_over", c.check_boolean, False)
         payload.refuse_unknown()
-        return new_key_response(
-            *key_engine.rotate_key(key_id=key_id, actor=get_request_actor(request), grace_seconds=grace)
-        )
+        actor = get_request_actor(request)
+        made = key_engine.rotate_key(key_id=key_id, actor=actor, grace_seconds=grace, take_over=take_over)
+        return new_key_response(*made)
 
     def storable_data(self, data: Any) -> Any:
         """Return the answer without the token: only its hash is stored."""

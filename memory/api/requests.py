@@ -202,6 +202,10 @@ class RotateInput(s.Serializer):
         required=False,
         help_text="How long the old key still opens.",
     )
+    take_over = s.BooleanField(
+        required=False,
+        help_text="true: the new key is yours alone. Else it ends with who made the first, and with you.",
+    )
 
 
 def filter_fields() -> dict[str, s.Field]:

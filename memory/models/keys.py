@@ -42,6 +42,12 @@ class ApiKey(models.Model):
     created_by = models.CharField(max_length=200, blank=True)
     created_by_kind = models.CharField(max_length=10, blank=True, default="")
     created_by_id = models.CharField(max_length=64, blank=True, default="")
+    rotated_from = models.UUIDField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The key in whose place it is, unless it was taken over.",
+    )
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

@@ -160,6 +160,13 @@ class PresetKeyForm(KeyForm):
 
 class RotateForm(forms.Form):
     grace = forms.ChoiceField(label=lazy("The old key ends"), choices=list(GRACE.items()), initial="0")
+    take_over = forms.BooleanField(
+        label=lazy("Take it over"),
+        required=False,
+        help_text=lazy(
+            "It is yours from now on. Otherwise it ends when who made it first leaves the project."
+        ),
+    )
 
 
 class KeyPage(ProjectPage):
@@ -218,9 +225,10 @@ class RotateKey(KeyPage):
     def post(self, request: HttpRequest, key_id: UUID, **kwargs: Any) -> HttpResponse:
         form = RotateForm(request.POST)
         if form.is_valid():
-            grace = int(form.cleaned_data["grace"])
+            payload = form.cleaned_data
+            options = {"grace_seconds": int(payload["grace"]), "take_over": payload["take_over"]}
             try:
-                made = KeyEngine().rotate_key(key_id=key_id, actor=self.reader.actor, grace_seconds=grace)
+                made = KeyEngine().rotate_key(key_id=key_id, actor=self.reader.actor, **options)
                 return show_once(self, *made)
             except Day1Error as error:
                 add_form_error(form, error)

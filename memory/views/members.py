@@ -149,7 +149,7 @@ class Line(NamedTuple):
 def describe_departure(departure: Departure) -> Iterator[tuple[Any, int, list[Line]]]:
     """Yield what ends with a member, and whom the member let in: a title, the number, and lines."""
     keys = [Line(one.label, one.prefix, one.created_by_kind, one.created_by) for one in departure.first_keys]
-    yield _("Keys that end, made by this person or by such keys"), len(departure.keys), keys
+    yield _("Keys that end, made or rotated by this person or by such keys"), len(departure.keys), keys
     links = [Line(f"{link.note or '–'} · {WORDS[link.role]}") for link in departure.invitations]
     yield _("Invitations that end, made by them, or by which this person came"), len(links), links
     yield _("Logins that end"), len(departure.logins), []

@@ -3,6 +3,7 @@
 import json
 from importlib import import_module
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -98,6 +99,46 @@ def test_what_a_member_made_is_shown_and_ends_in_one_step(
             {"role": "maintainer", "user": str(leaver.user_id), "keys": 2, "invitations": 1, "logins": 1},
         ),
     ]
+
+
+def test_a_rotated_key_goes_on_for_who_made_the_first(
+    leaver: Membership, project: Project, actor: Actor
+) -> None:
+    """What another member rotated ends with the leaver unless taken over; so does what the leaver rotated."""
+    lea, other = act_as(leaver), act_as(Membership.objects.get(user__username="max"))
+    api = Api(KEYS.create_key(label="max", scopes=["admin"], actor=other)[1])
+
+    def make(label: str, maker: Actor) -> ApiKey:
+        return KEYS.create_key(label=label, scopes=["admin"], actor=maker)[0]
+
+    first = make("kept", lea)
+    again = api.post(f"/keys/{first.pk}/rotate", {"grace_seconds": 60}).json()
+    last, last_token = KEYS.rotate_key(key_id=again["id"], actor=actor)  # by the command line
+    make("child", get_actor(last, "rest"))
+    taken = api.post(f"/keys/{make('taken', lea).pk}/rotate", {"take_over": True}).json()
+    theirs, server = make("theirs", other), make("server", actor)
+    rotated, _ = KEYS.rotate_key(key_id=theirs.pk, actor=lea)
+    KEYS.rotate_key(key_id=server.pk, actor=lea, take_over=True)
+    back = make("back", other)
+    KEYS.rotate_key(key_id=KEYS.rotate_key(key_id=back.pk, actor=lea)[0].pk, actor=other)
+    assert (again["rotated_from"], taken["rotated_from"], rotated.rotated_from) == (
+        str(first.pk),
+        None,
+        theirs.pk,
+    )
+    refused(api.post(f"/keys/{first.pk}/rotate", {"take_over": "x"}), 400, "invalid", "take_over")
+    shown = api.post("/members/lea/remove", {"dry_run": True}).json()
+    ends = ["kept", "kept", "child", "theirs", "server"]
+    assert ([one["label"] for one in shown["keys"]], shown["counts"]["keys"]) == (ends, 5)
+    assert labels(ENGINE.remove_member(member_id=leaver.pk, actor=other)) == ends
+    with pytest.raises(Unauthenticated, match="revoked"):
+        KEYS.verify_token(last_token)
+    kept = ApiKey.objects.filter(revoked_at=None).order_by("pk").values_list("label", flat=True)
+    assert list(kept) == ["max", "taken", "back"]
+    ApiKey.objects.update(rotated_from=None)
+    import_module("memory.migrations.0052_rotated_keys").fill_rotations(apps, None)
+    assert ApiKey.objects.get(pk=last.pk).rotated_from == UUID(again["id"])
+    assert ApiKey.objects.get(pk=taken["id"]).rotated_from is None
 
 
 def test_what_was_begun_before_makes_no_key_after(

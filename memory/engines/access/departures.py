@@ -19,7 +19,7 @@ MAX_LISTED_KEYS = 100
 
 @dataclass(frozen=True)
 class Departure:
-    """What a member made and holds: all of it ends, but for ``joined``, the members that it let in."""
+    """What a member made, rotated and holds: all of it ends, but for ``joined``, the members let in."""
 
     member: Membership
     keys: list[ApiKey]

@@ -139,8 +139,11 @@ class KeyEngine:
         key.refresh_from_db()
         return key
 
-    def rotate_key(self, *, key_id: UUID, actor: Actor, grace_seconds: int = 0) -> tuple[ApiKey, str]:
-        """Create a key with the same rights; the old one ends now, or after ``grace_seconds``.
+    def rotate_key(
+        self, *, key_id: UUID, actor: Actor, grace_seconds: int = 0, take_over: bool = False
+    ) -> tuple[ApiKey, str]:
+        """Create a key with the same rights; the old one ends now, or after ``grace_seconds``. The new one
+        goes on for who made the first, unless the actor takes it over.
 
         Raises NotFound, Invalid, Conflict when the old key has ended already, and as create_key does.
         """
@@ -151,7 +154,7 @@ class KeyEngine:
         old = own_key(actor, key_id)
         check_grant(old, actor)
         ends = build_end_fields(old, grace_seconds)
-        new = build_successor(old, actor)
+        new = build_successor(old, actor, take_over)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             require_maker(actor)
@@ -160,7 +163,9 @@ class KeyEngine:
             if not unchanged.update(**ends):
                 raise Conflict(ENDED)
             token = save_new(new)
-            record_entry(actor, "key.rotate", new.prefix, {**describe_key(new), "rotated_from": old.prefix})
+            taken = {"taken_over": True} if take_over else {}
+            detail = {**describe_key(new), "rotated_from": old.prefix, **taken}
+            record_entry(actor, "key.rotate", new.prefix, detail)
         return new, token
 
 
@@ -247,7 +252,7 @@ def build_end_fields(key: ApiKey, grace_seconds: int) -> dict[str, datetime]:
     return {"expires_at": min(end, key.expires_at or end)}
 
 
-def build_successor(old: ApiKey, actor: Actor) -> ApiKey:
+def build_successor(old: ApiKey, actor: Actor, take_over: bool) -> ApiKey:
     return ApiKey(
         project_id=old.project_id,
         label=old.label,
@@ -257,6 +262,7 @@ def build_successor(old: ApiKey, actor: Actor) -> ApiKey:
         default_branch=old.default_branch,
         rate_per_minute=old.rate_per_minute,
         expires_at=old.expires_at,
+        rotated_from=None if take_over else old.pk,
         **actor.maker_fields(),
     )
 

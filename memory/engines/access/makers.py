@@ -1,6 +1,7 @@
 """Who made a key: a person or the command line, by itself or by keys that it made."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from uuid import UUID
 
 from memory.actors import Actor
@@ -12,33 +13,57 @@ Identity = tuple[str, str]  # kind and id of an actor: labels may be those of se
 
 
 def list_made_keys(project_id: UUID, maker: Identity) -> list[ApiKey]:
-    """Return the keys of a maker, those that these keys made, and so on, in any state, the oldest first."""
+    """Return the keys of a maker, those that these keys made, and so on, in any state, the oldest first.
+
+    A key that was rotated goes on for who made the first of its row; who rotated it holds its secret.
+    """
+    every = {key.pk: key for key in ApiKey.objects.filter(project=project_id)}
     by_maker: dict[Identity, list[ApiKey]] = defaultdict(list)
-    for key in ApiKey.objects.filter(project=project_id):
-        by_maker[key.created_by_kind, key.created_by_id].append(key)
-    found: list[ApiKey] = []
+    for key in every.values():
+        for identity in {_read_maker(key), _read_maker(_find_first(key, every))}:
+            by_maker[identity].append(key)
+    found: dict[UUID, ApiKey] = {}
     makers = [maker]
     while makers:
         keys = by_maker.pop(makers.pop(), [])
-        found += keys
+        found |= {key.pk: key for key in keys}
         makers += [("key", str(key.pk)) for key in keys]
-    return sorted(found, key=lambda key: key.pk)
+    return [found[pk] for pk in sorted(found)]
 
 
 def list_makers(project_id: UUID, actor: Identity) -> set[Identity]:
-    """Return the person or key that made a key, who made that key, and so on.
+    """Return who made or rotated a key, who made those keys, and so on.
 
     The command line is no maker here: it makes keys for everybody.
     """
     found: set[Identity] = set()
-    while actor[0] == "key" and (pk := as_uuid(actor[1])):
-        rows = ApiKey.objects.filter(project=project_id, pk=pk)
-        made = rows.values_list("created_by_kind", "created_by_id").first()
-        if made is None or made in found or made[0] not in ("user", "key"):
-            break
-        found.add(made)
-        actor = made
+    pending = [actor]
+    while pending:
+        kind, uid = pending.pop()
+        if kind == "key" and (pk := as_uuid(uid)):
+            new = {one for one in _load_makers(project_id, pk) if one[0] in ("user", "key")} - found
+            found |= new
+            pending += new
     return found
+
+
+def _load_makers(project_id: UUID, pk: UUID | None) -> set[Identity]:
+    """Return who made a key, and who made the first of those in whose place it is."""
+    row: list[ApiKey] = []
+    while pk and (key := ApiKey.objects.filter(project=project_id, pk=pk).first()):
+        row.append(key)
+        pk = key.rotated_from
+    return {_read_maker(key) for key in (row[:1] + row[-1:])}
+
+
+def _find_first(key: ApiKey, every: Mapping[UUID, ApiKey]) -> ApiKey:
+    while before := every.get(key.rotated_from) if key.rotated_from else None:
+        key = before
+    return key
+
+
+def _read_maker(key: ApiKey) -> Identity:
+    return key.created_by_kind, key.created_by_id
 
 
 def require_maker(actor: Actor) -> None:

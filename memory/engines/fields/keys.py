@@ -69,6 +69,13 @@ KEY = Noun(
     answered_time("created_at"),
     *MAKER,
     Field(
+        "rotated_from",
+        Identifier(),
+        use=READ,
+        null=True,
+        answer_help="The key in whose place it is; null where it was made anew or taken over.",
+    ),
+    Field(
         "expires_at",
         Moment(),
         use=OFFERED,
