@@ -11,7 +11,8 @@ from pathlib import Path
 
 from day1site.hooks.client import capture as client
 from day1site.hooks.client import hook
-from day1site.settings.paths import data_dir
+from day1site.settings.first_key import find_file, name_store
+from day1site.settings.paths import data_dir, database
 
 DEFAULT_CLIENT = "agent"
 FLAGS = {"--client": "client", "--config": "config"}
@@ -53,7 +54,9 @@ def format_command(words: Sequence[str]) -> str:
 
 def default_config() -> Path:
     """Return the client's own file, else the first key of the local store, where there is one."""
-    own, first = Path(client.default_config()), data_dir() / "first-key.json"
+    own, folder = Path(client.default_config()), data_dir()
+    store = name_store(database(os.environ.get("DATABASE_URL"), folder), folder)
+    first = find_file(folder, store)
     return first if first.exists() and not own.exists() else own
 
 

@@ -158,9 +158,10 @@ def _refuse_outdated(folder: Path) -> None:
 
 
 def _make(folder: Path) -> None:
-    from day1site.server.provisioning import FILE, prepare
+    from day1site.server.provisioning import find_first_key, prepare
 
     os.umask(0o077)  # what is kept is nobody else's to read
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if prepare(folder, DEFAULT_URL):
-        note(f"Made a store in {folder}; user, password and key for the server are in {folder / FILE}.")
+        file = find_first_key(folder)
+        note(f"Made a store in {folder}; user, password and key for the server are in {file}.")

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from day1site.server.process import CannotStart
+from day1site.settings.first_key import find_file, name_store, read_file
 from day1site.settings.paths import write_private
 from memory.db.backend import bar_older_code, get_backend, get_features
 from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
@@ -23,7 +25,6 @@ from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
 
-FILE = "first-key.json"
 BARS_OLDER_CODE = "0048_node_leases"  # the migration that makes it fail at its start
 OLDER = (
     "this store was upgraded by a newer Day1, which this code is too old for: bring the code up to date, or"
@@ -84,27 +85,30 @@ def upgrade_store(pending: Sequence[str]) -> None:
 
 
 def keep(folder: Path, url: str, made: FirstStart) -> None:
+    """Write the file of a new store; one of an older store of the same name moves aside."""
     content = {"url": url, "project": SLUG, "user": made.user, "password": made.password, "key": made.key}
-    write(folder, content)
+    file = find_first_key(folder)
+    if file.exists():
+        numbers = (file.with_suffix(f".old-{number}.json") for number in count(1))
+        file.rename(next(other for other in numbers if not other.exists()))
+    write(file, {**content, "store": name_store(settings.DATABASES["default"], folder)})
 
 
-def write(folder: Path, content: dict[str, Any]) -> None:
-    write_private(folder / FILE, json.dumps(content, indent=2) + "\n")
+def find_first_key(folder: Path) -> Path:
+    """Return the file with the credentials of this store's first start."""
+    return find_file(folder, name_store(settings.DATABASES["default"], folder))
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """Return the content of the file; {} where its owner has removed it."""
-    try:
-        return json.loads((folder / FILE).read_text())
-    except (OSError, ValueError):
-        return {}
+def write(file: Path, content: dict[str, Any]) -> None:
+    write_private(file, json.dumps(content, indent=2) + "\n")
 
 
 def refresh(folder: Path, **changes: str) -> None:
     """Update the server's address in the file, where programs look for it."""
-    content = read(folder)
+    file = find_first_key(folder)
+    content = read_file(file)
     if content and {**content, **changes} != content:
-        write(folder, {**content, **changes})
+        write(file, {**content, **changes})
 
 
 def set_password(folder: Path, password: str) -> None:

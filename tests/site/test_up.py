@@ -19,7 +19,10 @@ from urllib.parse import quote
 import pytest
 from django.core.management import CommandError, call_command
 
+from day1site.cli.hook import default_config
+from day1site.server import provisioning
 from day1site.server.process import bind
+from memory.engines.access.provisioning import FirstStart
 from tests import databases
 from tests.up_process import ROOT, TIMEOUT_SECONDS, Up, environment, prepared
 
@@ -235,6 +238,33 @@ def test_another_data_folder_with_the_same_database_is_refused(running: Up, tmp_
         line = refusal("--port", "0", "--data-dir", str(tmp_path / "data"), DATABASE_URL=url)
         at = f"at {running.first['url']} (process {running.process.pid})"
         assert line == f"Day1 is running already on {path}, {at}."
+
+
+def test_each_store_of_a_folder_keeps_its_first_key(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(store: str, key: str, **more: str) -> str:
+        settings.DATABASES = {"default": {"NAME": store, **more}}
+        provisioning.keep(tmp_path, "http://127.0.0.1:1", FirstStart("admin", "", key))
+        return provisioning.find_first_key(tmp_path).name
+
+    def read() -> dict[str, str]:
+        return {file.name: json.loads(file.read_text())["key"] for file in tmp_path.glob("first-key*")}
+
+    usual, other = str(tmp_path / "day1.sqlite3"), str(tmp_path / "other.sqlite3")
+    assert make(usual, "one") == "first-key.json"
+    second, third = make(other, "two"), make("day1", "three", HOST="db", PORT="6001")
+    assert make(usual, "four") == "first-key.json"  # the store was moved away
+    provisioning.refresh(tmp_path, url="http://127.0.0.1:2")
+    keys = {second: "two", third: "three", "first-key.json": "four", "first-key.old-1.json": "one"}
+    assert read() == keys
+    assert len(keys) == 4
+    urls = {name: json.loads((tmp_path / name).read_text())["url"][-1] for name in keys}
+    assert [name for name, url in urls.items() if url == "2"] == ["first-key.json"]
+    monkeypatch.setenv("DAY1_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{quote(other)}")
+    assert default_config() == tmp_path / second
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ from day1site.server.process import (
     serve_all,
     write_lock_info,
 )
-from day1site.server.provisioning import FILE, prepare
+from day1site.server.provisioning import find_first_key, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
 from memory.engines.access.provisioning import FirstStart
 from memory.engines.store.usage import UsageEngine
@@ -165,7 +165,7 @@ def announcement(
     full: Mapping[str, Usage] | None = None,
 ) -> str:
     """Return the text for the user: where everything is, and what to do first."""
-    file = folder / FILE
+    file = find_first_key(folder)
     values = {
         "url": url,
         "folder": folder,
