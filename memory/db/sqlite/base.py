@@ -1,5 +1,6 @@
 """SQLite for a server: a fair queue of writers, consistent reads, full text, vectors."""
 
+import sqlite3
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,6 +12,7 @@ from uuid import UUID, SafeUUID
 
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base, features, operations
+from django.utils.dateparse import parse_datetime
 from django.utils.functional import cached_property
 
 from memory.db.backend import FileBackend
@@ -35,6 +37,18 @@ from memory.db.sqlite.write_lock import FairLock, get_file_lock
 HEX_DIGITS = 32  # of an id
 
 
+def parse_time(data: bytes) -> datetime | str:
+    """Return a stored time; what is none as text, which Django's own function makes an empty value of."""
+    text = data.decode("utf-8", "replace")
+    try:
+        return parse_datetime(text) or text
+    except ValueError:
+        return text
+
+
+sqlite3.register_converter("datetime", parse_time)
+
+
 class DatabaseFeatures(features.DatabaseFeatures):
     has_native_snapshots = False
     has_time_window = False  # past states that the database itself keeps for some days
@@ -53,23 +67,22 @@ class DatabaseOperations(operations.DatabaseOperations):
     def convert_datetimefield_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Convert a stored time as Django does, which takes four times as long for most."""
         zone = connection.timezone
-        if zone is not None and isinstance(value, str) and len(value) in (19, 26):
-            try:
+        try:
+            if zone is not None and isinstance(value, str) and len(value) in (19, 26):
                 value = datetime.fromisoformat(value)
-            except ValueError:
-                raise self._note_damage("a time that is none") from None
-        if zone is not None and isinstance(value, datetime) and value.tzinfo is None:  # parsed by sqlite3
-            return value.replace(tzinfo=zone)
-        return super().convert_datetimefield_value(value, expression, connection)
+            if zone is not None and isinstance(value, datetime) and value.tzinfo is None:  # parsed by sqlite3
+                return value.replace(tzinfo=zone)
+            return super().convert_datetimefield_value(value, expression, connection)
+        except (ValueError, TypeError, AttributeError):  # Django asks the zone of what it could not parse
+            raise self._note_damage("a time that is none") from None
 
     def convert_uuidfield_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Convert a stored id as Django does, which takes twice as long: UUID() checks it again."""
-        if value is None or len(value) != HEX_DIGITS:
-            return super().convert_uuidfield_value(value, expression, connection)
-        found = object.__new__(UUID)
         try:
-            number = int(value, 16)
-        except ValueError:
+            if value is None or len(value) != HEX_DIGITS:
+                return super().convert_uuidfield_value(value, expression, connection)
+            found, number = object.__new__(UUID), int(value, 16)
+        except (ValueError, TypeError, AttributeError):
             raise self._note_damage("an id that is none") from None
         object.__setattr__(found, "int", number)  # as UUID() does: an id cannot be changed
         object.__setattr__(found, "is_safe", SafeUUID.unknown)

@@ -13,8 +13,8 @@ from django.db import connection, models, transaction
 from memory.db.backend import open_damaged_file
 from memory.db.bulk_sql import insert_stored
 from memory.engines.store.check.engine import CheckEngine, CheckReport
-from memory.engines.store.check.files import list_tables
 from memory.engines.store.check.high_water import keep_mark
+from memory.engines.store.check.rows import list_tables
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress
 from memory.exceptions import Conflict

@@ -85,10 +85,11 @@ def use_copy(original: Path, path: Path, keep: str = "none") -> Path:
 # ---- damage ----------------------------------------------------------------------------------------
 
 
-def run_sql(statement: str) -> Damage:
+def run_sql(*statements: str) -> Damage:
     def change(path: Path) -> None:
         with closing(sqlite3.connect(path)) as database:
-            assert database.execute(statement).rowcount == 1
+            for statement in statements:
+                assert database.execute(statement).rowcount == 1, statement
             database.commit()
 
     return change

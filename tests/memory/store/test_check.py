@@ -38,6 +38,8 @@ __all__ = ["api"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, only_on_sqlite]
 FIRST = "(SELECT min(rid) FROM memory_fact)"
 MAIN = "(SELECT id FROM memory_branch WHERE name = 'main')"
+QUEUED = "(SELECT min(id) FROM memory_queuemessage)"
+SESSION = "(SELECT min(id) FROM memory_session)"
 SLOT = "(SELECT min(slot) FROM memory_vector)"
 MESSAGE = (
     "INSERT INTO memory_queuemessage (id, queue, priority, visible_at, key, payload, tries) VALUES"
@@ -78,6 +80,21 @@ KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
     "byte that is no text": (
         run_sql(f"UPDATE memory_fact SET essence = CAST(x'ff41' AS TEXT) WHERE rid = {FIRST}"),
         "file content",
+        "unreadable_rows",
+        "unreadable_rows",
+    ),
+    "values that are none": (
+        run_sql(
+            f"UPDATE memory_fact SET tags = '{{' WHERE rid = {FIRST}",
+            f"UPDATE memory_commit SET at = 'xx' WHERE seq = 2 AND branch_id = {MAIN}",
+            "UPDATE memory_auditentry SET at = 'xx' WHERE place = 3",
+            "UPDATE memory_project SET created_at = 'xx'",
+            f"UPDATE memory_branch SET head_at = 'xx' WHERE id = {MAIN}",
+            f"UPDATE memory_vector SET next_try = 'xx' WHERE slot = {SLOT}",
+            f"UPDATE memory_queuemessage SET id = 'zz' WHERE id = {QUEUED}",
+            f"UPDATE memory_session SET started_at = 'xx' WHERE id = {SESSION}",
+        ),
+        " ".join(ORDER),
         "unreadable_rows",
         "unreadable_rows",
     ),

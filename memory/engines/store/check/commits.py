@@ -9,12 +9,15 @@ from django.db.models import Count, Max
 
 from memory.engines.audit.trail import chain_hash
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import BATCH_SIZE, walk_rows
+from memory.engines.store.check.rows import BATCH_SIZE, read_batch, walk_rows
 from memory.engines.store.check.versions import MISSING_VERSION, RESTORE
+from memory.engines.support.readable_rows import UNREADABLE
 from memory.engines.versions.kinds import versioned_models
 from memory.models import AuditEntry, Branch, Commit, Project
 
 ACTOR, COUNTS = ("actor_kind", "actor_id", "actor_label", "surface"), ("added", "changed", "removed")
+
+Point = tuple[int, int]  # a branch and a seq
 
 MISSING_COMMIT = ProblemKind("missing_commit", "commits that are gone from their branch", advice=RESTORE)
 CHANGED_AUDIT = ProblemKind(
@@ -55,7 +58,7 @@ def check_commits(store: CheckedStore, findings: Findings) -> None:
 def check_span(store: CheckedStore, pk: int, name: str, span: tuple[int, int], findings: Findings) -> None:
     """Check the commits of a branch from one seq to another."""
     commits = store.rows(Commit).filter(branch=pk, seq__range=span)
-    known = {commit.seq: commit for commit in commits}
+    known = {commit.seq: commit for commit in commits.values_list("seq", *COUNTS, named=True)}
     missing = [seq for seq in range(span[0], span[1] + 1) if seq not in known]
     findings.add(MISSING_COMMIT, *(f"{name}@{seq}" for seq in missing)) if missing else None
     written = count_versions(store, pk, span)
@@ -82,7 +85,7 @@ def count_versions(store: CheckedStore, pk: int, span: tuple[int, int]) -> Count
 
 @add_check("audit", "The sealed audit trail, and commits as it has them")
 def check_audit(store: CheckedStore, findings: Findings) -> None:
-    projects = list(store.rows(Project).order_by("pk"))
+    projects = list(store.rows(Project).order_by("pk").only("slug"))
     for done, project in enumerate(projects):
         store.tell(done, len(projects))
         check_chain(store, project, findings)
@@ -102,10 +105,10 @@ def check_chain(store: CheckedStore, project: Project, findings: Findings) -> No
 
 
 def walk_places(sealed: Any) -> Iterator[list[AuditEntry]]:
-    last = 0
-    while batch := list(sealed.filter(place__gt=last).order_by("place")[:BATCH_SIZE]):
-        last = batch[-1].place
-        yield batch
+    last, ordered = 0, sealed.order_by("place")
+    while keys := list(ordered.filter(place__gt=last).values_list("pk", "place")[:BATCH_SIZE]):
+        last = keys[-1][1]
+        yield read_batch(ordered, [pk for pk, _ in keys], Findings(""))
 
 
 def check_trail(store: CheckedStore, project: Project, findings: Findings) -> None:
@@ -138,14 +141,25 @@ def compare_entries(
         for entry in entries
         if is_commit(entry) and entry.detail["branch"] in pks
     }
-    commits = Commit.objects.using(store.alias).that_made(known)
+    commits = read_commits(store, list(known))
     for (pk, seq), entry in known.items():
-        if (commit := commits.get((pk, seq))) is None:
+        if (pk, seq) not in commits:
             findings.add(LOST_COMMIT, f"{entry.detail['branch']}@{seq}")
-        elif differs(commit, entry):
+        elif (commit := commits[pk, seq]) and differs(commit, entry):
             findings.add(CHANGED_COMMIT, f"{entry.detail['branch']}@{seq}")
         if seq < len(seen[pk]):
             seen[pk][seq] = True
+
+
+def read_commits(store: CheckedStore, points: Sequence[Point]) -> dict[Point, Commit | None]:
+    """Return the commits at these points of branches; None for one that is there and cannot be read."""
+    try:
+        return dict(Commit.objects.using(store.alias).that_made(points))
+    except UNREADABLE:
+        if len(points) == 1:
+            return {points[0]: None}
+    half = len(points) // 2
+    return read_commits(store, points[:half]) | read_commits(store, points[half:])
 
 
 def is_commit(entry: AuditEntry) -> bool:

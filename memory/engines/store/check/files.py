@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from django.apps import apps
 from django.db import models
 from django.db.models import Exists, OuterRef
 
 from memory.db.backend import get_file_check
-from memory.db.model_graph import in_order
 from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error
+from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error, list_tables
 from memory.engines.store.check.versions import RESTORE
 from memory.engines.support.readable_rows import UNREADABLE
 
@@ -67,12 +65,6 @@ def check_foreign_keys(store: CheckedStore, findings: Findings) -> None:
                     MISSING_TABLE if missing else UNREADABLE_ROWS,
                     f"{kind._meta.db_table}: {describe_error(error)}",
                 )
-
-
-def list_tables() -> list[type[models.Model]]:
-    """Return every table of a store, parents first."""
-    every = apps.get_models(include_auto_created=True)
-    return in_order(kind for kind in every if kind._meta.managed and not kind._meta.proxy)
 
 
 def list_references(kind: type[models.Model]) -> list[Any]:

@@ -1,40 +1,98 @@
 """Versions whose content was changed: put back from copies, where the checksum proves them right."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models.functions import Cast
 
 from memory.db.backend import get_features, get_index_check
 from memory.db.bulk_sql import update_one
 from memory.db.indexes import full_text_index
+from memory.engines.store.check.problems import Findings
+from memory.engines.store.check.rows import read_batch
 from memory.engines.store.check.versions import has_changed
+from memory.engines.support.readable_rows import try_read
 from memory.models.checksums import compute_checksum
 
+BYTES = range(256)
 
-def mend_version(row: Any) -> bool:
-    """Put a changed version back; return False where no copy of its content fits.
+Values = dict[str, Any]  # by column
 
-    One column at a time is taken from another version of the memory, or the text from the search index.
+
+def mend_version(row: Any, damaged: Mapping[str, bytes], texts: Iterable[str]) -> bool:
+    """Put a version back; return False where no copy of its content fits. See ``find_copy``."""
+    if (values := find_copy(row, damaged, texts)) is None:
+        return False
+    set_values(row, values)
+    update_one(row, *values)
+    return True
+
+
+def find_copy(row: Any, damaged: Mapping[str, bytes], texts: Iterable[str]) -> Values | None:
+    """Return what makes a version again what was written, as its checksum proves; None where no copy does.
+
+    ``damaged`` are columns that cannot be read, with the bytes that they have; ``texts`` is what a search
+    index has. Where no column is known to be damaged, one at a time is tried.
     """
-    for name, value in list_candidates(row):
-        changed = getattr(row, name)
-        if value == changed:
-            continue
+    if row.checksum is None or not set(damaged) <= set(row.content_fields()):
+        return None
+    for values in list_candidates(row, damaged, texts):
+        before = {name: getattr(row, name) for name in values}
+        set_values(row, values)
+        is_proven = compute_checksum(row) == row.checksum
+        set_values(row, before)
+        if is_proven:
+            return values
+    return None
+
+
+def set_values(row: Any, values: Values) -> None:
+    for name, value in values.items():
         setattr(row, name, value)
-        if compute_checksum(row) == row.checksum:
-            update_one(row, name)
-            return True
-        setattr(row, name, changed)
-    return False
 
 
-def list_candidates(row: Any) -> Iterator[tuple[str, Any]]:
-    """Yield values that a column of a version may have had."""
-    for text in read_indexed_texts(row):
-        yield row.TEXT, text
+def list_candidates(row: Any, damaged: Mapping[str, bytes], texts: Iterable[str]) -> Iterator[Values]:
+    """Yield values that damaged columns, or any single one, may have had."""
+    if not damaged or list(damaged) == [row.TEXT]:
+        yield from ({row.TEXT: text} for text in texts)
+    for other in list_others(row):
+        names = [name for name in row.content_fields() if getattr(other, name) != getattr(row, name)]
+        if damaged:
+            yield {name: getattr(other, name) for name in damaged}
+        else:
+            yield from ({name: getattr(other, name)} for name in names)
+    if len(damaged) == 1:
+        ((name, data),) = damaged.items()
+        yield from ({name: value} for value in guess_values(row._meta.get_field(name), data))
+
+
+def list_others(row: Any) -> list[Any]:
+    """Return the other versions of the memory that can be read, the newest first."""
     others = type(row)._base_manager.filter(uid=row.uid).exclude(rid=row.rid).order_by("-rid")
-    for other in others:
-        for name in row.content_fields():
-            yield name, getattr(other, name)
+    return read_batch(others, list(others.values_list("rid", flat=True)), Findings(""))
+
+
+def guess_values(field: Any, data: bytes) -> Iterator[Any]:
+    """Yield what a text was that is no UTF-8, if one byte of it was changed."""
+    for text in guess_texts(data):
+        try:
+            yield field.to_python(text)
+        except (ValueError, ValidationError):  # no JSON either
+            continue
+
+
+def guess_texts(data: bytes) -> Iterator[str]:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        for place in range(max(0, error.start - 3), min(error.end + 1, len(data))):
+            for byte in BYTES:
+                try:
+                    yield (data[:place] + bytes([byte]) + data[place + 1 :]).decode()
+                except UnicodeDecodeError:
+                    continue
 
 
 def read_indexed_texts(row: Any) -> Iterator[str]:
@@ -45,6 +103,18 @@ def read_indexed_texts(row: Any) -> Iterator[str]:
     for table in (index.name, index.closed):
         if entry := get_index_check().read_entries(table, [row.rid]).get(row.rid):
             yield entry[0]
+
+
+def read_without(rows: Any, key: Any) -> tuple[Any, dict[str, bytes]] | None:
+    """Return a row without the values that cannot be read, and what these have; None for one that is gone."""
+    one = rows.filter(pk=key)
+    names = [field.attname for field in rows.model._meta.concrete_fields if not field.primary_key]
+    damaged = [name for name in names if try_read(one.only("pk", name)) is None]
+    if not (found := try_read(one.defer(*damaged))):
+        return None
+    data = one.values_list(*(Cast(name, models.BinaryField()) for name in damaged)).get() if damaged else ()
+    set_values(found[0], dict.fromkeys(damaged))
+    return found[0], {name: bytes(value or b"") for name, value in zip(damaged, data, strict=True)}
 
 
 def seal_version(row: Any) -> bool:

@@ -19,7 +19,7 @@ from memory.engines.store.check.engine import CheckReport, Tell, open_store
 from memory.engines.store.check.finished_work import clear_finished
 from memory.engines.store.check.mending import mend_version, seal_version
 from memory.engines.store.check.problems import CheckedStore, Findings, Problem
-from memory.engines.store.check.rows import walk_rows
+from memory.engines.store.check.rows import list_tables, walk_rows
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress
 from memory.engines.versions.kinds import versioned_models
@@ -129,7 +129,7 @@ def is_usable(row: Vector, sizes: dict[str, int]) -> bool:
 def empty_references(tell: Progress) -> int:
     """Empty references that lead nowhere, where the model does so when their target is deleted."""
     count, store = 0, CheckedStore("default", None, tell)
-    for kind in files.list_tables():
+    for kind in list_tables():
         for field in files.list_references(kind):
             if field.remote_field.on_delete is models.SET_NULL:
                 keys = list(files.find_broken(store, kind, field).values_list("pk", flat=True))

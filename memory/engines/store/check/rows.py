@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.db import DatabaseError
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, models
+from django.db.models.functions import Cast
 
+from memory.db.model_graph import in_order
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind
 from memory.engines.support.readable_rows import read_rows
 
@@ -13,8 +17,15 @@ BATCH_SIZE = 500
 UNREADABLE_ROWS = ProblemKind(
     "unreadable_rows",
     "rows that cannot be read",
+    repair="puts the value back where a copy of it has the checksum of what was written",
     advice="Restore a backup, or write what can be read to a new store: day1 salvage.",
 )
+
+
+def list_tables() -> list[type[models.Model]]:
+    """Return every table of a store, parents first."""
+    every = apps.get_models(include_auto_created=True)
+    return in_order(kind for kind in every if kind._meta.managed and not kind._meta.proxy)
 
 
 def describe_error(error: BaseException) -> str:
@@ -61,13 +72,21 @@ def read_keys(ordered: Any, last: Any) -> list[Any]:
 
 
 def walk_known_keys(rows: Any, last: Any, findings: Findings) -> Iterator[list[Any]]:
-    """Yield the keys behind ``last`` that an index of the table has, whose own pages cannot all be read."""
+    """Yield the keys behind ``last`` that an index has of a table whose own pages, or keys, cannot all be
+    read.
+    """
+    table, key_field, known = rows.model._meta.db_table, rows.model._meta.pk, []
+    stored = rows.order_by(find_indexed_column(rows.model))
     try:
-        known = sorted(rows.order_by(find_indexed_column(rows.model)).values_list("pk", flat=True))
+        for text in stored.values_list(Cast("pk", models.TextField()), flat=True):
+            try:
+                known.append(key_field.to_python(text))
+            except ValidationError:
+                findings.add(UNREADABLE_ROWS, f"{table} {text}")
     except DatabaseError:
-        findings.add(UNREADABLE_ROWS, f"{rows.model._meta.db_table} after {last}")
+        findings.add(UNREADABLE_ROWS, f"{table} after {last}")
         return
-    left = [key for key in known if last is None or key > last]
+    left = sorted(key for key in known if last is None or key > last)
     for start in range(0, len(left), BATCH_SIZE):
         yield left[start : start + BATCH_SIZE]
 

@@ -3,13 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.db import connections
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error, walk_rows
+from memory.engines.store.check.rows import (
+    UNREADABLE_ROWS,
+    describe_error,
+    list_tables,
+    read_batch,
+    walk_rows,
+)
 from memory.engines.support.readable_rows import UNREADABLE
 from memory.engines.versions.kinds import versioned_models
-from memory.models import OPEN, BranchedModel
+from memory.models import OPEN, AuditEntry, BranchedModel, QueueMessage, Vector
 from memory.models.base import ERASED_MARK
 from memory.models.checksums import compute_checksum
 from memory.models.hashes import content_hash
@@ -39,16 +46,23 @@ BEYOND_HEAD = ProblemKind(
 )
 
 
-@add_check("content", "What versions say, against the checksum of what was written")
+@add_check("content", "All rows, and what versions say, against the checksum of what was written")
 def check_content(store: CheckedStore, findings: Findings) -> None:
-    models = versioned_models()
+    models = [*versioned_models(), *list_others(store)]
     total = sum(count_rows(store, model) for model in models)
     done = 0
     for model in models:
         for batch in walk_rows(store, store.rows(model), findings, done, total):
             done += len(batch)
-            for row in batch:
+            for row in batch if issubclass(model, BranchedModel) else []:
                 check_row(row, findings)
+
+
+def list_others(store: CheckedStore) -> list[Any]:
+    """Return the tables without versions that no check of their own reads row by row."""
+    known = {*versioned_models(), AuditEntry, QueueMessage, Vector}
+    there = connections[store.alias].introspection.table_names()
+    return [model for model in list_tables() if model not in known and model._meta.db_table in there]
 
 
 def count_rows(store: CheckedStore, model: Any) -> int:
@@ -119,5 +133,5 @@ def find_orphans(rows: QuerySet) -> Iterator[QuerySet]:
 
 def add_all(findings: Findings, kind: ProblemKind, rows: QuerySet) -> None:
     if count := rows.count():
-        examples = [name_version(row) for row in rows.order_by("rid")[:MAX_EXAMPLES]]
-        findings.add(kind, *examples, count=count)
+        keys = list(rows.order_by("rid").values_list("rid", flat=True)[:MAX_EXAMPLES])
+        findings.add(kind, *map(name_version, read_batch(rows, keys, Findings(""))), count=count)

@@ -77,10 +77,12 @@ def read_task(message: QueueMessage) -> str | None:
 @add_check("clock", "Times of the schedule and of commits, none of them to come")
 def check_clock(store: CheckedStore, findings: Findings) -> None:
     now = timezone.now()
-    for task in find_early_tasks(store.rows(PeriodicTask)).order_by("name"):
-        findings.add(BEAT_IN_FUTURE, f"{task.name}: {task.last_run_at:%Y-%m-%d %H:%M} UTC")
-    for branch in store.rows(Branch).filter(head_at__gt=now + GRACE).order_by("pk"):
-        findings.add(COMMIT_IN_FUTURE, f"{branch.name}: {branch.head_at:%Y-%m-%d %H:%M} UTC")
+    for batch in walk_rows(store, find_early_tasks(store.rows(PeriodicTask)), Findings("")):
+        for task in batch:
+            findings.add(BEAT_IN_FUTURE, f"{task.name}: {task.last_run_at:%Y-%m-%d %H:%M} UTC")
+    for batch in walk_rows(store, store.rows(Branch).filter(head_at__gt=now + GRACE), Findings("")):
+        for branch in batch:
+            findings.add(COMMIT_IN_FUTURE, f"{branch.name}: {branch.head_at:%Y-%m-%d %H:%M} UTC")
 
 
 def find_early_tasks(tasks: Any) -> Any:
