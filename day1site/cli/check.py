@@ -77,19 +77,24 @@ def repair_store(only: tuple[str, ...]) -> dict[str, Any]:
     for step in steps:
         note(f"{step.name}: {step.text}.")
     with show_steps() as tell:
-        done = repair.repair_store(steps, tell)
-    answer = check_store(only) if steps else {**before.describe()}
+        errors = repair.repair_store(steps, tell)
+    after = check_store(only)["report"] if steps else before
+    counts = repair.count_found(before) - repair.count_found(after)
     return {
-        **answer,
-        "planned": plan_steps(before),
-        "repaired": [{"name": one.name, "count": one.count, "error": one.error} for one in done],
+        **after.describe(),
+        "planned": [describe_step(step) for step in steps],
+        "repaired": [{"name": name, "count": counts[name], "error": error} for name, error in errors.items()],
     }
 
 
-def plan_steps(report: Any) -> list[dict[str, str]]:
+def plan_steps(report: Any) -> list[dict[str, Any]]:
     from memory.engines.store.check import repair
 
-    return [{"name": step.name, "text": step.text} for step in repair.plan_repair(report)]
+    return [describe_step(step) for step in repair.plan_repair(report)]
+
+
+def describe_step(step: Any) -> dict[str, Any]:
+    return {"name": step.name, "count": step.count, "text": step.text}
 
 
 @contextmanager
@@ -104,7 +109,7 @@ def show_steps() -> Iterator[Callable[[str, int, int], None]]:
 
 def print_report(out: Output, answer: dict[str, Any]) -> None:
     for step in answer.get("planned", []) if "repaired" not in answer else []:
-        note(f"{step['name']} would be repaired: {step['text']}.")
+        note(f"{step['name']}: {step['count']} would be repaired: {step['text']}.")
     for done in answer.get("repaired", []):
         note(
             f"{done['name']}: "

@@ -86,6 +86,12 @@ class FileCheck:
         """Return whether the file is as it was in a former state, but for a log that it had then."""
         return has_lost_log(self.path, before)
 
+    def name_table(self, index: str) -> str:
+        """Return the table of an index; "" for one that does not exist."""
+        with closing(open_read_only(self.path)) as database:
+            sql = "SELECT tbl_name FROM sqlite_master WHERE type = 'index' AND name = ?"
+            return str((database.execute(sql, [index]).fetchone() or [""])[0])
+
     def rebuild_index(self, name: str) -> None:
         """Make an index anew from its table. Raises DatabaseError where the table is damaged too."""
         rebuild_index(self.connection, name)

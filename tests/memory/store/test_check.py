@@ -18,7 +18,7 @@ from memory.db.backend import get_file_check
 from memory.engines.facts.engine import FactEngine
 from memory.engines.store.check.engine import ORDER, CheckEngine
 from memory.engines.store.check.high_water import NO_MARK, name_mark
-from memory.engines.store.check.repair import plan_repair, repair_store
+from memory.engines.store.check.repair import count_found, plan_repair, repair_store
 from memory.engines.store.check.results import describe_last, find_file
 from memory.engines.store.strangers import find_stranger
 from memory.models import AuditEntry, Fact, NearCheck, Project, QueueMessage, Vector
@@ -47,6 +47,8 @@ MESSAGE = (
 )
 CHANGE_TEXT = "UPDATE memory_fact SET fact_text = replace(fact_text, 'vault', 'fault') WHERE rid = "
 CHANGE_INDEX = "UPDATE memory_fact_fts_content SET c0 = 'x' WHERE id = "
+NO_TEXT = "UPDATE memory_fact SET fact_text = CAST(replace(fact_text, '7', x'ff') AS TEXT)"
+SEVENTH = "(SELECT id FROM memory_fact_fts_content WHERE c0 LIKE 'Fact 7 %')"
 BEAT = (
     "INSERT INTO django_celery_beat_periodictask (name, task, args, kwargs, enabled, last_run_at,"
     " total_run_count, date_changed, description, one_off, headers) VALUES"
@@ -79,7 +81,19 @@ KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
     ),
     "byte that is no text": (
         run_sql(f"UPDATE memory_fact SET essence = CAST(x'ff41' AS TEXT) WHERE rid = {FIRST}"),
-        "file content",
+        "content",
+        "unreadable_rows",
+        "",
+    ),
+    "byte that is no text, which the checksum proves": (
+        run_sql(f"{NO_TEXT} WHERE fact_text LIKE 'Fact 7 %'", f"{CHANGE_INDEX}{SEVENTH}"),
+        "content",
+        "unreadable_rows",
+        "",
+    ),
+    "bytes that are no text": (
+        run_sql(f"{NO_TEXT}, tags = '{{' WHERE fact_text LIKE 'Fact 7 %'", f"{CHANGE_INDEX}{SEVENTH}"),
+        "content versions",
         "unreadable_rows",
         "unreadable_rows",
     ),
@@ -95,8 +109,8 @@ KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
             f"UPDATE memory_session SET started_at = 'xx' WHERE id = {SESSION}",
         ),
         " ".join(ORDER),
-        "unreadable_rows",
-        "unreadable_rows",
+        "unreadable_rows audit_changed audit_missing",
+        "unreadable_rows audit_changed audit_missing",
     ),
     "version deleted": (
         run_sql(f"DELETE FROM memory_fact WHERE rid = {FIRST}"),
@@ -224,9 +238,14 @@ def test_each_kind_of_damage_is_told_and_repaired(whole: Path, tmp_path: Path) -
             report = CheckEngine().check_store(checks.split())
             seen[kind] = " ".join(report.count_problems())
             steps = [step for step in plan_repair(report) if step.name != NO_MARK]
-            results = repair_store(steps, lambda title, done, total: None)
-            assert [result.error for result in results] == [""] * len(steps), kind
-            left[kind] = " ".join(CheckEngine().check_store(checks.split()).count_problems())
+            errors = repair_store(steps, lambda title, done, total: None)
+            assert set(errors.values()) <= {""}, kind
+            after = CheckEngine().check_store(checks.split())
+            left[kind] = " ".join(after.count_problems())
+            done = count_found(report) - count_found(after)
+            assert [(step.name, step.count) for step in steps] == [
+                (one.name, done[one.name]) for one in steps
+            ]
     assert seen == {kind: found for kind, (_, _, found, _) in KINDS.items()}
     assert left == {kind: found for kind, (_, _, _, found) in KINDS.items()}
 
@@ -307,7 +326,8 @@ def test_a_repair_says_what_it_does_and_is_alone(
     status, out, error = day1("check", "--repair", "--dry-run")
     assert (status, Vector.objects.filter(model="other").count()) == (1, 1)
     planned = ["vector_of_another_model", "versions_without_checksum", "no_mark"]
-    assert [line.split(" would be repaired: ")[0] for line in error.splitlines()[:3]] == planned
+    assert [line.split(": ")[0] for line in error.splitlines()[:3]] == planned
+    assert "versions_without_checksum: 34 would be repaired: computes" in error
     with data_dir_lock(Path(settings.DATA_DIR)):
         status, out, error = day1("check", "--repair")
     assert (status, out) == (1, "")
@@ -317,7 +337,7 @@ def test_a_repair_says_what_it_does_and_is_alone(
     answer = json.loads(out)
     assert (status, answer["ok"], answer["notes"]) == (0, True, {})
     assert [step["name"] for step in answer["planned"]] == planned
-    assert [step["error"] for step in answer["repaired"]] == ["", "", ""]
+    assert [(step["count"], step["error"]) for step in answer["repaired"]] == [(1, ""), (34, ""), (1, "")]
     assert not Fact.objects.all_versions().filter(checksum=None).exists()
     monkeypatch.setenv("DAY1_URL", "http://127.0.0.1:1")
     status, _, error = day1("check")
@@ -333,8 +353,9 @@ def test_a_task_whose_work_is_done_is_cleared(original: Path, project: Project) 
     NearCheck.objects.create(project=project, branch_id=1, uid=uuid7(), content_hash="0" * 64)
     report = CheckEngine().check_store(("queue",))
     assert report.count_problems() == {"task_set_aside": 2}
-    (done,) = repair_store(plan_repair(report), lambda title, done, total: None)
-    assert (done.name, done.count, done.error) == ("task_set_aside", 1, "")
+    (step,) = plan_repair(report)
+    assert (step.name, step.count) == ("task_set_aside", 1)
+    assert repair_store([step], lambda title, done, total: None) == {"task_set_aside": ""}
     assert [message.key[:12] for message in QueueMessage.objects.set_aside()] == ["memory.near["]
 
 

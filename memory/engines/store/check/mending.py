@@ -1,19 +1,22 @@
 """Versions whose content was changed: put back from copies, where the checksum proves them right."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, models
 from django.db.models.functions import Cast
 
 from memory.db.backend import get_features, get_index_check
 from memory.db.bulk_sql import update_one
 from memory.db.indexes import full_text_index
-from memory.engines.store.check.problems import Findings
-from memory.engines.store.check.rows import read_batch
+from memory.engines.store.check.problems import CheckedStore, Findings
+from memory.engines.store.check.rows import read_batch, walk_keys
 from memory.engines.store.check.versions import has_changed
-from memory.engines.support.readable_rows import try_read
+from memory.engines.support.batches import Progress
+from memory.engines.support.readable_rows import read_rows, try_read
+from memory.engines.versions.kinds import versioned_models
 from memory.models.checksums import compute_checksum
 
 BYTES = range(256)
@@ -101,13 +104,26 @@ def read_indexed_texts(row: Any) -> Iterator[str]:
     if index is None or not get_features().has_online_backup:
         return
     for table in (index.name, index.closed):
-        if entry := get_index_check().read_entries(table, [row.rid]).get(row.rid):
-            yield entry[0]
+        with suppress(DatabaseError):
+            if entry := get_index_check().read_entries(table, [row.rid]).get(row.rid):
+                yield entry[0]
+
+
+def walk_changed(tell: Progress) -> Iterator[tuple[Any, dict[str, bytes]]]:
+    """Yield the versions that are not what was written, with those of their columns that cannot be read."""
+    store = CheckedStore(DEFAULT_DB_ALIAS, None, tell)
+    for rows in map(store.rows, versioned_models()):
+        for keys in walk_keys(rows, Findings("")):
+            read, unread = read_rows(rows, keys)
+            yield from ((row, {}) for row in read if has_changed(row))
+            yield from filter(None, (read_without(rows, key) for key in unread))
 
 
 def read_without(rows: Any, key: Any) -> tuple[Any, dict[str, bytes]] | None:
     """Return a row without the values that cannot be read, and what these have; None for one that is gone."""
     one = rows.filter(pk=key)
+    if not try_read(one.only("pk")):
+        return None
     names = [field.attname for field in rows.model._meta.concrete_fields if not field.primary_key]
     damaged = [name for name in names if try_read(one.only("pk", name)) is None]
     if not (found := try_read(one.defer(*damaged))):

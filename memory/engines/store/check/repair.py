@@ -3,8 +3,10 @@
 Each repair is safe to run twice. Nothing that a person wrote is deleted.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from django.db import DatabaseError, models, transaction
@@ -16,12 +18,18 @@ from memory.db.damage import permit_writes
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.check import files, high_water, index, vectors, versions, work
 from memory.engines.store.check.engine import CheckReport, Tell, open_store
-from memory.engines.store.check.finished_work import clear_finished
-from memory.engines.store.check.mending import mend_version, seal_version
+from memory.engines.store.check.finished_work import clear_finished, list_finished
+from memory.engines.store.check.mending import (
+    find_copy,
+    mend_version,
+    read_indexed_texts,
+    seal_version,
+    walk_changed,
+)
 from memory.engines.store.check.problems import CheckedStore, Findings, Problem
-from memory.engines.store.check.rows import list_tables, walk_rows
+from memory.engines.store.check.rows import UNREADABLE_ROWS, list_tables, walk_rows
 from memory.engines.store.maintenance import MaintenanceEngine
-from memory.engines.support.batches import Progress
+from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.versions.kinds import versioned_models
 from memory.exceptions import Day1Error
 from memory.models import Project, QueueMessage, Vector
@@ -30,82 +38,118 @@ from memory.models.vectors import vector_slot
 SEAL = "computes the checksums that versions of an earlier release lack, from what they say now"
 START_MARK = "begins the mark of how far the audit trail is sealed"
 
-Repair = Callable[[Progress], int]
+Repair = Callable[[Progress], None]
+Count = Callable[[Problem], int]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a repair does, and how much of a problem it can: all of it where nothing else is said."""
+
+    do: Repair
+    count: Count = attrgetter("count")
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a repair: the problem that it is for, what it does, and the work."""
+    """A step of a repair: the problem that it is for, what it does, of how many, and the work."""
 
     name: str
     text: str
+    count: int
     work: Repair
 
 
 def plan_repair(report: CheckReport) -> list[Step]:
-    """Return what a repair would do with what was found, in its order; the same work stands there once."""
-    steps: dict[Any, Step] = {}
-    by_name = {problem.kind.name: problem for problem in report.problems}
-    for name, build in BUILDERS.items():
-        if problem := by_name.get(name):
-            key, work = build(problem)
-            steps.setdefault(key, Step(name, problem.kind.repair, work))
-    if report.notes.get(versions.UNCHECKED):
-        steps["seal"] = Step(versions.UNCHECKED, SEAL, seal_versions)
-    if report.notes.get(high_water.NO_MARK):
-        steps["mark"] = Step(high_water.NO_MARK, START_MARK, take_mark)
-    return list(steps.values())
+    """Return what a repair can do with what was found, in its order. It reads, where that is not known."""
+    by_name = {problem.kind.name: problem for problem in join_problems(report)}
+    steps = [
+        Step(name, problem.kind.repair, part.count(problem), part.do)
+        for name, part in WORKS.items()
+        if (problem := by_name.get(name))
+    ]
+    steps += [Step(name, text, report.notes.get(name, 0), do) for name, text, do in OF_NOTES]
+    return [step for step in steps if step.count]
+
+
+def join_problems(report: CheckReport) -> list[Problem]:
+    """Return the problems of a report, each once: several checks may find one."""
+    joined: dict[str, Problem] = {}
+    for found in report.problems:
+        problem = joined.setdefault(found.kind.name, Problem(found.kind, found.check))
+        problem.count += found.count
+        problem.examples += found.examples
+    return list(joined.values())
+
+
+def count_found(report: CheckReport) -> Counter[str]:
+    """Return how often a report has what a repair is for, by name."""
+    return report.count_problems() + Counter(report.notes)
 
 
 # ---- indexes ---------------------------------------------------------------------------------------
 
 
-def build_indexes(problem: Problem) -> tuple[str, Repair]:
-    return "indexes", lambda tell: rebuild_indexes(problem.examples)
+def find_damaged(kind: str) -> list[str]:
+    return [place for name, place in get_file_check().find_damage(ignore_progress) if name == kind]
 
 
-def rebuild_indexes(names: list[str]) -> int:
-    for name in names:
+def count_indexes(problem: Problem) -> int:
+    """Count the damaged indexes of tables that are not damaged themselves."""
+    return len(list_indexes())
+
+
+def list_indexes() -> list[str]:
+    damaged = find_damaged(files.KINDS["damaged_table"].name)
+    names = find_damaged(files.KINDS["damaged_index"].name)
+    return [name for name in names if get_file_check().name_table(name) not in damaged]
+
+
+def rebuild_indexes(tell: Progress) -> None:
+    for name in list_indexes():
         get_file_check().rebuild_index(name)
-    return len(names)
 
 
-def rebuild_full_text(tell: Progress) -> int:
+def rebuild_full_text(tell: Progress) -> None:
     try:
-        return MaintenanceEngine().rebuild_index(tell)
+        MaintenanceEngine().rebuild_index(tell)
     except DatabaseError:  # its own pages are damaged, so that they cannot even be emptied
         get_file_check().make_full_text_anew()
-        return MaintenanceEngine().rebuild_index(tell)
+        MaintenanceEngine().rebuild_index(tell)
 
 
 # ---- content and vectors ---------------------------------------------------------------------------
 
 
-def mend_versions(tell: Progress) -> int:
-    return sum(mend_version(row) for row in walk_versions(tell) if versions.has_changed(row))
+def count_mendable(problem: Problem) -> int:
+    is_unread = problem.kind is UNREADABLE_ROWS
+    found = [pair for pair in walk_changed(ignore_progress) if bool(pair[1]) is is_unread]
+    return sum(find_copy(row, damaged, read_indexed_texts(row)) is not None for row, damaged in found)
 
 
-def seal_versions(tell: Progress) -> int:
-    return sum(seal_version(row) for row in walk_versions(tell))
+def mend_versions(tell: Progress) -> None:
+    for row, damaged in walk_changed(tell):
+        with transaction.atomic(savepoint=False):
+            mend_version(row, damaged, read_indexed_texts(row))
 
 
-def walk_versions(tell: Progress) -> Iterator[Any]:
-    """Yield every version that can be read, in short transactions of their own."""
+def seal_versions(tell: Progress) -> None:
+    """Seal every version that can be read, in short transactions."""
     store = CheckedStore("default", None, tell)
     for model in versioned_models():
         for batch in walk_rows(store, store.rows(model), Findings("")):
             with transaction.atomic(savepoint=False):
-                yield from batch
+                for row in batch:
+                    seal_version(row)
 
 
-def make_vectors(tell: Progress) -> int:
-    """Delete vectors that no search may use, and have all texts embedded; return how many are new."""
-    engine, count = EmbeddingEngine(), 0
+def make_vectors(tell: Progress) -> None:
+    """Delete vectors that no search may use, and have all texts embedded."""
+    engine = EmbeddingEngine()
     for project in Project.objects.all():
         delete_unusable(project)
         engine.forget_other_models(project.pk)
-        count += engine.reembed_all(project.pk, tell)
-    return count
+        engine.reembed_all(project.pk, tell)
 
 
 def delete_unusable(project: Project) -> None:
@@ -126,84 +170,97 @@ def is_usable(row: Vector, sizes: dict[str, int]) -> bool:
 # ---- keys, queue, schedule, mark -------------------------------------------------------------------
 
 
-def empty_references(tell: Progress) -> int:
-    """Empty references that lead nowhere, where the model does so when their target is deleted."""
-    count, store = 0, CheckedStore("default", None, tell)
+def find_emptiable() -> Iterator[tuple[Any, str]]:
+    """Yield rows whose reference leads nowhere and may be empty, and its column."""
+    store = CheckedStore("default", None, ignore_progress)
     for kind in list_tables():
         for field in files.list_references(kind):
             if field.remote_field.on_delete is models.SET_NULL:
-                keys = list(files.find_broken(store, kind, field).values_list("pk", flat=True))
-                count += kind._base_manager.filter(pk__in=keys).update(**{field.attname: None})
-    return count
+                yield files.find_broken(store, kind, field), field.attname
 
 
-def delete_messages(tell: Progress) -> int:
+def count_emptiable(problem: Problem) -> int:
+    return sum(rows.count() for rows, _ in find_emptiable())
+
+
+def empty_references(tell: Progress) -> None:
+    """Empty references that lead nowhere, where the model does so when their target is deleted."""
+    for rows, column in find_emptiable():
+        keys = list(rows.values_list("pk", flat=True))
+        rows.model._base_manager.filter(pk__in=keys).update(**{column: None})
+
+
+def delete_messages(tell: Progress) -> None:
     known = work.load_task_names()
     useless = [row.pk for row in QueueMessage.objects.all() if work.read_task(row) not in known]
-    return int(QueueMessage.objects.filter(pk__in=useless).delete()[0])
+    QueueMessage.objects.filter(pk__in=useless).delete()
 
 
-def delete_finished(tell: Progress) -> int:
-    return clear_finished()
+def count_finished(problem: Problem) -> int:
+    return len(list_finished())
 
 
-def set_schedule(tell: Progress) -> int:
-    return int(work.find_early_tasks(PeriodicTask.objects.all()).update(last_run_at=timezone.now()))
+def delete_finished(tell: Progress) -> None:
+    clear_finished()
 
 
-def take_mark(tell: Progress) -> int:
+def set_schedule(tell: Progress) -> None:
+    work.find_early_tasks(PeriodicTask.objects.all()).update(last_run_at=timezone.now())
+
+
+def take_mark(tell: Progress) -> None:
     high_water.keep_mark(anew=True)
-    return 1
-
-
-def run_once(key: str, work: Repair) -> Callable[[Problem], tuple[str, Repair]]:
-    return lambda problem: (key, work)
 
 
 # What is put back from the index comes before the index is made anew.
-BUILDERS: dict[str, Callable[[Problem], tuple[str, Repair]]] = {
-    files.KINDS["damaged_index"].name: build_indexes,
-    versions.CHANGED_CONTENT.name: run_once("content", mend_versions),
-    files.BROKEN_KEY.name: run_once("references", empty_references),
-    files.KINDS["damaged_full_text"].name: run_once("full text", rebuild_full_text),
+WORKS: dict[str, Work] = {
+    files.KINDS["damaged_index"].name: Work(rebuild_indexes, count_indexes),
+    UNREADABLE_ROWS.name: Work(mend_versions, count_mendable),
+    versions.CHANGED_CONTENT.name: Work(mend_versions, count_mendable),
+    files.BROKEN_KEY.name: Work(empty_references, count_emptiable),
+    files.KINDS["damaged_full_text"].name: Work(rebuild_full_text),
     **{
-        kind.name: run_once("full text", rebuild_full_text)
+        kind.name: Work(rebuild_full_text)
         for kind in (index.ROW_NOT_INDEXED, index.INDEX_DIFFERS, index.INDEX_WITHOUT_ROW, index.INDEX_WORDS)
     },
     **{
-        kind.name: run_once("vectors", make_vectors)
+        kind.name: Work(make_vectors)
         for kind in (vectors.OTHER_MODEL, vectors.DAMAGED_VECTOR, vectors.TEXT_WITHOUT_VECTOR)
     },
-    work.UNKNOWN_TASK.name: run_once("messages", delete_messages),
-    work.UNREADABLE_MESSAGE.name: run_once("messages", delete_messages),
-    work.SET_ASIDE.name: run_once("finished", delete_finished),
-    work.BEAT_IN_FUTURE.name: run_once("schedule", set_schedule),
-    high_water.OLDER_COPY.name: run_once("mark", take_mark),
-    high_water.MISSING_LOG.name: run_once("mark", take_mark),
+    work.UNKNOWN_TASK.name: Work(delete_messages),
+    work.UNREADABLE_MESSAGE.name: Work(delete_messages),
+    work.SET_ASIDE.name: Work(delete_finished, count_finished),
+    work.BEAT_IN_FUTURE.name: Work(set_schedule),
+    high_water.OLDER_COPY.name: Work(take_mark),
+    high_water.MISSING_LOG.name: Work(take_mark),
 }
+
+OF_NOTES = (
+    (versions.UNCHECKED, SEAL, seal_versions),
+    (high_water.NO_MARK, START_MARK, take_mark),
+)
 
 
 # ---- carrying out ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class StepResult:
-    """What a step of a repair did: how many rows or indexes, or why it could not."""
+def repair_store(steps: list[Step], tell: Tell) -> dict[str, str]:
+    """Carry out the steps of a plan, work that several ask for once; return why one could not, by its name.
 
-    name: str
-    count: int
-    error: str = ""
-
-
-def repair_store(steps: list[Step], tell: Tell) -> list[StepResult]:
-    """Carry out the steps of a plan. Nobody else may be writing."""
-    return [run_step(step, tell) for step in steps]
+    Nobody else may be writing.
+    """
+    errors: dict[Repair, str] = {}
+    for step in steps:
+        if step.work not in errors:
+            errors[step.work] = run_step(step, tell)
+    return {step.name: errors[step.work] for step in steps}
 
 
-def run_step(step: Step, tell: Tell) -> StepResult:
-    """Carry out a step, also in a store that takes no writes since it is damaged."""
+def run_step(step: Step, tell: Tell) -> str:
+    """Carry out a step, also in a store that takes no writes since it is damaged; return why it could not."""
     try:
         with permit_writes():
-            return StepResult(step.name, step.work(lambda done, total: tell(step.name, done, total)))
+            step.work(lambda done, total: tell(step.name, done, total))
     except (DatabaseError, Day1Error) as error:
-        return StepResult(step.name, 0, str(error))
+        return str(error)
+    return ""
