@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
+from memory.db.sqlite.log_check import is_log_damaged
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
 from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
 from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, read_head, read_state
@@ -85,6 +86,10 @@ class FileCheck:
     def has_lost_log(self, before: dict[str, int]) -> bool:
         """Return whether the file is as it was in a former state, but for a log that it had then."""
         return has_lost_log(self.path, before)
+
+    def has_damaged_log(self) -> bool:
+        """Return whether the write-ahead log has a page that is not as it was written."""
+        return is_log_damaged(self.path)
 
     def name_table(self, index: str) -> str:
         """Return the table of an index; "" for one that does not exist."""

@@ -111,3 +111,9 @@ def overwrite_page(name: str, kind: str = "leaf") -> Damage:
 
 def truncate(path: Path, share: float = 0.75) -> None:
     os.truncate(path, int(path.stat().st_size // PAGE_BYTES * share) * PAGE_BYTES)
+
+
+def overwrite_bytes(path: Path, place: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(b"\xff" * 8)

@@ -258,18 +258,27 @@ def test_an_older_copy_and_a_missing_log(whole: Path, tmp_path: Path) -> None:
         FactEngine().write_fact(fact_text="Written after the copy.", actor=actor)
         seal_audit()
         assert find_names("mark") == set()
-        crashed = tmp_path / "crashed.sqlite3"
+        crashed, torn = tmp_path / "crashed.sqlite3", tmp_path / "torn.sqlite3"
         for end in ("", "-mark"):  # all but the log, as after a copy by other means
             shutil.copy2(f"{store}{end}", f"{crashed}{end}")
-        assert log.stat().st_size
+            shutil.copy2(f"{store}{end}", f"{torn}{end}")
+        shutil.copy2(log, f"{torn}-wal")
+        log_bytes = log.stat().st_size
+        assert not get_file_check().has_damaged_log()
+    damaging.overwrite_bytes(Path(f"{torn}-wal"), log_bytes // 2)
     with damaging.used_store(crashed):
         assert find_names("mark", "audit", "commits") == {"missing_log"}
+    with damaging.used_store(torn):
+        assert find_names("mark", "audit", "commits") == {"damaged_log"}
     with damaging.used_store(damaging.use_copy(whole, store, keep="-mark")):
         seal_audit()  # it leaves a mark that the store does not reach
         report = CheckEngine().check_store(("mark", "audit", "commits"))
         assert report.count_problems() == {"older_copy": 1}
         repair_store(plan_repair(report), lambda title, done, total: None)
         assert find_names("mark") == set()
+        last = AuditEntry.objects.exclude(place=None).order_by("place").last()
+        AuditEntry.objects.filter(pk=last.pk).delete()
+        assert find_names("mark") == {"audit_cut_short"}
 
 
 def test_on_the_command_line(day1: Day1, api: Api, project: Project, original: Path) -> None:

@@ -15,7 +15,9 @@ SALVAGE = "Restore a backup, or write what can be read to a new store: day1 salv
 KINDS = {
     kind.name: kind
     for kind in (
-        ProblemKind("not_a_database", "files that are no database", advice="Restore a backup."),
+        ProblemKind(
+            "not_a_database", "files that are no database, or whose first page is gone", advice=SALVAGE
+        ),
         ProblemKind("truncated_file", "files of which the end is missing", advice=SALVAGE),
         ProblemKind("unreadable_schema", "files whose list of tables cannot be read", advice=SALVAGE),
         ProblemKind("damaged_table", "tables with damaged pages", advice=SALVAGE),

@@ -6,16 +6,18 @@ the store as it is.
 """
 
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
+from django.db.models import Sum
 
 from memory.db import atomic_files
 from memory.db.backend import get_features, get_file_check
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
-from memory.models import AuditEntry, Project
+from memory.models import AuditEntry, Branch, Project
 
 SUFFIX = "-mark"
 FORMAT = 1
@@ -35,6 +37,18 @@ MISSING_LOG = ProblemKind(
     TAKE,
     ADVICE,
 )
+DAMAGED_LOG = ProblemKind(
+    "damaged_log",
+    "projects of which the store has less than it had: its write-ahead log (-wal) is damaged",
+    TAKE,
+    ADVICE,
+)
+SHORT_TRAIL = ProblemKind(
+    "audit_cut_short",
+    "projects with all commits, whose sealed audit trail ends before it did",
+    TAKE,
+    "Compare the trail with a backup: somebody or something deleted its last entries.",
+)
 
 
 def name_mark(path: Path) -> Path:
@@ -52,7 +66,14 @@ def read_mark(path: Path) -> dict[str, Any] | None:
 
 def write_mark(path: Path, places: dict[str, list[Any]]) -> None:
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    mark = {"format": FORMAT, "at": now, "file": get_file_check().read_state(), "sealed": places}
+    heads = read_heads(DEFAULT_DB_ALIAS)
+    mark = {
+        "format": FORMAT,
+        "at": now,
+        "file": get_file_check().read_state(),
+        "sealed": places,
+        "heads": heads,
+    }
     draft = atomic_files.create_draft(name_mark(path))
     try:
         draft.write_text(json.dumps(mark, indent=1), encoding="utf-8")
@@ -85,6 +106,12 @@ def read_places(alias: str) -> dict[str, list[Any]]:
     return places
 
 
+def read_heads(alias: str) -> dict[str, int]:
+    """Return how many commits the branches of each project have."""
+    heads = Branch.objects.using(alias).order_by().values_list("project").annotate(number=Sum("head"))
+    return {str(pk): number for pk, number in heads}
+
+
 def find_behind(alias: str, mark: dict[str, Any]) -> dict[str, int]:
     """Return the projects whose trail does not reach, or not have, what the mark names, with its place."""
     behind = {}
@@ -104,8 +131,19 @@ def check_mark(store: CheckedStore, findings: Findings) -> None:
     if (mark := read_mark(store.path)) is None:
         findings.add_note(NO_MARK, 1)
         return
-    lost_log = get_file_check(store.alias).has_lost_log(mark["file"])
     slugs = dict(store.rows(Project).values_list("pk", "slug"))
     for pk, place in find_behind(store.alias, mark).items():
         name = next((slug for key, slug in slugs.items() if str(key) == pk), pk)
-        findings.add(MISSING_LOG if lost_log else OLDER_COPY, f"{name}: sealed up to {place} on {mark['at']}")
+        findings.add(find_cause(store, pk, mark), f"{name}: sealed up to {place} on {mark['at']}")
+
+
+def find_cause(store: CheckedStore, pk: str, mark: dict[str, Any]) -> ProblemKind:
+    """Return why a project has less than the mark says."""
+    check = get_file_check(store.alias)
+    if check.has_lost_log(mark["file"]):
+        return MISSING_LOG
+    if check.has_damaged_log():
+        return DAMAGED_LOG
+    # Of an entry without a commit, such as that of a key, an older copy is told as a trail that was cut.
+    is_there = read_heads(store.alias).get(pk, 0) >= mark.get("heads", {}).get(pk, sys.maxsize)
+    return SHORT_TRAIL if is_there else OLDER_COPY

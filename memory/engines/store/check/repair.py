@@ -231,8 +231,15 @@ WORKS: dict[str, Work] = {
     work.UNREADABLE_MESSAGE.name: Work(delete_messages),
     work.SET_ASIDE.name: Work(delete_finished, count_finished),
     work.BEAT_IN_FUTURE.name: Work(set_schedule),
-    high_water.OLDER_COPY.name: Work(take_mark),
-    high_water.MISSING_LOG.name: Work(take_mark),
+    **{
+        kind.name: Work(take_mark)
+        for kind in (
+            high_water.OLDER_COPY,
+            high_water.MISSING_LOG,
+            high_water.DAMAGED_LOG,
+            high_water.SHORT_TRAIL,
+        )
+    },
 }
 
 OF_NOTES = (
