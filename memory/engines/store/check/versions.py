@@ -61,8 +61,8 @@ def check_content(store: CheckedStore, findings: Findings) -> None:
 def list_others(store: CheckedStore) -> list[Any]:
     """Return the tables without versions that no check of their own reads row by row."""
     known = {*versioned_models(), AuditEntry, QueueMessage, Vector}
-    there = connections[store.alias].introspection.table_names()
-    return [model for model in list_tables() if model not in known and model._meta.db_table in there]
+    present = connections[store.alias].introspection.table_names()
+    return [model for model in list_tables() if model not in known and model._meta.db_table in present]
 
 
 def count_rows(store: CheckedStore, model: Any) -> int:
