@@ -98,6 +98,14 @@ def consolidate(session_pk: int) -> None:
     SessionManager().consolidate_session(session_pk)
 
 
+@shared_task(name="memory.learn")
+def learn(session_pk: int) -> None:
+    """Learn from a session that runs."""
+    from memory.engines.sessions.learning import learn_running
+
+    learn_running(session_pk)
+
+
 @shared_task(name="memory.sweep_sessions")
 def sweep_sessions() -> None:
     """Consolidate ended sessions whose message was lost."""

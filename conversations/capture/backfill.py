@@ -68,15 +68,15 @@ def has_gaps(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name:
     return None in stored or bool(known.find_failures(turns, stored))
 
 
-def fill_gaps(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> bool:
-    """Add what is missing of a batch of a session's transcript; return whether anything was.
+def fill_gaps(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> UUID | None:
+    """Add what is missing of a batch of a session's transcript; return the first id of it, None for nothing.
 
     A call that an event told as a success, and that failed by its exit code, is marked as failed.
     """
     who = actor.with_origin(session_id=event.session)
     with open_commit(who, branch_name, "hook.transcript", write=Write.EXEMPT) as commit:
-        Backfill(commit, actor, event, turns).run()
-        return not commit.empty
+        changed = Backfill(commit, actor, event, turns).run()
+        return min(changed, default=None)
 
 
 def read_turns(event: HookEvent) -> list[Turn]:
@@ -155,7 +155,8 @@ class Backfill:
         self.known = StoredSession(commit.lineage, event, self.agent)
         self.placed: dict[UUID, list[Neighbour]] = defaultdict(list)
 
-    def run(self) -> None:
+    def run(self) -> list[UUID]:
+        """Add and mark what is missing; return the ids of all that was added or marked."""
         rows = self.known.read_messages(self.turns)
         stored = match_turns(self.turns, rows)
         for first, end in _find_gaps(stored):
@@ -168,7 +169,9 @@ class Backfill:
             MessageEngine().make_room(self.commit, self.known.conversations[uid], neighbours)
         self.rows.write()
         ObservationEngine().mark_repairs(self.commit, self.rows.observations)
-        self._mark_failures(stored)
+        marked = self._mark_failures(stored)
+        messages = [row for rows in self.rows.messages.values() for row in rows]
+        return [*marked, *(row.uid for row in (*messages, *self.rows.observations))]
 
     def _fill(self, turns: Sequence[Turn], before: StoredMessage | None, after: StoredMessage | None) -> None:
         """Add turns that follow each other, behind what was said before them or before what follows."""
@@ -207,11 +210,12 @@ class Backfill:
             step += 1 + len(observations)
             self.placed[other.conversation_id].append(Neighbour(message, other.uid, is_behind))
 
-    def _mark_failures(self, stored: Sequence[StoredMessage | None]) -> None:
+    def _mark_failures(self, stored: Sequence[StoredMessage | None]) -> list[UUID]:
         wrong = self.known.find_failures(self.turns, stored)
         if wrong:
             self.commit.touch_session(self.event.session)
             ObservationEngine().mark_failed(self.commit, wrong)
+        return wrong
 
 
 # ---- which turns are stored --------------------------------------------------------------------

@@ -26,6 +26,7 @@ from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.sessions.briefing import start_context
+from memory.engines.sessions.learning import read_again, request_learning
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.foreground import FOREGROUND
 from memory.engines.support.growth import count_rows
@@ -174,6 +175,7 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
         for event in events:
             rows.take(event)
         rows.write()
+        request_learning(rows.list_telling())
     for event in events:
         if event.name == "PreCompact" and event.client not in COMPACT_EACH_REQUEST:
             SessionManager().request_consolidation(session_id=event.session, actor=actor)
@@ -203,8 +205,11 @@ def _fill_session(event: HookEvent, actor: Actor, branch_name: str) -> None:
 @transaction.atomic(savepoint=False)
 def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> None:
     """Fill gaps in one transaction; a session that has ended is learned from again."""
-    found = _find_session(event, actor) if fill_gaps(event, turns, actor, branch_name) else None
-    if found and found.status != Session.Status.ACTIVE:
+    first = fill_gaps(event, turns, actor, branch_name)
+    found = _find_session(event, actor) if first else None
+    if found and first and found.status == Session.Status.ACTIVE:
+        read_again(found, first)
+    elif found:
         _renew_summary(found, event, actor)
         SessionManager().request_consolidation(session_id=found.key, actor=actor)
 

@@ -34,6 +34,7 @@ BEGINS = frozenset({"SessionStart", "UserPromptSubmit", "Test"})  # these resume
 MAX_SESSION_BYTES = 64 * 1024 * 1024  # bytes of long texts that one session may store in full
 MAX_COMPACTION_MESSAGES = 500  # messages from one compaction
 Role = Message.Role
+SPOKEN = frozenset({Role.USER, Role.ASSISTANT})
 
 
 class EventRows:
@@ -80,6 +81,13 @@ class EventRows:
             ObservationEngine().add_observations(self.commit, self.observations)
         for key, size in self._long.items():
             Session.objects.filter(pk=self._sessions[key].pk).update(captured=F("captured") + size)
+
+    def list_telling(self) -> list[Session]:
+        """Return the sessions in which something was said, or repaired, that may be learned."""
+        spoken = (row for rows in self.messages.values() for row in rows if row.role in SPOKEN)
+        told = (row for row in self.observations if row.observation_type == Observation.Type.DISCOVERY)
+        keys = dict.fromkeys(row.session_id for row in (*spoken, *told))
+        return [self._sessions[key] for key in keys if key in self._sessions]
 
     # ---- sessions and conversations ------------------------------------------------------------
 

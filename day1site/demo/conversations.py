@@ -9,7 +9,8 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Message
 from memory.actors import Actor
-from memory.engines.sessions.manager import SessionManager, load_consolidator, system_actor
+from memory.engines.sessions.learning import load_consolidator, system_actor
+from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.sessions.tool_calls import extract_output
 from memory.models import Observation

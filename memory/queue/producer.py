@@ -30,6 +30,7 @@ NAMES = frozenset(
         "memory.count_usage",
         "memory.embed",
         "memory.hold_past",
+        "memory.learn",
         "memory.near",
         "memory.run_eval",
         "memory.sweep_erasures",

@@ -46,7 +46,8 @@ from memory.engines.agent_tasks.rules import find_task, require_part
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.fields.filters import make_filter_checks
-from memory.engines.sessions.manager import get_session, refuse_erased_session, require_scope, system_actor
+from memory.engines.sessions.learning import system_actor
+from memory.engines.sessions.manager import get_session, refuse_erased_session, require_scope
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches

@@ -22,6 +22,7 @@ from memory.models import Fact, FactLink, Observation, RecallLog, Session
 from memory.texts import BEFORE, UUID_PATTERN
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
+MAX_LAST = 1000  # observations of a session that runs, among which repairs are looked for
 PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
 MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
@@ -38,40 +39,72 @@ class SessionReader:
         self.session = session
         self.read_to = session.branch.head_at
         self.messages = self.observations = 0  # that no run had read before
+        self.last: UUID | None = None  # message that was read
         self._since = find_read_to(session.branch, ConsolidationRun.Level.SESSION, session.key)
         self._withdrawn = list_withdrawals(session.branch, [ConsolidationRun.Level.SESSION], session.key)
 
     def find_new(self) -> Iterator[Finding]:
         """Yield findings of sources that no run has consumed, message by message."""
-        session = self.session
-        messages = Message.objects.on(session.branch).filter(session_id=session.key, picked_from=None)
-        spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
-        previous: dict[UUID, str] = {}  # what the agent answered last in each conversation
-        for rows in _read_pages(spoken):
+        yield from self._find_said(None)
+        calls = _read_observations(self.session)
+        self.observations += self._count_new(calls)
+        yield from self._drop_consumed([*_find_in_observations(calls), *find_repeated(self.session, calls)])
+
+    def find_since(self, mark: UUID | None) -> Iterator[Finding]:
+        """Yield findings of what came after a message, or all: what a session that runs said and did."""
+        yield from self._find_said(mark)
+        if _has_telling(self.session, mark):
+            calls = list_observed(self.session).newest(MAX_LAST)[::-1]
+            yield from self._drop_consumed(_find_in_observations(calls))
+
+    def count_new(self) -> None:
+        """Count what no run has read, of the whole session."""
+        rows = [
+            self._spoken,
+            Observation.objects.on(self.session.branch).filter_indexed(session_id=self.session.key),
+        ]
+        times = [[at for (at,) in one.gather_values("updated_at")] for one in rows]
+        counts = [sum(self._since is None or at > self._since for at in own) for own in times]
+        self.messages, self.observations = counts
+
+    def iterate_unread(self) -> Iterator[Message]:
+        """Yield the messages that no run has read yet and no fact was made of, page by page."""
+        for rows in _read_pages(self._spoken):
+            fresh = [row for row in rows if self._is_new(row) and row.content.strip()]
+            consumed = self._find_consumed([row.uid for row in fresh])
+            yield from (row for row in fresh if row.uid not in consumed)
+
+    @property
+    def _spoken(self) -> Any:
+        messages = Message.objects.on(self.session.branch).filter(
+            session_id=self.session.key, picked_from=None
+        )
+        return messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
+
+    def _find_said(self, mark: UUID | None) -> Iterator[Finding]:
+        session, previous = self.session, dict[UUID, str]()  # the agent's last answer in each conversation
+        for rows in _read_pages(self._spoken, mark):
             self.messages += self._count_new(rows)
+            self.last = rows[-1].uid
             consumed = self._find_consumed([row.uid for row in rows])
             for row in rows:
+                if mark and row.conversation_id not in previous:
+                    previous[row.conversation_id] = self._find_answer(row)
                 if row.uid not in consumed:
                     is_compared = session.compared_to is not None and row.uid <= session.compared_to
                     found = _find_in_message(row, previous.get(row.conversation_id, ""))
                     yield from (one for one in found if not (one.is_open and is_compared))
                 previous[row.conversation_id] = row.content if row.role == Message.Role.ASSISTANT else ""
-        calls = _read_observations(session)
-        self.observations += self._count_new(calls)
-        observed = [*_find_in_observations(calls), *find_repeated(session, calls)]
+
+    def _find_answer(self, row: Message) -> str:
+        """Return what the agent answered right before a message, "" where it did not."""
+        before = self._spoken.filter(conversation_id=row.conversation_id).newest(1, row.uid)
+        return "".join(one.content for one in before if one.role == Message.Role.ASSISTANT)
+
+    def _drop_consumed(self, found: Iterable[Finding]) -> Iterator[Finding]:
+        observed = list(found)
         consumed = self._find_consumed([uid for finding in observed for uid in finding.sources])
         yield from (finding.without(consumed) for finding in observed if finding.source not in consumed)
-
-    def iterate_unread(self) -> Iterator[Message]:
-        """Yield the messages that no run has read yet and no fact was made of, page by page."""
-        messages = Message.objects.on(self.session.branch).filter(
-            session_id=self.session.key, picked_from=None
-        )
-        spoken = messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
-        for rows in _read_pages(spoken):
-            fresh = [row for row in rows if self._is_new(row) and row.content.strip()]
-            consumed = self._find_consumed([row.uid for row in fresh])
-            yield from (row for row in fresh if row.uid not in consumed)
 
     def _is_new(self, row: Any) -> bool:
         return self._since is None or row.updated_at > self._since
@@ -85,20 +118,29 @@ class SessionReader:
         return consumed | find_withdrawn_sources(self._withdrawn, sources)
 
 
-def _read_pages(rows: Any) -> Iterator[list[Message]]:
-    """Yield the first MAX_ENTRIES messages in pages: each may have a mebibyte."""
-    page: list[Message] = []
+def _read_pages(rows: Any, after: UUID | None = None) -> Iterator[list[Message]]:
+    """Yield the first MAX_ENTRIES messages, or those after one, in pages: each may have a mebibyte."""
     for _ in range(MAX_ENTRIES // PAGE_SIZE):
-        page = rows.lowest(PAGE_SIZE, "uid", page[-1].uid if page else None)
+        page = rows.lowest(PAGE_SIZE, "uid", after)
         if page:
             yield page
+            after = page[-1].uid
         if len(page) < PAGE_SIZE:
             return
 
 
 def _read_observations(session: Session) -> list[Observation]:
-    rows = Observation.objects.on(session.branch).filter_indexed(session_id=session.key)
-    return rows.lowest(MAX_ENTRIES, "uid")
+    return list_observed(session).lowest(MAX_ENTRIES, "uid")
+
+
+def list_observed(session: Session) -> Any:
+    return Observation.objects.on(session.branch).filter_indexed(session_id=session.key)
+
+
+def _has_telling(session: Session, mark: UUID | None) -> bool:
+    """Return whether an observation after a message may say something."""
+    telling = list_observed(session).filter(observation_type__in=[*STATED, Type.DISCOVERY])
+    return bool(telling.lowest(1, "uid", mark))
 
 
 def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:

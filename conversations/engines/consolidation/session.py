@@ -76,6 +76,19 @@ class SessionConsolidation:
             drop_run(run)
         return run.created
 
+    def learn_running(self, *, session: Session, actor: Actor) -> int:
+        """Write facts of what a session decided and repaired since the last time, by rules, while it runs;
+        return how many are new. Raises as ``consolidate_session``.
+        """
+        actor.require_scope("write", session.branch.name)
+        session.branch.refresh_from_db(fields=["head", "head_at"])
+        reader = SessionReader(session)
+        found = list(reader.find_since(session.compared_to))
+        created = learn_findings(reader, found, actor) if found else 0
+        if reader.last:
+            mark_read(session, reader.last)
+        return created
+
 
 @dataclass(frozen=True)
 class SessionSource:
@@ -134,11 +147,19 @@ def read_session(session: Session, extraction: Extraction | None = None) -> Sess
     bounds its notes, which are written whole, since it would be asked about their messages again.
     """
     session.branch.refresh_from_db(fields=["head", "head_at"])
+    reader = SessionReader(session)
+    findings = extraction.read_session(reader) if extraction else reader.find_new()
+    return read_findings(reader, findings, extraction)
+
+
+def read_findings(
+    reader: SessionReader, findings: Iterable[Finding], extraction: Extraction | None = None
+) -> SessionSource:
+    """Return findings in pieces, without what the session was given."""
+    session = reader.session
     off = set(Project.objects.get(pk=session.project_id).rules_off)
     recalled = list_recalled_ids(session)
     spoken = rules.Spoken(list_known_texts(session, recalled))
-    reader = SessionReader(session)
-    findings = extraction.read_session(reader) if extraction else reader.find_new()
     pieces = []
     for found in islice(_split_findings(findings), None if extraction else MAX_PIECES + 1):
         fresh = [one for one in found if one.rule not in off and not spoken.says(one.text)]
@@ -147,6 +168,26 @@ def read_session(session: Session, extraction: Extraction | None = None) -> Sess
     if extraction is None:
         pieces, is_whole = pieces[:MAX_PIECES], len(pieces) <= MAX_PIECES
     return SessionSource(session, pieces, reader, costs, frozenset(recalled), is_whole)
+
+
+def learn_findings(reader: SessionReader, found: Sequence[Finding], actor: Actor) -> int:
+    """Write findings of a session that runs. Where there is nothing to write no run is begun; what a language
+    model reads at the end stays unread.
+    """
+    source = read_findings(reader, found)
+    plans = [plan_piece(source, piece) for piece in source.pieces]
+    if not any(plan and plan.news for plan in plans):
+        return 0
+    session = reader.session
+    with open_run(session.branch, ConsolidationRun.Level.SESSION, session.key, actor) as run:
+        for piece in source.pieces:
+            learn_piece(source, run, piece, actor)
+        if run.commits and find_extraction() is None:
+            reader.count_new()
+            set_read(source, run, "")
+    if not run.commits:
+        drop_run(run)
+    return run.created
 
 
 def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Actor) -> None:
@@ -263,5 +304,11 @@ def _split_findings(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
 def _mark_compared(session: Session, piece: Sequence[Finding]) -> None:
     """Store up to which message further sentences were compared, so that none is compared again."""
     if opened := [finding.source for finding in piece if finding.is_open]:
-        session.compared_to = opened[-1]
-        Session.objects.filter(pk=session.pk).update(compared_to=session.compared_to)
+        mark_read(session, opened[-1])
+
+
+@retry_transaction
+def mark_read(session: Session, uid: UUID) -> None:
+    """Store that rules have read the session's messages up to one."""
+    session.compared_to = uid
+    Session.objects.filter(pk=session.pk).update(compared_to=uid)

@@ -28,6 +28,12 @@ from memory.engines.sessions.context import (
     require_scope,
     session_facts,
 )
+from memory.engines.sessions.learning import (
+    enqueue_consolidation,
+    find_learnable,
+    load_consolidator,
+    system_actor,
+)
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, check_limit, paginate
 from memory.engines.support.write_buffer import buffer
@@ -74,15 +80,6 @@ class SessionPart(Protocol):
 
     def find_utterances(self, lineage: Lineage, message_ids: Sequence[UUID]) -> Mapping[UUID, Utterance]:
         """Return when each of the messages was said and by whom, where it is visible on the lineage."""
-
-
-class SessionConsolidator(Protocol):
-    """Interface of the consolidator; DAY1["consolidator"] names the class."""
-
-    def consolidate_session(self, *, session: Session, actor: Actor) -> int:
-        """Extract facts from a session; return how many are new. A repeated run reads only what came
-        since. Raises Conflict while another worker has the session.
-        """
 
 
 @dataclass(frozen=True)
@@ -256,9 +253,9 @@ class SessionManager:
 
         A repeated run reads only what came since.
         """
-        session = Session.objects.select_related("branch").filter(pk=session_pk).first()
+        session = find_learnable(session_pk)
         engine = load_consolidator()
-        if session is None or engine is None or session.branch.archived_at or session.erased_at:
+        if session is None or engine is None:
             return 0
         started = timezone.now()
         try:
@@ -332,26 +329,6 @@ def find_last_events(branch: Branch, sessions: Sequence[Session]) -> dict[str, d
     return {**summarized, **found}
 
 
-def load_consolidator() -> SessionConsolidator | None:
-    """Return the configured consolidator, or None."""
-    path = conf().consolidator
-    return import_string(path)() if path else None
-
-
-def system_actor(session: Session) -> Actor:
-    """Return the server's own actor for work on a session."""
-    return Actor(
-        session.project_id,
-        "system",
-        label="day1",
-        scopes=frozenset({"admin"}),
-        surface="task",
-        session_id=session.key,
-        task_id=session.task_id,
-        agent_id=session.agent_id,
-    )
-
-
 def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:
     """Return a session; with ``is_shown`` one in quarantine is not there. Raises NotFound."""
     key = c.plain_text("session_id", session_id)
@@ -375,11 +352,6 @@ def complete_session(session: Session, values: Mapping[str, Any]) -> None:
         Session.objects.filter(pk=session.pk, erased_at=None).update(**news)
         for name, value in news.items():
             setattr(session, name, value)
-
-
-def enqueue_consolidation(session: Session) -> None:
-    if conf().consolidator and not session.branch.archived_at:
-        enqueue("memory.consolidate", session.pk)
 
 
 def end_session(session: Session, actor: Actor, status: str, summary: str) -> None:

@@ -29,6 +29,11 @@ def is_learned(session_pk: int) -> bool:
     return not live.filter(waiting, pk=session_pk).exists()
 
 
+def is_ended(session_pk: int) -> bool:
+    """Return whether a session runs no more: its end learns from all of it."""
+    return not Session.objects.filter(pk=session_pk, status=Session.Status.ACTIVE, erased_at=None).exists()
+
+
 def is_pinned(branch_pk: int) -> bool:
     return not Branch.objects.live().filter(pk=branch_pk, indexed=False).exists()
 
@@ -46,6 +51,7 @@ FINISHED: dict[str, Done] = {
     "memory.embed": is_embedded,
     "memory.near": is_compared,
     "memory.consolidate": is_learned,
+    "memory.learn": is_ended,
     "memory.hold_past": is_pinned,
     "memory.run_eval": is_evaluated,
     "memory.sweep_erasures": is_erased,
