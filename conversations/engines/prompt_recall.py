@@ -186,8 +186,9 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
 
 
 def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
-    """Return the facts of the session's repository, and of none."""
-    known = zip(facts, find_repositories(session.project_id, facts), strict=True)
+    """Return the facts of the session's repository, and of none, but not what the session itself taught."""
+    others = [fact for fact in facts if fact.session_id != session.key]
+    known = zip(others, find_repositories(session.project_id, others), strict=True)
     return [fact for fact, repository in known if repository in ("", session.project_path)]
 
 

@@ -2,19 +2,22 @@
 
 import json
 import re
+from uuid import UUID
 
 import pytest
 
 from conversations.capture.rows import MAX_SESSION_BYTES
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle
+from conversations.engines.consolidation.runs import claim_run
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from conversations.models import Message
+from conversations.models import ConsolidationRun, Message
 from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.learning import learn_running, read_again
 from memory.engines.sessions.manager import SessionManager
-from memory.models import Fact, QueueMessage, RecallLog, Session
+from memory.models import Commit, Fact, QueueMessage, RecallLog, Session
 from memory.ranking import count_tokens
-from tests.memory.api.client import nothing_left
+from tests.memory.api.client import api_for, nothing_left
 from tests.site.hook_events import DECISION, REPAIR, bash, event, first_session, learn, messages, send, told
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("learning")]
@@ -242,3 +245,107 @@ def test_what_a_compaction_saves_counts_and_is_cut_where_there_was_too_much(api)
     stored = ["short", whole, cut_middle(said, LONG_TEXT_BYTES), cut_middle(cut, LONG_TEXT_BYTES)]
     assert [text for _, _, text in messages(role="assistant")] == stored
     assert Session.objects.get().captured == MAX_SESSION_BYTES
+
+
+# ---- while a session runs --------------------------------------------------------------------------
+
+TALK = [
+    ("We decided that the gateway listens on port 9443.", "Understood."),
+    ("Fix the login.", "It works. Which database do you want for the till?"),
+    ("Postgres 16 then", "Noted."),
+    ("The gateway listens on port 8443 now, we decided.", "Changed."),
+    ("We decided that the gateway listens on port 9443.", "Changed back."),
+]
+
+
+def talk(api, session, work=lambda: None):
+    """Hold a session that does not end; do some work after each event."""
+    for n, (prompt, answer) in enumerate(TALK):
+        repair = first_session(session)[2:5] if n == 1 else []
+        said = event("UserPromptSubmit", session, prompt=prompt, prompt_id=f"p{n}")
+        for one in (said, *repair, event("Stop", session, last_assistant_message=answer, prompt_id=f"p{n}")):
+            send(api, one)
+            work()
+
+
+def learn_running_session(key="s1"):
+    return learn_running(Session.objects.get(key=key).pk)
+
+
+def read_lines(api, session="next"):
+    """Return the texts that a new session is told, without their ids."""
+    lines = told(send(api, event("SessionStart", session, source="startup"))).splitlines()
+    return [line.partition(" [")[0] for line in lines if line.startswith(("- ", "  before"))]
+
+
+def test_a_session_that_was_killed_has_taught_what_it_decided(api):
+    send(api, *first_session()[:-1])
+    assert QueueMessage.objects.filter(key__startswith="memory.learn").count() == 1
+    assert learn_running_session() == 2
+    assert read_lines(api) == [f"- {DECISION}", f"- {REPAIR.replace('   ', ' ')}"]
+
+
+def test_what_is_learned_step_by_step_is_what_is_learned_at_the_end(api, other_project):
+    talk(api, "s1")
+    send(api, event("SessionEnd"))
+    learn()
+    other = api_for(other_project)
+    talk(other, "s2", lambda: learn_running_session("s2"))
+    assert read_lines(other) == read_lines(api)
+    assert len(Fact.objects.all_versions().filter(session_id="s2")) == 4
+
+
+def test_the_end_of_a_session_changes_nothing_that_was_learned_before(api):
+    talk(api, "s1", learn_running_session)
+    runs, commits = (
+        ConsolidationRun.objects.count(),
+        Commit.objects.filter(kind="consolidate.session").count(),
+    )
+    send(api, event("SessionEnd"))
+    for _ in range(2):
+        assert (learn(), learn_running_session()) == (0, 0)
+    assert Commit.objects.filter(kind="consolidate.session").count() == commits
+    read = ConsolidationRun.objects.values_list("messages", "observations")
+    assert (ConsolidationRun.objects.count(), [sum(one) for one in zip(*read, strict=True)]) == (
+        runs + 1,
+        [10, 3],
+    )
+
+
+def test_an_answer_is_learned_with_the_question_before_it(api):
+    talk(api, "s1", learn_running_session)
+    text = "Postgres 16 then (to: It works. Which database do you want for the till?)"
+    assert Fact.objects.all_versions().filter(fact_text=text).exists()
+
+
+def test_what_comes_late_is_read_again(api):
+    send(api, event("UserPromptSubmit", prompt="Hello.", prompt_id="p1"))
+    learn_running_session()
+    session = Session.objects.get()
+    late, mark = Message.objects.all_versions().get(), session.compared_to
+    assert mark == late.uid
+    read_again(session, late.uid)
+    session.refresh_from_db()
+    assert session.compared_to == UUID(int=mark.int - 1)
+
+
+def test_a_session_does_not_hear_from_memory_what_it_decided_itself(api):
+    talk(api, "s1", learn_running_session)
+    asked = {"prompt": "On which port does the gateway listen?", "prompt_id": "p9"}
+    assert "9443" not in send(api, event("UserPromptSubmit", "s1", **asked))
+    assert "9443" in send(api, event("UserPromptSubmit", "s2", **asked))
+
+
+def test_a_session_that_another_worker_has_is_tried_again(api, main, actor, monkeypatch):
+    monkeypatch.setattr("memory.engines.sessions.learning.CLAIM_WAIT_SECONDS", 0)
+    send(api, *first_session()[:-1])
+    QueueMessage.objects.all().delete()
+    claim_run(main, "session", "s1", actor)
+    assert learn_running_session() == 0
+    assert [one.key for one in QueueMessage.objects.all()] == [f"memory.learn[{Session.objects.get().pk}]"]
+    send(api, event("SessionEnd"))
+    QueueMessage.objects.all().delete()
+    learn_running_session()
+    assert [one.key for one in QueueMessage.objects.all()] == [
+        f"memory.consolidate[{Session.objects.get().pk}]"
+    ]
