@@ -85,8 +85,8 @@ class EventRows:
     def list_telling(self) -> list[Session]:
         """Return the sessions in which something was said, or repaired, that may be learned."""
         spoken = (row for rows in self.messages.values() for row in rows if row.role in SPOKEN)
-        told = (row for row in self.observations if row.observation_type == Observation.Type.DISCOVERY)
-        keys = dict.fromkeys(row.session_id for row in (*spoken, *told))
+        found = (row for row in self.observations if row.observation_type == Observation.Type.DISCOVERY)
+        keys = dict.fromkeys(row.session_id for row in (*spoken, *found))
         return [self._sessions[key] for key in keys if key in self._sessions]
 
     # ---- sessions and conversations ------------------------------------------------------------
