@@ -7,7 +7,7 @@ import string
 from collections.abc import Callable
 
 from memory.redaction.random_tokens import looks_random
-from memory.redaction.spans import Spans, is_start, keep_ascii
+from memory.redaction.spans import Spans, is_start
 
 MAX_NAME = 200  # characters of a name before a secret
 MAX_LINE = 500  # characters between a word such as curl and the secret that it announces
@@ -267,16 +267,18 @@ def list_hinted(table: Table, groups: Hints, text: str) -> list[str]:
 _hints, _word_hints, _command_hints = map(group_hints, (_texts, _word_texts, _commands))
 
 
-def find_formats(text: str, folded: str, words: str, spans: Spans) -> None:
-    """Add the secrets that are known by what is around them; ``words`` are the longest of the text."""
-    hintable = keep_ascii(folded)
+def find_formats(text: str, letters: str, words: str, spans: Spans) -> None:
+    """Add the secrets that are known by what is around them.
+
+    ``letters`` are the small letters and signs of ASCII in the text, ``words`` the longest words of them.
+    """
     for kind in list_hinted(_word_texts, _word_hints, words.lower()) if words else ():
         if FIRST.get(kind, _word_texts[kind][1]).search(words):
             add_matches(kind, _word_texts[kind][1], text, spans)
-    for kind in list_hinted(_texts, _hints, hintable):
+    for kind in list_hinted(_texts, _hints, letters):
         add_matches(kind, _texts[kind][1], text, spans)
     if "-" in text and OPTION.search(text):
-        for kind in list_hinted(_commands, _command_hints, hintable):
+        for kind in list_hinted(_commands, _command_hints, letters):
             add_matches(kind, _commands[kind][1], text, spans)
     if "-----END " in text:
         add_key_ends(text, spans)

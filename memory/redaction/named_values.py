@@ -2,17 +2,26 @@
 
 import re
 
-from memory.redaction.names import NAME, SHORT_WORDS, find_names, is_sure_name
-from memory.redaction.random_tokens import measure_words
+from memory.redaction.names import SHORT_WORDS, find_names, is_sure_name
 from memory.redaction.spans import NAMED, Spans
+from memory.redaction.values import (
+    CODE,
+    WIDE,
+    WORD,
+    has_mixture,
+    is_literal,
+    is_number,
+    is_unreadable,
+    looks_drawn,
+    looks_mixed,
+    looks_secret,
+)
 
 MAX_LINE = 200  # characters of a line before a name
-MIN_SPOKEN, MIN_DRAWN = 6, 8  # characters of a secret in a sentence, and of one after a common word
-MAX_DIGITS = 16  # of a secret that is a number
-MAX_WORDED = 0.7  # the share of words in a secret after a common word
+MAX_TRIES = 3  # words with digits behind a name of which one may be its value
 QUOTE, NO_QUOTE = r"\\{0,3}[\"'`]", r"(?:\\{0,3}[\"'`]\]?|[*_]{1,2})?"
 IN_QUOTES = r"\\{0,3}(?:\"(?P<d>[^\"\n]{4,})\"|'(?P<q>[^'\n]{4,})'|`(?P<b>[^`\s]{4,200})`)"
-BARE = r"(?P<s>[^\s\"'`,;&|)}\]<>({\[]{4,})"
+BARE = r"(?P<s>[^\s\"'`,;&|)}\]<>({\[“”„«‹「『]{4,})"
 # password = x, "password": "x", **Password:** x, password: str = "x"
 ASSIGNED = re.compile(
     rf"{NO_QUOTE}(?P<sep>\s{{0,20}}(?:=>|:=|\?=|={{1,3}}|:(?:[ ]?[A-Za-z_.]{{1,30}}[ ]?=)?"
@@ -25,71 +34,71 @@ PAIRED = re.compile(
 )
 # <password>x</password>, define("PASSWORD", "x"), setPassword("x")
 ENCLOSED = re.compile(rf">(?P<x>[^<>\n]{{4,200}})</|(?:{QUOTE}\s?,|\()\s?{IN_QUOTES}\s?\)")
+QUOTES = "\"'`“”„‟«»‹›「」『』《》〈〉〝〞‘’‚‛"
+# Letters of a password in a sentence: those of ASCII without brackets, and those of languages with blanks.
+LETTERS = r"!#-&*+\-./0-9:=?-Z^_a-z~\u00c0-\u024f\u0370-\u052f"
 VERBS = (
     r"is|was|are|be|will be|has been|now|still|set to|changed to|reset to|equals|ist|lautet|war|jetzt|est"
-    r"|était|es|era|ahora|è|é|ora|agora"
+    r"|était|es|era|ahora|è|é|ora|agora|luidt|brzmi"
     r"|är|er|on|jest|je|to|это|теперь|adalah|ialah|là|है|هو|هي|היא|הוא|คือ|->|→|–|—|-"
 )
-OF = r"for|of|on|to|from|in|at|für|von|vom|zum|pour|du|de|del|para|per|da|do|di|voor|för|til|для|от"
+OF = (
+    r"for|of|on|to|from|in|at|für|von|vom|zum|pour|du|de|del|para|per|da|do|di|voor|van|för|til|für|для|от|к|на"
+)
+WIDE_VERBS = r"は|が|是|为|為|就是|[改换換设設变變更置重]{1,3}[为為成了到]{1,2}|은|는|이|가"
+BREAK = r"(?:\r?\n|\\r\\n|\\n)"
+# The end of a line, with the mark of a list, a quotation or a block of code.
+GAP = (
+    rf"[ \t]{{0,5}}(?:{BREAK}[ \t>]{{0,40}}(?:(?:`{{3,9}}|~{{3,9}})\w{{0,15}}{BREAK}[ \t]{{0,40}})?){{1,3}}"
+    rf"(?:(?:[-*+]|\d{{1,2}}[.)])[ \t]{{1,5}}|[•・‣▪][ \t]{{0,5}})?[{QUOTES}]{{0,2}}"
+)
+ALONE = rf"(?=[{QUOTES}.。]{{0,2}}[ \t]{{0,5}}(?:{BREAK}|\Z))"
 # The password for the server is x; 密码是x; | password | x |
 SPOKEN = re.compile(
     rf"{NO_QUOTE}(?:[ ](?:{OF})(?:[ ][^\s:=\"',;()]{{1,24}}){{1,4}}?|[ ]?\([^()\n]{{1,40}}\))?"
-    rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}|[ ]?(?:は"
-    rf"|が|是|为|為|就是|改为|改成|设为|設為|은|는|이|가)[ :]?"
-    r"|[*_]{0,2}[ ]?[:=][*_]{0,2}[ ]{0,3}|[ ]{0,20}[|\t][ \t]{0,20}|[ ]{1,3}(?=[\"'`]))"
-    r"[\"'`“”„«»「『‘’*(]{0,2}(?P<v>[!#-&*+\-./0-9:=?-Z^_a-z~]{4,200})"
+    rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}"
+    rf"|[ ]?(?:{WIDE_VERBS})[ :]?"
+    rf"|[*_]{{0,2}}[ ]?[:=][*_]{{0,2}}[ ]{{0,3}}|[ ]{{0,20}}[|\t][ \t]{{0,20}}|[ ]{{0,3}}(?=[{QUOTES}]))"
+    rf"[{QUOTES}*(]{{0,2}}[ \xa0\u202f]?(?P<v>[{LETTERS}]{{4,200}})"
 )
 # On the next line that is not empty, alone there.
 NEXT_LINE = re.compile(
-    r"[\"'`*_]{0,3}[ \t]{0,5}[:=]?[*_]{0,2}[ \t]{0,5}(?:(?:\r?\n|\\r\\n"
-    r"|\\n)[ \t>]{0,40}){1,3}[`\"']?(?P<v>[!#-&*+\-./0-9:=?-Z^_a-z~]{4,200}?)[`\"']?[ \t]{0,5}"
-    r"(?=\r?\n|\\r\\n|\\n|\Z)"
+    rf"[\"'`*_]{{0,3}}(?:[ ](?:{VERBS}))?[ ]{{0,5}}(?:{WIDE_VERBS})?[:=]?[*_]{{0,2}}{GAP}"
+    rf"(?P<v>[{LETTERS}]{{4,200}}?){ALONE}"
 )
+LATER_LINE = re.compile(
+    rf"[^\n\\\d;。！？{{}}<>=|]{{0,80}}+{GAP}(?P<v>[{LETTERS}]{{8,200}}?){ALONE}"
+)
+TO_DIGIT = re.compile(r"[^\n\d;。！？{}<>=|\[\]]{1,80}+\d")
+WORD_SIGNS = "".join(map(chr, range(ord("!"), ord("~") + 1))).translate(
+    dict.fromkeys(map(ord, "\"'`,;(){}[]<>|\\"))
+)
+MIXED_WORD = re.compile(rf"[{LETTERS}]{{1,200}}(?![{LETTERS}])")
 OPTION = re.compile(rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;&-][^\s\"'`<>|;&]{{3,200}}))")
 SET_BEFORE = re.compile(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}\w{0,100}$")
 
-# Values after such a name, in code and prose, that are not secrets.
-NO_VALUE = re.compile(
-    r"(?i)(?:.*(?:…|\.\.\.)|\d{4}_[a-z]\w*|\?.*|true|false|null|none|nil|undefined|string|str|int|bool"
-    r"|text|optional\b.*|required|changeme|change[-_ ]?me|tbd"
-    r"|[-x*.•●…_#?+=~]{3,}|\$.*|%.*|\{.*|<.*|#\{.*|process\.env.*|os\.(?:environ|getenv).*|env[.(\[].*"
-    r"|self\..*|this\..*"
-    r"|settings\..*|config\..*|args?\..*|request\..*|get\w*\(.*|input\(.*|\[redacted.*|\(?(?:redacted"
-    r"|hidden|masked|omitted|removed)\)?"
-    r"|example|your[-_ ].*|my[-_ ]?\w+|(?:\.{0,2}|~)/[\w./-]*|[a-z]{2,12}:/.*|arn:.*|(?:env|vault|file"
-    r"|ref|secretref|ssm|sm|op):.*"
-    r"|[:@!&][\w.]*|:\w+:.*|enter[-_ ].*|insert[-_ ].*|placeholder.*|dummy.*|\[.*\]?)"
+TRAILING = ".,;:!?)]}>»”’」』›«\"'`*|"
+# A text without any of these, and without long words, has no value that could be a secret: most prose is done
+# with here. A digit counts in a word of four characters, a colon or a sign where a word goes on behind it.
+IN_WORD = r"[!-~\u00c0-\u024f\u0370-\u052f]"
+WITNESS = re.compile(
+    rf"[!-'*+0-:=?@^`~](?:(?<=[=\"`])|(?<=[:!@#$%^&*+?~])(?={IN_WORD})|(?<![A-Za-z]')(?<=')"
+    rf"|(?<=\d)(?:(?={IN_WORD}{{3}})|(?<={IN_WORD}{{2}})(?={IN_WORD}{{2}})|(?<={IN_WORD}{{3}})(?={IN_WORD})"
+    rf"|(?<={IN_WORD}{{4}})))"
 )
-CODE = re.compile(
-    r"[A-Za-z_](?:\w*(?:[.(\[]|->|::).*|[^\W_]*_\w*)"
-)  # unquoted: an attribute, call or variable
-WORD = re.compile(r"[^\W\d]+(?:[-/.'’][^\W\d]+)*[.!?:]?")
-# Words of sentences and of labels: a text in quotes that has one is a message, not a secret.
-SENTENCE = re.compile(
-    r"(?i)(?:^|\s)(?:the|a|an|your|is|are|was|to|for|of|and|or|not|must|please|enter|with|new|no|in|on"
-    r"|this|der|die|das|ihr|le|la|les|el|su)\s"
-)
-# What has letters and digits, but is a name of something.
-NO_SECRET = re.compile(
-    r"(?i)(?:\d{1,4}[-_. ]?[a-z]{1,14}|v?\d+(?:[.:/,_-]\d+)+\w*|(?:sha|md|base|utf|aes|argon|pbkdf|oauth"
-    r"|[rhep]s|x|ed|rsa|http|ipv|oidc|saml|uuid)[-_]?\d.*"
-    r"|[a-z]+[-_]?\d{1,2}|\w+(?:[-/]\w+)*\.[a-z]{2,4}|[A-Z]{2,9}[-/](?:[A-Z]{1,6})?\d+|#\d+"
-    r"|[^@\s]+@[^@\s]+\.[a-z]{2,}|0x[0-9a-f]{1,8}|[a-z_]\w*\(.*|.*[({\[<>\\].*)"
-)
-LETTER, DIGIT, SIGN = re.compile(r"[A-Za-z]"), re.compile(r"\d"), re.compile(r"[!@#$%^&*+=?~](?=.)")
-TRAILING = ".,;:!?)]}>»”’\"'`*|"
-IDENTIFIER, MAX_IDENTIFIER = re.compile(r"[^\W\d][^\W\d.\-]*(?:[.-][^\W\d]+)*\d{0,2}"), 60
-NUMBER_NAME = re.compile(r"(?:^|[_. -])(?:code|pin)")  # names of numbers
-# A text without any of these has no value that could be a secret: most prose is done with here.
-WITNESS = re.compile(r"[\d=:'\"`!@#$%^&*+?~]")
 # What stands behind a name that has a value: all patterns begin so.
-FOLLOWING = re.compile(r"[\s\\\"'`*_=:?\[>(,|はが是为為就改设設은는이가]")
+FOLLOWING = re.compile(rf"[\s\\\"'`*_=:?\[>(,|]|[^\x00-\x7f]{{1,16}}+(?:[{LETTERS}]|[\"'`(]|\s)")
 Place = tuple[int, int]
 
 
-def find_named(text: str, folded: str, spans: Spans) -> None:
+def has_value(text: str) -> bool:
+    """Return whether a text has anything that a value of a name could be."""
+    return WITNESS.search(text) is not None
+
+
+def find_named(text: str, folded: str, letters: str, spans: Spans) -> None:
     """Add the values that stand behind names of secrets."""
-    for name in find_names(folded) if WITNESS.search(text) else ():
+    for name in find_names(folded, letters):
         if not FOLLOWING.match(text, name.end()):
             continue
         if starts_name(text, name) and (place := find_value(text, name)):
@@ -161,26 +170,6 @@ def is_assigned(text: str, name: re.Match[str], match: re.Match[str], *, sure: b
     return is_literal(value) if sure else is_literal(value) and looks_drawn(value, name["name"])
 
 
-def is_literal(value: str) -> bool:
-    """Return whether a value is no placeholder, no reference, no name of a secret and no message."""
-    return not (NO_VALUE.fullmatch(value) or is_name(value) or is_message(value))
-
-
-def is_name(value: str) -> bool:
-    """Return whether a value is itself the name of a secret, such as password or new_password."""
-    if len(value) > MAX_IDENTIFIER or not IDENTIFIER.fullmatch(value):
-        return False
-    return any(found.start() == 0 or found.end() == len(value) for found in NAME.finditer(value.lower()))
-
-
-def is_message(value: str) -> bool:
-    """Return whether a text in quotes is a sentence or a label."""
-    words = value.split()
-    if len(words) < 2:
-        return False
-    return bool(SENTENCE.search(value)) or (value[0].isupper() and all(map(WORD.fullmatch, words)))
-
-
 def is_expression(text: str, name: re.Match[str], match: re.Match[str]) -> bool:
     """Return whether an unquoted value after a name is an expression or a word of prose."""
     value, spaced, after = (
@@ -190,7 +179,9 @@ def is_expression(text: str, name: re.Match[str], match: re.Match[str]) -> bool:
     )
     if CODE.fullmatch(value) or after in ("(", "[", "{"):
         return True
-    if not WORD.fullmatch(value):
+    if WIDE.search(value) and ":" in match["sep"]:  # a sentence, as such a language has no blanks
+        return True
+    if not WORD.fullmatch(value) or is_unreadable(value):
         return False
     argument = after in (",", ")") or text[max(0, name.start() - 1)] in "(,"
     return spaced or (argument and text[name.start()].islower())
@@ -211,34 +202,29 @@ def find_spoken(text: str, name: re.Match[str], *, sure: bool) -> Place | None:
             value = match["v"].rstrip(TRAILING)
             if is_literal(value) and is_spoken_secret(value, name["name"], sure=sure):
                 return match.start("v"), match.start("v") + len(value)
-    return None
+    return find_mixed(text, name.end()) if sure else None
 
 
 def is_spoken_secret(value: str, name: str, *, sure: bool) -> bool:
     if value.isdecimal():
-        return 4 <= len(value) <= MAX_DIGITS and (
-            bool(NUMBER_NAME.search(name)) or (sure and "key" not in name)
-        )
+        return is_number(value, name, sure=sure)
     return looks_secret(value) if sure else looks_drawn(value, name)
 
 
-def has_mixture(value: str) -> bool:
-    """Return whether a word has letters, and digits or signs."""
-    return bool(" " not in value and LETTER.search(value) and (DIGIT.search(value) or SIGN.search(value)))
-
-
-def looks_secret(value: str) -> bool:
-    """Return whether a word of a sentence has letters and digits or signs, as no word of a language has."""
-    if len(value) < MIN_SPOKEN or NO_SECRET.fullmatch(value) or CODE.fullmatch(value):
-        return False
-    return has_mixture(value)
-
-
-def looks_drawn(value: str, name: str = "") -> bool:
-    """Return whether a value after a common word, such as token, is one that nobody would write otherwise."""
-    if NUMBER_NAME.search(name) and value.isdecimal():
-        return 4 <= len(value) <= MAX_DIGITS
-    letters, digits = len(LETTER.findall(value)), len(DIGIT.findall(value))
-    if len(value) < MIN_DRAWN or digits < 2 or letters < 2 or " " in value or NO_SECRET.fullmatch(value):
-        return False
-    return not CODE.fullmatch(value) and measure_words(value) < MAX_WORDED
+def find_mixed(text: str, start: int) -> Place | None:
+    """Return the place of a word that looks mixed, in the rest of the sentence or alone on the next line."""
+    if found := LATER_LINE.match(text, start):
+        place = found.span("v")
+        return place if looks_mixed(found["v"]) else None
+    for _ in range(MAX_TRIES):
+        if not (found := TO_DIGIT.match(text, start)):
+            return None
+        before = found[0].rstrip(WORD_SIGNS)
+        word = MIXED_WORD.match(text, start + len(before))
+        if not word or not before:
+            return None
+        value = word[0].rstrip(TRAILING)
+        if looks_mixed(value):
+            return word.start(), word.start() + len(value)
+        start = word.end()
+    return None

@@ -2,21 +2,22 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 
-from memory.redaction.spans import keep_ascii
 from memory.redaction.tries import JOINER, join_forms
 
 # What follows such a name is a secret unless it looks like code or prose.
 PASSWORDS = (
-    "password passwd passphrase passcode passwort kennwort losungswort zugangscode wachtwoord lösenord"
-    " adgangskode kodeord"
-    " passord salasana hasło haslo heslo jelszó jelszo parolă şifre sifre lozinka geslo zaporka mdp"
-    " contraseña contrasena"
-    " contrasenya senha pasahitza parool parole slaptažodis пароль парола лозинка κωδικός συνθηματικό"
+    "password passwd passphrase passcode passwort passworts kennwort kennworts geheimwort losungswort"
+    " zugangscode zugangswort wachtwoord toegangscode"
+    " lösenord lösenordet adgangskode adgangskoden kodeord passord passordet"
+    " salasana salasanan hasło heslo hesla heslem jelszó jelszava parolă parolası"
+    " şifre şifresi lozinka geslo zaporka mdp contraseña contrasenya senha pasahitza parool parole slaptažodis"
+    " пароль пароля паролем паролю парола лозинка κωδικός συνθηματικό"
     " סיסמה סיסמא"
-    " गुप्तशब्द पासवर्ड পাসওয়ার্ড รหัสผ่าน 密码 密碼 口令 暗号 暗證"
-    " パスワード パスフレーズ 暗証番号 合言葉 비밀번호 패스워드 암호"
+    " गुप्तशब्द पासवर्ड পাসওয়ার্ড รหัสผ่าน 密码 密碼 密匙 口令 暗号 暗證 通行码 通行碼"
+    " パスワード パスフレーズ パスコード 暗証番号 合言葉 비밀번호 비번 패스워드 암호"
     " 密钥 密鑰 金鑰 私钥 令牌 秘密鍵 비밀키"
 ).split()
 PASSWORD_PHRASES = (
@@ -27,6 +28,14 @@ PASSWORD_PHRASES = (
     "código secreto",
     "palabra de paso",
     "palavra passe",
+    "code d'accès",
+    "código de acceso",
+    "código de acesso",
+    "codice di accesso",
+    "codice d'accesso",
+    "kod dostępu",
+    "код доступа",
+    "кодовое слово",
     "parola d'ordine",
     "parola segreta",
     "codice segreto",
@@ -50,25 +59,46 @@ KEYS = (
     "refresh token",
     "client secret",
     "api schlüssel",
+    "zugriffsschlüssel",
     "geheimer schlüssel",
     "clé api",
+    "clé d'api",
     "clé secrète",
+    "clé d'accès",
+    "jeton d'accès",
     "clave api",
+    "clave de api",
     "clave secreta",
     "clave de acceso",
     "chave api",
     "chave de api",
+    "chave da api",
     "chave secreta",
+    "chave de acesso",
     "chiave api",
     "chiave segreta",
+    "chiave di accesso",
+    "api sleutel",
+    "toegangssleutel",
+    "geheime sleutel",
+    "klucz api",
+    "klucz dostępu",
+    "api nyckel",
+    "klíč api",
+    "api anahtarı",
+    "khóa api",
     "api ключ",
+    "ключ api",
+    "ключ доступа",
     "секретный ключ",
-    "api 密钥",
+    "закрытый ключ",
+    "токен доступа",
     "apiキー",
     "api キー",
     "アクセスキー",
     "シークレット",
     "api 키",
+    "액세스 키",
 )
 # Common words too: what follows them is a secret when it looks like one.
 WORDS = (
@@ -128,11 +158,14 @@ SHORT_WORDS = frozenset(
 )
 
 
+PLAIN = str.maketrans("ıłø", "ilo")  # letters that are not put together of others
+
+
 def list_forms(name: str) -> set[str]:
     """Return a name as it may be written: composed or not, without accents."""
     composed, apart = (unicodedata.normalize(form, name) for form in ("NFC", "NFD"))
     latin = all("a" <= sign <= "ɏ" or not sign.isalpha() for sign in composed)
-    bare = "".join(sign for sign in apart if not unicodedata.combining(sign))
+    bare = "".join(sign for sign in apart if not unicodedata.combining(sign)).translate(PLAIN)
     return {composed, apart, bare} if latin else {composed, apart}
 
 
@@ -149,20 +182,26 @@ def find_places(text: str, part: str) -> Iterator[int]:
         place = text.find(part, place + 1)
 
 
-def find_hints(folded: str) -> list[tuple[str, int]]:
-    """Return the hints of names in a folded text, and where they stand."""
-    letters = keep_ascii(folded)
-    hints = [(hint, place) for hint in HINTS if hint in letters for place in find_places(folded, hint)]
+def find_starts(folded: str, letters: str) -> Iterator[int]:
+    """Yield where a name may begin, as a hint is in its place in one; ``letters`` are those of ASCII."""
+    for hint in filter(letters.__contains__, HINTS):
+        for place in find_places(folded, hint):
+            before = folded[place - 1 : place]
+            is_inner = before.isalnum() or before in JOINERS or before > "~"
+            for offset in _offsets[hint] if is_inner else FIRST_OFFSET:
+                if folded[place - offset : place - offset + HEAD_LENGTH] in _heads:
+                    yield place - offset
+
+
+def find_names(folded: str, letters: str) -> Iterator[re.Match[str]]:
+    """Yield the names in a folded text."""
+    starts = set(find_starts(folded, letters))
+    names = [found for start in starts if (found := NAME.match(folded, start))]
     if not folded.isascii():
-        hints += [(join_parts(found[0]), found.start()) for found in OTHER_HINT.finditer(folded)]
-    return hints
-
-
-def find_names(folded: str) -> Iterator[re.Match[str]]:
-    """Yield the names in a folded text, looked for only where a hint is in the place that it has in one."""
+        names += OTHER_NAME.finditer(folded)
     end = 0
-    for start in sorted({place - offset for hint, place in find_hints(folded) for offset in _offsets[hint]}):
-        if start >= end and (found := NAME.match(folded, start)):
+    for found in sorted(names, key=re.Match.start):
+        if found.start() >= end:
             end = found.end()
             yield found
 
@@ -171,32 +210,38 @@ _sure = {
     form for name in [*PASSWORDS, *PASSWORD_PHRASES, *KEYS, "pwd", "secret"] for form in list_forms(name)
 }
 _words = {form for name in WORDS for form in list_forms(name)}
+_others = {form for form in _sure | _words if form[0] > "~"}
 _joined = set(map(join_parts, _sure))
-NAME = re.compile(rf"(?P<name>{join_forms(_sure | _words)})(?:_?\d{{1,2}})?(?![a-z0-9à-ɏ])")
-# Every name has one of them; those that are not of ASCII begin so, and are found by one pattern.
+
+
+def compile_names(forms: Collection[str]) -> re.Pattern[str]:
+    """Return a pattern of names, which may have a number."""
+    return re.compile(rf"(?P<name>{join_forms(forms)})(?:_?\d{{1,2}})?(?![a-z0-9à-ɏ])")
+
+
+NAME, OTHER_NAME = compile_names(_sure | _words), compile_names(_others)
+# Every name that begins with a letter of ASCII has one of them.
 HINTS = (
-    "pas key pwd secr token code pin wort clave senha cred segret paro jeton gang geheim mdp wachtw senord"
-    " kodeord salasana slo jelsz ifre lozinka zaporka contrase slapta kata ssel cle chave chiave kh"
+    "pas key pwd secr token code pin ord wort clave senha cred segret paro jeton gang geheim mdp salasana esl"
+    " jelsz ifre lozinka zaporka contrase slapta kata schl api acc acess dost has kh"
 ).split()
-OTHER_HINTS = (
-    "ło κωδ συνθ парол лоз токен секрет סיסמ गुप पास পাস รหัส 密码 密碼 密钥 密鑰 密鍵 口令 令牌 暗号 暗證"
-    " 暗証 金鑰 私钥 スワ スフレ 合言 キー シーク トーク 비밀 패스 암호 토큰 키 مرور السر عبور ключ"
-).split()
-_others = {unicodedata.normalize(form, hint) for form in ("NFC", "NFD") for hint in OTHER_HINTS} | {"é api"}
-OTHER_HINT = re.compile(join_forms(_others))
 
 
 def list_offsets(hint: str) -> set[int]:
     """Return where a hint may stand in a name, with or without signs that join its words."""
-    places = ((form, place) for form in _sure | _words for place in find_places(form, hint))
+    places = ((form, place) for form in (_sure | _words) - _others for place in find_places(form, hint))
     return {
         offset for form, place in places for offset in range(place - form.count(" ", 0, place), place + 1)
     }
 
 
-_offsets = {join_parts(hint): list_offsets(hint) for hint in [*HINTS, *_others]}
+_offsets = {hint: list_offsets(hint) for hint in HINTS}
+FIRST_OFFSET, JOINERS = (0,), " _.-'"
+HEAD_LENGTH = 3  # first letters of a name, which are sooner compared than the name
+_heads = {form[:HEAD_LENGTH] for form in _sure | _words}
 
 
+@cache
 def is_sure_name(name: str) -> bool:
     """Return whether a name alone tells that a secret follows."""
     return join_parts(name) in _joined

@@ -204,11 +204,13 @@ _rests = {
 }
 _prefixes = sorted(_rests, key=len, reverse=True)
 ANY_PREFIX = re.compile(f"(?=({join_forms(frozenset(_rests))}))")  # also where one begins within another
+FIRST_PREFIX = re.compile(rf"(?<![A-Za-z0-9_]){ANY_PREFIX.pattern}")  # enough where nothing is escaped
 
 
 def find_prefixed(text: str, long_words: str, spans: Spans) -> None:
     """Add the keys and tokens that a prefix tells of; ``long_words`` are those that could hold one."""
-    if known := frozenset(ANY_PREFIX.findall(long_words)):
+    pattern = ANY_PREFIX if "\\" in long_words or "%" in long_words else FIRST_PREFIX
+    if known := frozenset(pattern.findall(long_words)):
         for prefix in _prefixes:
             if prefix in known or any(longer.startswith(prefix) for longer in known):
                 add_tokens(prefix, text, spans)

@@ -26,6 +26,7 @@ FORMS = (
     (0x2100, 0x214F),
     (0x2070, 0x209C),
     (0x1F100, 0x1F189),
+    (0x017F, 0x017F),  # the long s
 )
 
 
@@ -38,17 +39,36 @@ def list_forms() -> dict[str, str]:
 
 _forms = list_forms()
 _by_point = str.maketrans(_forms)
+WIDE_SIGNS = "，：；！？（）"  # in most texts in Chinese and Japanese
 MAX_REPLACED = 20  # other forms in a text, such as those of punctuation, that are sooner replaced one by one
-# Any sign past the first 65,536 counts as odd: a set with many ranges there takes twice as long.
-_near = "".join(f"{chr(first)}-{chr(last)}" for first, last in FORMS if last < 0x10000)
-ODD = re.compile(f"[{_near}{NO_WIDTH}\x1b\U00010000-\U0010ffff]")
+# Hidden characters and other forms in UTF-8, by their first byte: bytes are sooner searched than characters.
+ODD = {
+    lead[0]: re.compile(lead + rest, re.S)
+    for lead, rest in (
+        (b"\xef", rb"[\xb8-\xbe]."),
+        (b"\xe2", rb"(?:\x80[\x8b-\x8f\xaa-\xae]|[\x81-\x85\x91-\x93].)"),
+        (b"\xe1", rb"[\x85\x9e\xa0]."),
+        (b"\xe3", rb"\x85\xa4"),
+        (b"\xf0", rb"(?:\x9d..|\x9f[\x84-\x86].)"),
+        (b"\xf3", rb"\xa0.."),
+        (b"\xc2", rb"\xad"),
+        (b"\xc5", rb"\xbf"),
+        (b"\xcd", rb"\x8f"),
+        (b"\xd8", rb"\x9c"),
+        (b"\x1b", b""),
+    )
+}
 
 
 def reveal_text(text: str) -> str:
     """Return a text as a reader sees it: without hidden characters, other forms of letters as ASCII."""
     if text.isascii():
         return HIDDEN.sub("", text) if "\x1b" in text else text
-    odd = set(ODD.findall(text))
+    for sign in WIDE_SIGNS:
+        text = text.replace(sign, _forms[sign])
+    data = text.encode(errors="replace")
+    odd = {found for lead, form in ODD.items() if lead in data for found in form.findall(data)}
+    odd = {found.decode() for found in odd}
     forms = odd & _forms.keys()
     if len(forms) > MAX_REPLACED:
         text = text.translate(_by_point)
@@ -56,11 +76,6 @@ def reveal_text(text: str) -> str:
         for form in forms:
             text = text.replace(form, _forms[form])
     return HIDDEN.sub("", text) if len(odd) > len(forms) else text
-
-
-def keep_ascii(text: str) -> str:
-    """Return the ASCII characters of a text: they are sooner searched than all of it."""
-    return text if text.isascii() else text.encode("ascii", "ignore").decode()
 
 
 def is_start(text: str, position: int) -> bool:

@@ -1,16 +1,19 @@
 """Redaction of a text."""
 
-import re
 import threading
 
 from memory.redaction import prefixes, random_tokens
 from memory.redaction.formats import find_formats
-from memory.redaction.named_values import find_named
+from memory.redaction.named_values import find_named, has_value
 from memory.redaction.prefixes import find_prefixed
 from memory.redaction.random_tokens import find_random
 from memory.redaction.spans import Spans, reveal_text
 
-LONG_WORD = re.compile(f"[!-~][!-~]{{{prefixes.MIN_LENGTH - 1},}}")  # a set first: quicker to look for
+# What bytes become: small letters of ASCII, without others; x where a word of ASCII is, and blanks.
+OTHERS = bytes(range(0x80, 0x100))
+SMALL = bytes(range(0x100)).lower()
+SHAPES = bytes(ord("x" if "!" <= chr(byte) <= "~" else " ") for byte in range(0x100))
+LONG_WORD = b"x" * prefixes.MIN_LENGTH
 MAX_RECENT = 500  # redacted texts that a thread remembers, by length and hash
 
 
@@ -55,28 +58,34 @@ def find_kind(text: str, *, drawn: bool = True) -> str:
 
 def find_secrets(text: str) -> Spans:
     """Return where the secrets of a text are that has no hidden characters."""
-    spans, folded = Spans(), fold_case(text)
-    words = cut_long_words(text)
+    spans, data = Spans(), text.encode(errors="replace")
+    words = cut_long_words(data)
     longest = [word for word in words if len(word) >= random_tokens.MIN_LENGTH]
-    find_prefixed(text, " ".join(words), spans)
-    find_formats(text, folded, " ".join(longest), spans)
-    find_named(text, folded, spans)
+    letters = data.translate(SMALL, OTHERS).decode()
+    if words:
+        find_prefixed(text, " ".join(words), spans)
+    find_formats(text, letters, " ".join(longest), spans)
+    if words or has_value(text):
+        find_named(text, fold_case(text), letters, spans)
     if longest:
         find_random(text, spans)
     return spans
 
 
-def cut_long_words(text: str) -> list[str]:
-    """Return the words that could hold a token: long, and of ASCII, as many languages put no blanks."""
-    words = [word for word in text.split() if len(word) >= prefixes.MIN_LENGTH]
-    return words if text.isascii() else LONG_WORD.findall(" ".join(words))
+def cut_long_words(data: bytes) -> list[str]:
+    """Return the words of ASCII that could hold a token; many languages put no blanks around them."""
+    shapes = data.translate(SHAPES) + b" "
+    words, start = [], shapes.find(LONG_WORD)
+    while start >= 0:
+        end = shapes.find(b" ", start)
+        words.append(data[start:end].decode())
+        start = shapes.find(LONG_WORD, end)
+    return words
 
 
 def fold_case(text: str) -> str:
     """Return a text of the same length in which names are found whatever their case."""
     lower = text.lower()
-    if lower.isascii():
-        return lower
     if len(lower) != len(text):  # a few capital letters have two characters as small ones
-        lower = "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
-    return lower.replace("ſ", "s")
+        return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
+    return lower

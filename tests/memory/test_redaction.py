@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from memory.redaction import count_marks, redact_all, redact_text
 from memory.redaction.formats import COMMANDS, TEXTS, WORD_TEXTS
-from memory.redaction.names import KEYS, PASSWORD_PHRASES, PASSWORDS, WORDS, find_hints, list_forms
+from memory.redaction.names import KEYS, PASSWORD_PHRASES, PASSWORDS, WORDS, list_forms
 from memory.redaction.prefixes import PREFIXES
-from memory.redaction.texts import fold_case
 
 DRAW = random.Random(7)
 
@@ -463,7 +462,6 @@ NAMES = [*PASSWORDS, *PASSWORD_PHRASES, *KEYS, *WORDS]
 def test_every_name_is_found_by_a_hint():
     """Write each name in all of its forms: composed, decomposed, without accents, in capitals."""
     for form in (form for name in NAMES for form in list_forms(name)):
-        assert find_hints(fold_case(form)), form
         for written in (form, form.upper() if len(form.upper()) == len(form) else form):
             assert redact_text(f"x {written}: q8r!xk29z") == f"x {written}: [redacted: named secret]"
 
