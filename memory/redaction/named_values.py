@@ -6,6 +6,7 @@ from memory.redaction.names import SHORT_WORDS, find_names, is_sure_name
 from memory.redaction.spans import NAMED, Spans
 from memory.redaction.values import (
     CODE,
+    NUMBERED,
     WIDE,
     WORD,
     has_mixture,
@@ -18,10 +19,15 @@ from memory.redaction.values import (
 )
 
 MAX_LINE = 200  # characters of a line before a name
+MAX_BARE = 400  # characters of a value without quotes that are judged
 MAX_TRIES = 3  # words with digits behind a name of which one may be its value
 QUOTE, NO_QUOTE = r"\\{0,3}[\"'`]", r"(?:\\{0,3}[\"'`]\]?|[*_]{1,2})?"
 IN_QUOTES = r"\\{0,3}(?:\"(?P<d>[^\"\n]{4,})\"|'(?P<q>[^'\n]{4,})'|`(?P<b>[^`\s]{4,200})`)"
-BARE = r"(?P<s>[^\s\"'`,;&|)}\]<>({\[“”„«‹「『]{4,})"
+QUOTES = "\"'`“”„‟«»‹›「」『』《》〈〉〝〞‘’‚‛"
+UNQUOTED = rf"[^\s,;&|)}}\]<>({{\[{QUOTES}]"
+# What is longer is judged by its beginning, so that a text of names takes linear time.
+BARE = rf"(?P<s>{UNQUOTED}{{4,{MAX_BARE}}}+)"
+REST = re.compile(f"{UNQUOTED}*")
 # password = x, "password": "x", **Password:** x, password: str = "x"
 ASSIGNED = re.compile(
     rf"{NO_QUOTE}(?P<sep>\s{{0,20}}(?:=>|:=|\?=|={{1,3}}|:(?:[ ]?[A-Za-z_.]{{1,30}}[ ]?=)?"
@@ -34,18 +40,31 @@ PAIRED = re.compile(
 )
 # <password>x</password>, define("PASSWORD", "x"), setPassword("x")
 ENCLOSED = re.compile(rf">(?P<x>[^<>\n]{{4,200}})</|(?:{QUOTE}\s?,|\()\s?{IN_QUOTES}\s?\)")
-QUOTES = "\"'`“”„‟«»‹›「」『』《》〈〉〝〞‘’‚‛"
 # Letters of a password in a sentence: those of ASCII without brackets, and those of languages with blanks.
 LETTERS = r"!#-&*+\-./0-9:=?-Z^_a-z~\u00c0-\u024f\u0370-\u052f"
 VERBS = (
-    r"is|was|are|be|will be|has been|now|still|set to|changed to|reset to|equals|ist|lautet|war|jetzt|est"
-    r"|était|es|era|ahora|è|é|ora|agora|luidt|brzmi"
-    r"|är|er|on|jest|je|to|это|теперь|adalah|ialah|là|है|هو|هي|היא|הוא|คือ|->|→|–|—|-"
+    r"is|was|are|be|will be|has been|now|still|equals|ist|lautet|war|jetzt|nun|est|était|es|era|ahora"
+    r"|è|é|ora|agora|luidt|brzmi|är|er|on|jest|je|to|это|теперь|adalah|ialah|là|olarak|है|هو|هي|היא|הוא|คือ|->|→|–|—|-"
+    # changed to, in the order of the words of each language
+    r"|(?:has been |wurde |a été |est |ha sido |foi |è stat[ao] |is |werd |został[oa] |был )?"
+    r"(?:changed|set|reset|updated|geändert|gesetzt|zurückgesetzt|changé|modifié|défini|réinitialisé|cambiad[oa]"
+    r"|modificad[oa]|alterad[oa]|mudad[oa]|redefinid[oa]|cambiat[oa]|modificat[oa]|impostat[oa]|gewijzigd|veranderd"
+    r"|ingesteld|zmienion[eoy]|ustawion[eoy]|изменён|изменен|сброшен|установлен|змінено|ändrat|endret|ændret)"
+    r" (?:to|auf|in|zu|à|en|par|a|por|para|naar|op|na|на|till|til|ke|menjadi)"
 )
+# "for the server", "(root)"
 OF = (
-    r"for|of|on|to|from|in|at|für|von|vom|zum|pour|du|de|del|para|per|da|do|di|voor|van|för|til|für|для|от|к|на"
+    r"(?:[ ](?:for|of|on|to|from|in|at|für|von|vom|zum|pour|du|de|del|para|per|da|do|di|voor|van|för|til"
+    r"|für|для|от|к|на)"
+    r"(?:[ ][^\s:=\"',;()]{1,24}){1,4}?|[ ]?\([^()\n]{1,40}\))?"
 )
-WIDE_VERBS = r"は|が|是|为|為|就是|[改换換设設变變更置重]{1,3}[为為成了到]{1,2}|은|는|이|가"
+WIDE_ADVERBS = "[已经經就现現在被刚剛都也先暂暫時时]"
+WIDE_CHANGES = "[改换換设設变變更置重]{1,3}[为為成了到]{1,3}"
+WIDE_VERBS = rf"{WIDE_ADVERBS}{{0,4}}(?:{WIDE_CHANGES}|是|为|為)|[はがを은는이가을를]"
+# What tells without doubt that a value follows.
+CLEAR = re.compile(
+    r"[:=\n是为為成はが은는]|(?<!\w)(?:is|was|ist|lautet|war|est|es|è|é|jest|är|là|luidt|brzmi|это)(?!\w)"
+)
 BREAK = r"(?:\r?\n|\\r\\n|\\n)"
 # The end of a line, with the mark of a list, a quotation or a block of code.
 GAP = (
@@ -55,7 +74,7 @@ GAP = (
 ALONE = rf"(?=[{QUOTES}.。]{{0,2}}[ \t]{{0,5}}(?:{BREAK}|\Z))"
 # The password for the server is x; 密码是x; | password | x |
 SPOKEN = re.compile(
-    rf"{NO_QUOTE}(?:[ ](?:{OF})(?:[ ][^\s:=\"',;()]{{1,24}}){{1,4}}?|[ ]?\([^()\n]{{1,40}}\))?"
+    rf"{NO_QUOTE}{OF}"
     rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}"
     rf"|[ ]?(?:{WIDE_VERBS})[ :]?"
     rf"|[*_]{{0,2}}[ ]?[:=][*_]{{0,2}}[ ]{{0,3}}|[ ]{{0,20}}[|\t][ \t]{{0,20}}|[ ]{{0,3}}(?=[{QUOTES}]))"
@@ -63,17 +82,16 @@ SPOKEN = re.compile(
 )
 # On the next line that is not empty, alone there.
 NEXT_LINE = re.compile(
-    rf"[\"'`*_]{{0,3}}(?:[ ](?:{VERBS}))?[ ]{{0,5}}(?:{WIDE_VERBS})?[:=]?[*_]{{0,2}}{GAP}"
+    rf"[\"'`*_]{{0,3}}{OF}(?:[ ](?:{VERBS}))?[ ]{{0,5}}(?:{WIDE_VERBS})?[:=]?[*_]{{0,2}}{GAP}"
     rf"(?P<v>[{LETTERS}]{{4,200}}?){ALONE}"
 )
-LATER_LINE = re.compile(
-    rf"[^\n\\\d;。！？{{}}<>=|]{{0,80}}+{GAP}(?P<v>[{LETTERS}]{{8,200}}?){ALONE}"
-)
+LATER_LINE = re.compile(rf"[^\n\\\d;。！？{{}}<>=|]{{0,80}}+{GAP}(?P<v>[{LETTERS}]{{8,200}}?){ALONE}")
 TO_DIGIT = re.compile(r"[^\n\d;。！？{}<>=|\[\]]{1,80}+\d")
 WORD_SIGNS = "".join(map(chr, range(ord("!"), ord("~") + 1))).translate(
     dict.fromkeys(map(ord, "\"'`,;(){}[]<>|\\"))
 )
 MIXED_WORD = re.compile(rf"[{LETTERS}]{{1,200}}(?![{LETTERS}])")
+KEY = re.compile("key|secret")  # names of what is drawn, not chosen
 OPTION = re.compile(rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;&-][^\s\"'`<>|;&]{{3,200}}))")
 SET_BEFORE = re.compile(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}\w{0,100}$")
 
@@ -98,11 +116,13 @@ def has_value(text: str) -> bool:
 
 def find_named(text: str, folded: str, letters: str, spans: Spans) -> None:
     """Add the values that stand behind names of secrets."""
+    end = 0
     for name in find_names(folded, letters):
-        if not FOLLOWING.match(text, name.end()):
+        if name.start() < end or not FOLLOWING.match(text, name.end()):
             continue
         if starts_name(text, name) and (place := find_value(text, name)):
             spans.add(*place, NAMED)
+            end = place[1]
 
 
 def starts_name(text: str, name: re.Match[str]) -> bool:
@@ -150,7 +170,10 @@ def is_enclosed_secret(match: re.Match[str], name: str) -> bool:
 def place_value(match: re.Match[str]) -> Place:
     """Return where a value is, without the backslash that escapes its quote."""
     group = match.lastgroup or "s"
-    return match.start(group), match.start(group) + len(match[group].rstrip("\\"))
+    value = match[group]
+    if group == "s" and len(value) == MAX_BARE and (rest := REST.match(match.string, match.end())):
+        return match.start(group), rest.end()
+    return match.start(group), match.start(group) + len(value.rstrip("\\"))
 
 
 def find_option(text: str, name: re.Match[str]) -> re.Match[str] | None:
@@ -200,15 +223,18 @@ def find_spoken(text: str, name: re.Match[str], *, sure: bool) -> Place | None:
     for pattern in (SPOKEN, NEXT_LINE):
         if match := pattern.match(text, name.end()):
             value = match["v"].rstrip(TRAILING)
-            if is_literal(value) and is_spoken_secret(value, name["name"], sure=sure):
+            clear = bool(CLEAR.search(text, name.end(), match.start("v")))
+            if is_literal(value) and is_spoken_secret(value, name["name"], sure=sure, clear=clear):
                 return match.start("v"), match.start("v") + len(value)
     return find_mixed(text, name.end()) if sure else None
 
 
-def is_spoken_secret(value: str, name: str, *, sure: bool) -> bool:
+def is_spoken_secret(value: str, name: str, *, sure: bool, clear: bool) -> bool:
     if value.isdecimal():
         return is_number(value, name, sure=sure)
-    return looks_secret(value) if sure else looks_drawn(value, name)
+    if not sure:
+        return looks_drawn(value, name)
+    return looks_secret(value) or (clear and not KEY.search(name) and bool(NUMBERED.fullmatch(value)))
 
 
 def find_mixed(text: str, start: int) -> Place | None:

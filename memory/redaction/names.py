@@ -9,15 +9,15 @@ from memory.redaction.tries import JOINER, join_forms
 
 # What follows such a name is a secret unless it looks like code or prose.
 PASSWORDS = (
-    "password passwd passphrase passcode passwort passworts kennwort kennworts geheimwort losungswort"
-    " zugangscode zugangswort wachtwoord toegangscode"
+    "password passwd passphrase passcode passwort passworts kennwort kennworts geheimwort geheimzahl codewort"
+    " losungswort zugangscode zugangswort wachtwoord toegangscode"
     " lösenord lösenordet adgangskode adgangskoden kodeord passord passordet"
     " salasana salasanan hasło heslo hesla heslem jelszó jelszava parolă parolası"
-    " şifre şifresi lozinka geslo zaporka mdp contraseña contrasenya senha pasahitza parool parole slaptažodis"
-    " пароль пароля паролем паролю парола лозинка κωδικός συνθηματικό"
+    " şifre şifresi lozinka geslo zaporka mdp contraseña contrasenya senha pasahitza parool parole"
+    " slaptažodis пароль пароля паролем паролю парола лозинка κωδικός συνθηματικό"
     " סיסמה סיסמא"
-    " गुप्तशब्द पासवर्ड পাসওয়ার্ড รหัสผ่าน 密码 密碼 密匙 口令 暗号 暗證 通行码 通行碼"
-    " パスワード パスフレーズ パスコード 暗証番号 合言葉 비밀번호 비번 패스워드 암호"
+    " गुप्तशब्द पासवर्ड পাসওয়ার্ড รหัสผ่าน 密码 密碼 密匙 密语 授权码 授權碼 口令 暗号 暗證 通行码 通行碼"
+    " パスワード パスフレーズ パスコード 暗証番号 暗証コード 合言葉 비밀번호 비밀코드 비번 패스워드 암호"
     " 密钥 密鑰 金鑰 私钥 令牌 秘密鍵 비밀키"
 ).split()
 PASSWORD_PHRASES = (
@@ -25,6 +25,11 @@ PASSWORD_PHRASES = (
     "mots de passe",
     "phrase secrète",
     "code secret",
+    "code confidentiel",
+    "mot secret",
+    "palabra secreta",
+    "geheim woord",
+    "секретное слово",
     "código secreto",
     "palabra de paso",
     "palavra passe",

@@ -35,13 +35,13 @@ SENTENCE = re.compile(
 )
 # Where to find a password, whom to ask for it, and what it has to be like: no password either.
 HINT = re.compile(
-    r"(?i)(?<!\w)(?:(?:see|ask|siehe|voir|ver|véase|vedi|zie|vraag|zobacz|patrz|см|viz|bkz|min|mín|max"
-    r"|como|comme|wie|als|jak|как|au moins|al menos|pelo menos|ao menos|od|от|fra|från)(?!\w)"
-    r"|(?:contact|consult|frag|wend|steht|liegt|demand|contacte|pregunt|pergunt|chied|chiest|zapyta|zapyt"
-    r"|spros|спрос|обратит|запрос|minimum|mínimo|minimo|mindest|minst|minim|maxim|máxim|mínim|minim|almeno|co najmniej|не менее|не короче"
-    r"|charact|zeichen|caract|tekens|znak|знак|символ|letter|digit|ziffer|chiffre|cifr|цифр|buchstab|tecken"
-    r"|karakter|required|obligat|erforderlich|verplicht|wymagan|обязател|richiest|requerid"
-    r"|expired|abgelaufen|expir|scadut|verlopen|wygas|истек|tối thiểu))"
+    r"(?i)(?<!\w)(?:(?:see|ask|siehe|voir|ver|véase|vedi|zie|vraag|zobacz|patrz|см|viz|bkz|min|mín|max|máx|como"
+    r"|comme|wie|als|jak|как|au moins|al menos|pelo menos|ao menos|co najmniej|od|от|fra|från)(?!\w)"
+    r"|(?:contact|consult|frag|steht|liegt|demand|pregunt|pergunt|chied|zapyta|спрос|обратит|запрос"
+    r"|m[ií]nim|m[aá]xim|mindest|minst|almeno|tối thiểu|не менее|не короче"
+    r"|charact|zeichen|carat?[ct]|teken|tecken|karakter|znak|знак|символ|letter|buchstab|digit|ziffer|chiffre"
+    r"|cifr|цифр|required|obligat|erforderlich|verplicht|wymagan|обязател|richiest|requerid"
+    r"|expir|abgelaufen|scadut|verlopen|wygas|истек))"
 )
 WIDE = re.compile("[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 WIDE_HINT = re.compile(
@@ -55,6 +55,7 @@ NO_SECRET = re.compile(
     r"|[a-z]+[-_]?\d{1,2}|\w+(?:[-/]\w+)*\.[a-z]{2,4}|[A-Z]{2,9}[-/](?:[A-Z]{1,6})?\d+|#\d+"
     r"|[^@\s]+@[^@\s]+\.[a-z]{2,}|0x[0-9a-f]{1,8}|[a-z_]\w*\(.*|.*[({\[<>\\].*)"
 )
+NUMBERED = re.compile(r"[a-z]{3,}[0-9]{1,2}")  # a secret only where one is announced: hunter2
 NO_DRAWN = re.compile(r"[0-9a-fA-F:-]+|\d{4}-\d\d-\d\d.*|.*[/\\].*|\W.*")  # numbers, ids, times, paths
 LETTER, DIGIT, SIGN = re.compile(r"[^\W\d_]"), re.compile(r"\d"), re.compile(r"[!@#$%^&*+=?~](?=.)")
 # Pairs of letters that words of the languages in Latin letters hardly have.
@@ -65,6 +66,7 @@ ODD_PAIR = re.compile(
     "w[bcdfgjklmpqtuvwxz]|x[abdfghjklmnoqrsuvwxyz]|y[qx]|z[fhjqrx])"
 )
 IDENTIFIER, MAX_IDENTIFIER = re.compile(r"[^\W\d][^\W\d.\-]*(?:[.-][^\W\d]+)*\d{0,2}"), 60
+YEAR = re.compile(r"(?:19|20)\d\d")
 NUMBER_NAME = re.compile(r"(?:^|[_. -])(?:code|pin)")  # names of numbers
 
 
@@ -85,6 +87,8 @@ def is_message(value: str) -> bool:
     words = value.split()
     if WIDE.search(value):
         return bool(WIDE_HINT.search(value)) and not any(map(looks_secret, re.findall("[!-~]+", value)))
+    if any(map(looks_mixed, words)):
+        return False
     if any(map(looks_secret, words)) or not (len(words) > 1 or value.isalpha()):
         return len(words) > 1 and bool(SENTENCE.search(value))
     if HINT.match(value) or (len(words) > 1 and (SENTENCE.search(value) or HINT.search(value))):
@@ -95,7 +99,9 @@ def is_message(value: str) -> bool:
 def is_number(value: str, name: str, *, sure: bool) -> bool:
     """Return whether a number is a secret, such as a PIN."""
     is_short = value.isdecimal() and 4 <= len(value) <= MAX_DIGITS
-    return is_short and (bool(NUMBER_NAME.search(name)) or (sure and "key" not in name))
+    if not is_short or NUMBER_NAME.search(name):
+        return is_short
+    return sure and "key" not in name and not YEAR.fullmatch(value)
 
 
 def has_mixture(value: str) -> bool:
@@ -126,14 +132,19 @@ def looks_drawn(value: str, name: str = "") -> bool:
     letters, digits = len(LETTER.findall(value)), len(DIGIT.findall(value))
     if len(value) < MIN_DRAWN or digits < 2 or letters < 2 or " " in value or NO_SECRET.fullmatch(value):
         return False
-    return not CODE.fullmatch(value) and measure_words(value) < MAX_WORDED
+    return not CODE.fullmatch(value) and is_wordless(value)
+
+
+def is_wordless(value: str) -> bool:
+    """Return whether little of a value could be words."""
+    return measure_words(value) < MAX_WORDED or len(ODD_PAIR.findall(value.lower())) >= MIN_ODD_PAIRS - 1
 
 
 def looks_mixed(value: str) -> bool:
     """Return whether letters, digits and signs change so often that nothing has to announce a secret."""
     if len(value) < MIN_DRAWN or NO_DRAWN.fullmatch(value) or not looks_secret(value):
         return False
-    return count_changes(value) >= MIN_CHANGES and measure_words(value) < MAX_WORDED
+    return count_changes(value) >= MIN_CHANGES and is_wordless(value)
 
 
 def count_changes(value: str) -> int:

@@ -1,0 +1,178 @@
+"""Secrets that only a name tells of, in sentences, lists and quotes of many languages; and what is none."""
+
+import random
+import string
+
+import pytest
+
+from memory.redaction import redact_all, redact_text
+
+MARK = "[redacted: named secret]"
+DRAW = random.Random(11)
+
+
+def draw_password() -> str:
+    """Return letters and digits as a generator of passwords draws them, with two digits or more."""
+    while True:
+        drawn = "".join(DRAW.choice(string.ascii_letters + string.digits) for _ in range(12))
+        if sum(map(str.isdigit, drawn)) >= 2 and not drawn[0].isdigit() and not drawn[-1].isdigit():
+            return drawn
+
+
+# Sentences with a secret at {}, and sentences without one, by language.
+SECRETS = {
+    "en": [
+        "password\n{}",
+        "The password is\n```\n{}\n```",
+        "Password:\n- {}",
+        "We changed the password to {} today.",
+    ],
+    "de": [
+        "Das Kennwort lautet\n{}",
+        "Geheimwort: {}",
+        "Passwort: „{}“",
+        "das Passwort auf {} geändert",
+        "Zugangscode: »{}«",
+    ],
+    "fr": [
+        "mot de passe : « {} »",
+        "Le mot de passe est\n{}",
+        "le mot de passe a été changé en {}.",
+        "Code d'accès : {}",
+    ],
+    "es": [
+        "La contraseña es\n{}",
+        "contraseña «{}»",
+        "Cambiamos la contraseña a {} ayer.",
+        "código de acceso: {}",
+    ],
+    "pt": ["A senha é\n{}", "A senha foi alterada para {}.", "palavra-passe: “{}”", "código de acesso: {}"],
+    "it": [
+        "La password è\n{}",
+        "Parola d'ordine: {}",
+        "La password è stata cambiata in {}.",
+        "Codice di accesso: {}",
+    ],
+    "nl": [
+        "Het wachtwoord is\n{}",
+        "wachtwoord ‘{}’",
+        "Het wachtwoord luidt: {}",
+        "het wachtwoord veranderd in {}.",
+    ],
+    "pl": ["Hasło to\n{}", "hasło: „{}”", "Nowe hasło brzmi: {}", "hasło na {}.", "kod dostępu: {}"],
+    "ru": [
+        "Пароль\n{}",
+        "пароль: «{}»",
+        "сменили пароль на {}.",
+        "Пароль такой:\n```\n{}\n```",
+        "кодовое слово: {}",
+    ],
+    "ja": [
+        "パスワードは\n{}",
+        "パスワード：「{}」",
+        "パスワードを{}に変更しました。",
+        "パスワード:\n・{}",
+        "合言葉：{}",
+    ],
+    "zh": [
+        "登录密码改成了{}",
+        "密码改为 {}",
+        "密码换成{}了",
+        "密码已重置为{}，",
+        "密码是{}",
+        "密码：\n- {}",
+        "口令“{}”",
+    ],
+    "ko": ["비밀번호는 {} 입니다", "비밀번호: 「{}」", "비밀번호\n{}", "비밀번호를 {}로 변경", "암호:\n- {}"],
+    "sv": ["Lösenordet är\n{}", "Lösenord: ”{}”"],
+    "tr": ["Şifre:\n- {}", "Parola {} olarak değiştirildi"],
+    "cs": ["Heslo je\n{}"],
+    "uk": ["Пароль змінено на {}"],
+    "vi": ["Mật khẩu là\n{}"],
+}
+HARMLESS = {
+    "en": [
+        "password: ask your admin",
+        "password: see the vault",
+        "The password is\nin 1Password.",
+        "password to server12",
+    ],
+    "de": [
+        "Passwort: siehe Tresor",
+        "Passwort: mindestens 8 Zeichen",
+        "Das Kennwort lautet\nwie immer.",
+        "Passwort: „siehe Tresor“",
+    ],
+    "fr": [
+        "mot de passe : au moins 8 caractères",
+        "mot de passe : « voir le coffre »",
+        "mot de passe changé en 2023",
+    ],
+    "es": [
+        "contraseña: mínimo 8 caracteres",
+        "contraseña: ver la caja fuerte",
+        "La contraseña es\nobligatoria",
+    ],
+    "pt": [
+        "senha: pelo menos 8 caracteres",
+        "senha: consulte o administrador",
+        "Esqueceu a senha?\nPasso 1: clique.",
+    ],
+    "it": ["password: almeno 8 caratteri", "password: vedi cassaforte", "parola d'ordine: semplicità"],
+    "nl": ["wachtwoord: minimaal 8 tekens", "wachtwoord: zie de kluis", "wachtwoord: vraag de beheerder"],
+    "pl": ["hasło: co najmniej 8 znaków", "hasło: zobacz sejf", "hasło: zapytaj administratora"],
+    "ru": ["пароль: не менее 8 символов", "пароль: см. в сейфе", "Пароль\nМинимум 8 символов"],
+    "ja": [
+        "パスワード：8文字以上",
+        "パスワード：金庫を参照",
+        "パスワードは\n8文字以上で入力",
+        "パスワード：「管理者に確認」",
+    ],
+    "zh": [
+        "密码：请联系管理员",
+        "密码：见保险箱",
+        "密码：8-20位字母和数字",
+        "密码是加密的，使用SHA256算法",
+        "密码：「见保险箱」",
+    ],
+    "ko": ["비밀번호: 8자 이상", "비밀번호：관리자에게 문의", "비밀번호\n최소 8자"],
+    "sv": ["lösenord: minst 8 tecken"],
+    "tr": ["şifre: en az 8 karakter"],
+}
+
+
+@pytest.mark.parametrize("language", SECRETS)
+def test_a_secret_behind_its_name(language):
+    for sentence in SECRETS[language]:
+        for _ in range(3):
+            text = sentence.format(draw_password())
+            assert redact_text(text) == sentence.format(MARK), text
+
+
+@pytest.mark.parametrize("language", HARMLESS)
+def test_what_behind_a_name_is_no_secret(language):
+    for sentence in HARMLESS[language]:
+        assert redact_text(sentence) == sentence
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["siehe Tresor", "mínimo 8 caracteres", "ask your admin", "请联系管理员", "8文字以上", "관리자에게 문의"],
+)
+def test_what_tells_where_a_password_is_stays_in_json(value):
+    assert redact_all({"password": value}) == {"password": value}
+    assert redact_all({"password": f"{value}! qX7-vm2z"}) != {"password": f"{value}! qX7-vm2z"}
+
+
+@pytest.mark.parametrize("alphabet", [string.ascii_lowercase, string.ascii_uppercase, string.ascii_letters])
+def test_a_token_of_letters_alone(alphabet):
+    """Draw letters behind a name: no words have most of their pairs."""
+    tokens = ["".join(DRAW.choice(alphabet) for _ in range(28)) for _ in range(200)]
+    kept = [token for token in tokens if redact_text(f"API token: {token}") != f"API token: {MARK}"]
+    assert len(kept) <= 6
+    for word in (
+        "internationalization",
+        "Donaudampfschifffahrtsgesellschaft",
+        "AbstractTokenProviderFactory",
+    ):
+        assert redact_text(f"API token: {word}") == f"API token: {word}"
