@@ -7,10 +7,12 @@
 Without folders it reads the standard library, Django and the docs of this project. ``--show`` prints each
 place for a person to judge. Exit status 1 when a folder has more than five in 10,000 lines.
 With ``--before`` it takes 480 characters of each kind of text, in turns with a module that has
-``redact_tokens``, as the one of that commit; the medians of 41 turns.
+``redact_tokens``, as the one of that commit; the medians of 41 turns. Each text is taken as it is, and with a
+year at its end: what has no word with a digit, no = and no quotes is not searched for names.
 """
 
 import argparse
+import itertools
 import re
 import runpy
 import statistics
@@ -33,6 +35,7 @@ WORDS = re.compile(r"\w+")
 SHOWN = 40  # characters before a place
 FOLDERS = (Path(sysconfig.get_path("stdlib")), Path(django.__file__).parent, Path("docs"))
 TURNS, CALLS, TEXT_LENGTH = 41, 20, 480
+ENDINGS_OF_TEXTS = ("", " (2024)")
 TEXTS = {
     "English": "We deploy a new release every Friday at three in the afternoon. All migrations must have run"
     " in the staging environment before; when one fails, we go back. The script needs 20 GB of disk. ",
@@ -93,11 +96,11 @@ def measure_folder(folder: Path, *, show: bool) -> float:
 
 def compare_times(before: Callable[[str], str]) -> None:
     """Print the microseconds of each kind of text, before and now."""
-    for kind, sample in TEXTS.items():
-        text = (sample * TEXT_LENGTH)[:TEXT_LENGTH]
+    for kind, ending in itertools.product(TEXTS, ENDINGS_OF_TEXTS):
+        text = (TEXTS[kind] * TEXT_LENGTH)[: TEXT_LENGTH - len(ending)] + ending
         turns = [(time_call(before, text), time_call(redact_anew, text)) for _ in range(TURNS)]
         old, new = map(statistics.median, zip(*turns, strict=True))
-        print(f"{kind}: {old:.0f} µs before, {new:.0f} µs now, {new / old:.2f} times")
+        print(f"{kind}{ending}: {old:.0f} µs before, {new:.0f} µs now, {new / old:.2f} times")
 
 
 def time_call(redact: Callable[[str], str], text: str) -> float:

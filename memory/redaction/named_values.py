@@ -145,6 +145,8 @@ def is_sure(text: str, name: re.Match[str]) -> bool:
 def find_value(text: str, name: re.Match[str]) -> Place | None:
     """Return where the secret behind a name is."""
     sure, end = is_sure(text, name), name.end()
+    if text[end : end + 1] > "~":  # a sentence
+        return find_spoken(text, name, sure=sure)
     if found := ASSIGNED.match(text, end):
         if is_assigned(text, name, found, sure=sure):
             return place_value(found)
@@ -178,11 +180,10 @@ def place_value(match: re.Match[str]) -> Place:
 
 def find_option(text: str, name: re.Match[str]) -> re.Match[str] | None:
     """Return what follows --password, or the name of a variable that a command sets."""
-    start = name.start()
-    before = text[max(0, start - MAX_LINE) : start]
-    return (
-        OPTION.match(text, name.end()) if before.endswith(("-", "/")) or SET_BEFORE.search(before) else None
-    )
+    if not (found := OPTION.match(text, name.end())):
+        return None
+    before = text[max(0, name.start() - MAX_LINE) : name.start()]
+    return found if before.endswith(("-", "/")) or SET_BEFORE.search(before) else None
 
 
 def is_assigned(text: str, name: re.Match[str], match: re.Match[str], *, sure: bool) -> bool:

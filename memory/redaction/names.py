@@ -228,7 +228,7 @@ NAME, OTHER_NAME = compile_names(_sure | _words), compile_names(_others)
 # Every name that begins with a letter of ASCII has one of them.
 HINTS = (
     "pas key pwd secr token code pin ord wort clave senha cred segret paro jeton gang geheim mdp salasana esl"
-    " jelsz ifre lozinka zaporka contrase slapta kata schl api acc acess dost has kh"
+    " jelsz ifre lozinka zaporka contrase slapta kata ssel api acc acess dost has kh"
 ).split()
 
 
