@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.local_engine import local, set_up
+from memory.texts import WAS
 
 MIN_REMEMBERED, MAX_MISTAKEN = 0.9, 0.02  # shares of decisions, and of idle turns
 MAX_ASSERTED = 0  # decisions that hold no more and are told as if they did
 MAX_TOKENS = 1000
-WAS = "was: "  # begins a line of what holds no more, with what was said later
 
 
 def events(session: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -62,13 +62,14 @@ def play(actor: Any, session: dict[str, Any]) -> None:
     from conversations.capture.engine import IngestEngine
     from conversations.engines.consolidation.session import SessionConsolidation
     from memory.engines.embedding.engine import EmbeddingEngine
+    from memory.engines.sessions.manager import system_actor
     from memory.models import Session
 
-    speaker = replace(actor, label=session.get("who", actor.label), id=session.get("who", actor.id))
+    speaker = replace(actor, kind="key", label=session.get("who", "bench"), id=session.get("who", "bench"))
     for one in events(session):
         IngestEngine().ingest(events=[one], actor=speaker, client="claude-code")
     played = Session.objects.select_related("branch").get(key=session["id"])
-    SessionConsolidation().consolidate_session(session=played, actor=actor)
+    SessionConsolidation().consolidate_session(session=played, actor=system_actor(played))
     while EmbeddingEngine().embed_pending(actor.project_id):
         pass  # as the worker does meanwhile
 

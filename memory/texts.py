@@ -17,6 +17,20 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 BYTE_ORDER_MARK = "\ufeff"
 BEFORE = "  before: "  # begins the line of a statement whose place the one above has taken
 
+WAS = "was: "  # begins the text of one that may hold no more, with what was said later
+TAKEN_BACK = re.compile(r" \(takes back: (.*)\)\Z", re.S)
+
+
+def add_taken_back(text: str, older: str) -> str:
+    """Return a text that means little alone with the statement that it takes back, in that one's own words."""
+    return f"{text} (takes back: {split_taken_back(older)[0]})"
+
+
+def split_taken_back(text: str) -> tuple[str, str]:
+    """Return what was said, and the statement that it takes back; "" for none."""
+    found = TAKEN_BACK.search(text)
+    return (text[: found.start()], found.group(1)) if found else (text, "")
+
 
 def count_dense(text: str) -> int:
     """Count the characters of scripts that are written without spaces, such as Chinese."""

@@ -23,9 +23,17 @@ from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
-from memory.engines.sessions.briefing import describe_fact, fenced_line, show_fact
-from memory.engines.sessions.revisions import ReadPoint, find_revised, is_vouched_for, load_facts
+from memory.engines.sessions.briefing import describe_fact, fenced_line, show_doubted, show_fact
+from memory.engines.sessions.revisions import (
+    ReadPoint,
+    find_doubted,
+    find_revised,
+    get_time,
+    is_vouched_for,
+    load_facts,
+)
 from memory.engines.sessions.utterances import find_utterances, hear_sources, load_edges
+from memory.engines.support.standing import changes
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
@@ -57,6 +65,7 @@ class Memory:
     shown: str
     about: str
     evidence: float
+    at: datetime
     is_news: Callable[[], bool] = lambda: True
 
     @property
@@ -120,6 +129,7 @@ def recall_for_prompt(
         messages, facts = list(describe_messages(ask, spoken)), list(describe_facts(ask, stated))
         rows, cosines = [*spoken.rows, *stated.rows], {**spoken.cosines, **stated.cosines}
         unknown = is_unknown(question, rows, cosines, session.project_id)
+    messages = [one for one in messages if not is_changed(one, [*facts, *messages])]
     found = sorted([*facts, *messages], key=lambda one: (-one.evidence, str(one.uid)))
     news = (one for one in found if str(one.uid) not in known and one.opening not in session.context)
     chosen = list(fit_lines(news))
@@ -175,6 +185,7 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     edges = load_edges(strong, ask.lineage)
     utterances = hear_sources(strong, edges, ask.lineage)
     revised = find_revised(strong, edges, utterances, ask.point)
+    doubted = find_doubted(strong, edges, utterances, ask.point)
     attach_belief(list(strong), ask.lineage)  # what a curator verified keeps its place
     newest = replace_revised(strong, revised)
     added = attach_belief(list(newest.keys() - strong.keys()), ask.lineage)
@@ -182,7 +193,9 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     for fact, strength in newest.items():
         newer = revised.get(fact.uid)
         about = describe_fact(fact, utterances.get(fact.uid), newer.uid if newer else None)
-        yield Memory(fact.uid, show_fact(fact), about, strength)
+        later = None if is_vouched_for(fact) else doubted.get(fact.uid)
+        shown = show_doubted(fact, later) if later else show_fact(fact)
+        yield Memory(fact.uid, shown, about, strength, get_time(fact, utterances.get(fact.uid)))
 
 
 def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
@@ -233,7 +246,13 @@ def describe_messages(ask: Ask, found: Found) -> Iterator[Memory]:
             fenced_line(texts[row.rid], MAX_LINE),
             partial(tells_more, row.content, learned[row.uid]),
         )
-        yield Memory(row.uid, line, describe_message(row), strengths[row.rid], is_news)
+        at = row.said_at or row.created_at
+        yield Memory(row.uid, line, describe_message(row), strengths[row.rid], at, is_news)
+
+
+def is_changed(message: Memory, found: Iterable[Memory]) -> bool:
+    """Return whether a later one of what was found takes a message's place: it was said, and holds no more."""
+    return any(message.at < one.at and changes(one.shown, message.shown) for one in found)
 
 
 def find_nearest(rows: VersionedQuerySet, ask: Ask) -> Hits:

@@ -1,6 +1,6 @@
 """The conversations of a session, as a SessionPart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from memory.db.querysets import Lineage
 from memory.db.raw_select import read_cut
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.engines.sessions.manager import Utterance
-from memory.models import Branch, Session
+from memory.models import Branch, Commit, Session
 
 SPEAKERS = {Message.Role.USER.value: Utterance.PERSON, Message.Role.ASSISTANT.value: Utterance.AGENT}
 
@@ -56,13 +56,25 @@ class SessionConversations:
         return dict(by_session.annotate(last=Max(Coalesce("said_at", "created_at"))))
 
     def find_utterances(self, lineage: Lineage, message_ids: Sequence[UUID]) -> dict[UUID, Utterance]:
-        """Return when messages were said and by whom, in one query for each branch of the lineage."""
-        columns = ("uid", "role", "said_at", "created_at")
-        rows = Message.objects.in_lineage(lineage).select_by_key(columns, "uid", message_ids)
+        """Return when messages were said and by whom, in two queries for each branch of the lineage."""
+        columns = ("uid", "role", "said_at", "created_at", "branch_id", "seq_from")
+        rows = list(Message.objects.in_lineage(lineage).select_by_key(columns, "uid", message_ids))
+        authors = _find_authors({row[4:] for row in rows})
         return {
-            uid: Utterance(said_at or created_at, SPEAKERS.get(role, ""))
-            for uid, role, said_at, created_at in rows
+            uid: Utterance(said_at or created_at, SPEAKERS.get(role, ""), *authors.get((branch, seq), ()))
+            for uid, role, said_at, created_at, branch, seq in rows
         }
+
+
+def _find_authors(points: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
+    """Return who made each commit, as kind and id, and the name; none who may bring the words of others."""
+    found: dict[tuple[int, int], tuple[str, str]] = {}
+    for branch in {branch for branch, _ in points}:
+        seqs = sorted(seq for own, seq in points if own == branch)
+        rows = Commit.objects.filter(branch=branch, seq__in=seqs, actor_kind__in=("key", "user"))
+        for seq, kind, key, label in rows.values_list("seq", "actor_kind", "actor_id", "actor_label"):
+            found[branch, seq] = (f"{kind}:{key}", label)
+    return found
 
 
 def _last_messages(session: Session, thread: Thread, limit: int, seen: set[int]) -> list[Message]:

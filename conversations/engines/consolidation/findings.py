@@ -17,7 +17,7 @@ from conversations.engines.consolidation.runs import find_read_to
 from conversations.engines.consolidation.sentences import sentences
 from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
-from memory.engines.support.revision_rules import may_revise, revises
+from memory.engines.support.standing import changes, may_change
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
 from memory.texts import BEFORE, UUID_PATTERN
 
@@ -149,7 +149,7 @@ def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:
     found = [(lesson.text, lesson.category, False) for lesson in lessons]
     if is_persons:
         rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
-        found += [(text, "decision", True) for text in islice(filter(may_revise, rest), MAX_OPEN)]
+        found += [(text, "decision", True) for text in islice(filter(may_change, rest), MAX_OPEN)]
         found.sort(key=lambda one: find_position(one[0], row.content))
     for text, category, is_open in found:
         yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open)
@@ -173,7 +173,7 @@ def drop_open(session: Session, found: Sequence[Finding]) -> list[Finding]:
     for one in found:
         stated = [(other.text, other.said_at) for other in kept if other.is_statement]
         if not one.is_open or any(
-            at and one.said_at and at <= one.said_at and revises(one.text, text)
+            at and one.said_at and at <= one.said_at and changes(one.text, text)
             for text, at in (*changed[one.text], *stated)
         ):
             kept.append(one)

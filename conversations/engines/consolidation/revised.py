@@ -16,7 +16,7 @@ from memory.engines.sessions.revision_links import store_revisions
 from memory.engines.sessions.revisions import Revision, get_time
 from memory.engines.sessions.utterances import DECIDED, find_utterances
 from memory.engines.support.batches import batched
-from memory.engines.support.revision_rules import revises
+from memory.engines.support.standing import changes
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, Session
@@ -67,7 +67,7 @@ def compare_texts(session: Session, texts: Iterable[str]) -> Comparison:
     olds = {text: [*(fact.fact_text for fact in facts), *earlier] for text, facts in earlier.items()}
     pairs = {(text, old) for text, others in olds.items() for old in others}
     pairs |= {(old, text) for text, old in pairs}
-    revising = frozenset(pair for pair in pairs if revises(*pair))
+    revising = frozenset(pair for pair in pairs if changes(*pair))
     disagreeing = {
         text: [fact for fact in facts if revising & {(text, fact.fact_text), (fact.fact_text, text)}]
         for text, facts in earlier.items()
@@ -94,7 +94,7 @@ def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]
 def find_changed(session: Session, texts: Iterable[str]) -> dict[str, list[tuple[str, datetime]]]:
     """Return the decisions of the repository that each text changes, with the times of their words."""
     found = find_earlier(session, texts)
-    changed = {text: [one for one in facts if revises(text, one.fact_text)] for text, facts in found.items()}
+    changed = {text: [one for one in facts if changes(text, one.fact_text)] for text, facts in found.items()}
     facts = {fact.uid: fact for several in changed.values() for fact in several}
     utterances = find_utterances(facts.values(), session.branch.lineage())
     return {

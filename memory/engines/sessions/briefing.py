@@ -20,12 +20,18 @@ from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.facts.rules import compute_essence
 from memory.engines.sessions.assignment import find_assigned, list_open
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.revisions import ReadPoint, find_revised, get_time, is_vouched_for
+from memory.engines.sessions.revisions import (
+    ReadPoint,
+    find_doubted,
+    find_revised,
+    get_time,
+    is_vouched_for,
+)
 from memory.engines.sessions.utterances import LEARNED, hear_sources, load_edges
 from memory.engines.versions.repositories import filter_named, find_repositories, is_elsewhere
 from memory.models import AgentTask, Fact, Session
 from memory.ranking import count_tokens
-from memory.texts import BEFORE, BRIEFING_TAG
+from memory.texts import BEFORE, BRIEFING_TAG, WAS, split_taken_back
 
 MAX_TOKENS, MAX_CHARACTERS = 1000, 9000
 # Decisions that were imported are learned after those that are newer: so more are read than have room.
@@ -39,18 +45,22 @@ HEAD = "Day1, memory of earlier sessions{where}. Notes to check before relying o
 ORDER = "Decisions come newest first: where two disagree, the upper one holds."
 MAX_COMPARED = 400  # characters of a fact whose words are compared with those of others
 MAX_BEFORE_LENGTH = 120  # of a statement whose place a newer one has taken
+MAX_WAS_LENGTH = 200  # of either of two statements that may disagree
 MIN_ORDERED = 2  # decisions from which their order says something
 FILLERS = frozenset({"a", "an", "the", "this", "that", "we", "you", "i", "now", "please", "so", "just", "ok"})
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A fact with its utterance, the statement whose place it took, and the fact that took its own place."""
+    """A fact with its utterance, the statement whose place it took, the fact that took its own place, and the
+    earlier one of which it is not sure whether it holds beside it.
+    """
 
     fact: Fact
     utterance: Utterance | None = None
     before: "Entry | None" = None
     newer: UUID | None = None
+    doubted: "Entry | None" = None
 
     @property
     def at(self) -> datetime:
@@ -173,9 +183,11 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     utterances = hear_sources(facts, edges, lineage)
     facts.sort(key=lambda fact: (get_time(fact, utterances.get(fact.uid)), fact.uid), reverse=True)
     facts.sort(key=lambda fact: (not fact.pinned, fact.category != "decision", not where[fact.uid]))
-    revised = find_revised(facts, edges, utterances, ReadPoint(session.project_id, lineage, now))
+    point = ReadPoint(session.project_id, lineage, now)
+    revised = find_revised(facts, edges, utterances, point)
+    doubted = find_doubted(facts, edges, utterances, point)
     entries = [Entry(fact, utterances.get(fact.uid)) for fact in attach_belief(facts, lineage)]
-    return drop_repeats(fold_revised(entries, revised))
+    return drop_repeats(fold_doubted(fold_revised(entries, revised), doubted))
 
 
 def fold_revised(entries: Sequence[Entry], revised: Mapping[UUID, Fact]) -> list[Entry]:
@@ -201,6 +213,24 @@ def fold_revised(entries: Sequence[Entry], revised: Mapping[UUID, Fact]) -> list
     return [replace(entry, before=before.get(entry.fact.uid)) for entry in kept]
 
 
+def fold_doubted(entries: Sequence[Entry], doubted: Mapping[UUID, Fact]) -> list[Entry]:
+    """Return the entries; one that may hold no more stands with the later statement that says so.
+
+    Of several that one statement casts doubt on, each further one has a line of its own with it.
+    """
+    known = {entry.fact.uid: entry for entry in entries}
+    spent: set[UUID] = set()
+    kept = []
+    for entry in entries:
+        later = doubted.get(entry.fact.uid)
+        if later is None or is_vouched_for(entry.fact):
+            kept.append(entry)
+        else:
+            kept.append(replace(known.get(later.uid, Entry(later)), doubted=entry))
+            spent.add(later.uid)
+    return [entry for entry in kept if entry.doubted or entry.fact.uid not in spent]
+
+
 def drop_repeats(entries: Iterable[Entry]) -> list[Entry]:
     """Return the entries without those that have the words of an earlier one, in their order."""
     earlier: set[tuple[str, ...]] = set()
@@ -209,6 +239,8 @@ def drop_repeats(entries: Iterable[Entry]) -> list[Entry]:
         fact = entry.fact
         is_short = len(fact.fact_text) <= MAX_COMPARED
         words = list_compared_words(fact.fact_text) if is_short else (fact.content_hash,)
+        if entry.doubted:
+            words += list_compared_words(entry.doubted.fact.fact_text)
         if words not in earlier:
             earlier.add(words)
             kept.append(entry)
@@ -236,10 +268,26 @@ def fit_facts(entries: Iterable[Entry], lines: Sequence[str]) -> Iterator[tuple[
 
 def show_entry(entry: Entry) -> Iterator[str]:
     """Yield the forms of an entry, the longest first."""
-    line = f"- {show_fact(entry.fact)} [{describe_fact(entry.fact, entry.utterance, entry.newer)}]"
+    about = describe_fact(entry.fact, entry.utterance, entry.newer)
+    if entry.doubted:
+        about = f"{about}, was {entry.doubted.fact.uid}"
+        yield f"- {show_doubted(entry.doubted.fact, entry.fact)} [{about}]"
+        return
+    line = f"- {show_said(entry)} [{about}]"
     if entry.before:
         yield f"{line}\n{show_before(entry.before)}"
     yield line
+
+
+def show_said(entry: Entry) -> str:
+    """Return the text of a fact; without the statement that it takes back where that stands below it."""
+    said, taken_back = split_taken_back(entry.fact.fact_text)
+    return fenced_line(said) if taken_back and entry.before else show_fact(entry.fact)
+
+
+def show_doubted(older: Fact, newer: Fact) -> str:
+    """Return what was said before, and what was said later, where it is not sure that it is about the same."""
+    return f"{WAS}{fenced_line(show_fact(older), MAX_WAS_LENGTH)}; later: {fenced_line(show_fact(newer), MAX_WAS_LENGTH)}"
 
 
 def show_before(entry: Entry) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, ClassVar, Protocol, Unpack
+from typing import Any, ClassVar, Protocol, Self, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -64,6 +64,12 @@ class Utterance:
 
     at: datetime
     speaker: str = ""
+    author: str = ""  # kind and id of the actor that brought it; "" where several did
+    name: str = ""
+
+    def is_same_person(self, other: Self) -> bool:
+        """Return whether one person said both, as far as is known: the same key or user brought them."""
+        return not (self.author and other.author) or self.author == other.author
 
 
 class SessionPart(Protocol):

@@ -1,7 +1,8 @@
 """Statements whose place a newer one of a person has taken, by links made when sessions were learned from.
 
 Such a link leads from the older fact to the newer one, is of the type CONTESTED_BY and says since when. It
-changes neither fact. Links of that type without a time only say that two facts disagree.
+changes neither fact. Links of that type without a time only say that two facts disagree. What a link means is
+judged anew from both texts whenever it is read: the older one is replaced, or it is doubted, and both are told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import FactEdge, find_utterances, load_edges
-from memory.engines.support.revision_rules import revises
+from memory.engines.support.standing import Standing, judge_standing
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactAssessment, FactLink
 
@@ -60,7 +61,7 @@ def find_revised(
     requested = {fact.uid: fact for fact in facts}
     heard, known, newer = dict(utterances), dict(requested), dict[UUID, Fact]()
     for _ in range(MAX_STEPS):
-        found = find_newer(known, edges, heard, point)
+        found = find_newer(known, edges, heard, point, Standing.REPLACED)
         newer |= found
         fresh = {fact.uid: fact for fact in found.values() if fact.uid not in known}
         if not fresh:
@@ -72,13 +73,30 @@ def find_revised(
     return {uid: known[follow(uid, steps)] for uid in requested if uid in steps}
 
 
+def find_doubted(
+    facts: Iterable[Fact], edges: Sequence[FactEdge], utterances: Mapping[UUID, Utterance], point: ReadPoint
+) -> dict[UUID, Fact]:
+    """Return the later statement of each of the facts that may hold no more, by the older one's id.
+
+    It is told beside the older one, as "was …; later …", unless that one is replaced by still another.
+    """
+    if not any(edge.is_revision for edge in edges):
+        return {}
+    requested, heard = {fact.uid: fact for fact in facts}, dict(utterances)
+    found = find_newer(requested, edges, heard, point, Standing.DOUBTED)
+    later = {fact.uid: fact for fact in found.values()}
+    last = find_revised(later.values(), load_edges(later.values(), point.lineage), heard, point)
+    return {uid: last.get(fact.uid, fact) for uid, fact in found.items()}
+
+
 def find_newer(
     known: Mapping[UUID, Fact],
     edges: Iterable[FactEdge],
     heard: dict[UUID, Utterance],
     point: ReadPoint,
+    standing: Standing,
 ) -> dict[UUID, Fact]:
-    """Return the last statement that an edge of each fact leads to, and that takes its place.
+    """Return the last statement that an edge of each fact leads to, and that leaves it with this standing.
 
     It must be searched on the lineage; ``heard`` gets its utterance.
     """
@@ -88,22 +106,27 @@ def find_newer(
     pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests if edge.to_id in targets]
     names = name_places([fact for pair in pairs for fact in pair], point.project_id)
     valid = [
-        (old, new) for old, new in pairs if names[old.uid] == names[new.uid] and takes_place(old, new, heard)
+        (old, new)
+        for old, new in pairs
+        if names[old.uid] == names[new.uid] and find_standing(old, new, heard) is standing
     ]
     valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
     return {old.uid: new for old, new in valid}
 
 
-def takes_place(old: Fact, new: Fact, heard: Mapping[UUID, Utterance]) -> bool:
-    """Return whether a statement takes another one's place, whoever wrote the link between them.
+def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance]) -> Standing:
+    """Return whether a fact stands beside a statement that a link leads to, whoever wrote the link.
 
-    It must be a person's, not have been followed by a repetition of the other one, and revise it still.
+    That must be a person's, not have been followed by a repetition of the fact, and be about it still. Of two
+    people who disagree neither takes the other's place: both are told.
     """
-    utterance = heard.get(new.uid)
-    if utterance is None or utterance.speaker != Utterance.PERSON:
-        return False
-    is_later = get_time(old, heard.get(old.uid)) <= utterance.at
-    return is_later and revises(new.fact_text, old.fact_text)
+    later = heard.get(new.uid)
+    earlier = heard.get(old.uid)
+    if later is None or later.speaker != Utterance.PERSON or get_time(old, earlier) > later.at:
+        return Standing.HOLDS
+    found = judge_standing(new.fact_text, old.fact_text)
+    is_others = earlier is not None and not earlier.is_same_person(later)
+    return min(found, Standing.DOUBTED) if is_others else found
 
 
 def name_places(facts: Sequence[Fact], project_id: UUID) -> dict[UUID, str]:

@@ -69,7 +69,10 @@ def hear_sources(facts: Iterable[Fact], edges: Iterable[FactEdge], lineage: Line
 def _join_utterances(several: Sequence[Utterance]) -> Utterance:
     speakers = {one.speaker for one in several}
     speaker = Utterance.PERSON if Utterance.PERSON in speakers else max(speakers)
-    return Utterance(max(one.at for one in several), speaker)
+    last = max((one for one in several if one.speaker == speaker), key=lambda one: one.at)
+    is_one = len({one.author for one in several if one.speaker == speaker}) == 1
+    own = (last.author, last.name) if is_one else ("", "")
+    return Utterance(max(one.at for one in several), speaker, *own)
 
 
 def _find_heard(sources: Iterable[UUID], lineage: Lineage) -> dict[UUID, Utterance]:

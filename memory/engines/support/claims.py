@@ -1,0 +1,185 @@
+"""What a statement says, apart from how: its subject, its values, whether it denies, what it gives up.
+
+Pure functions and no model; English, German, French, Spanish, Portuguese, Chinese and Japanese. Words are cut to
+their roots, so that two languages share names, numbers and units alone.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from memory.engines.support.change_words import (
+    CHANGES,
+    CORRECTS,
+    FUNCTION_WORDS,
+    GIVES_UP,
+    NEGATIONS,
+    NEGATIONS_DENSE,
+    NO_NEGATION,
+    NUMBER_WORDS,
+    SCOPES,
+    TURNS_DOWN,
+    UNIT_FACTORS,
+    WITHDRAWS,
+)
+from memory.engines.support.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
+from memory.texts import count_dense, split_taken_back
+
+ROOT_LENGTH, MIN_CUT_LENGTH = 6, 4
+MAX_VALUE_WORDS = 3  # of what is given up
+WORD = re.compile(
+    r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[^\W\u3040-\u9fff]+(?:['._/+#@-]+[^\W\u3040-\u9fff]+)*[+#]*|[,;:]"
+)
+DENSE_UNIT = "|".join(sorted((unit for unit in UNIT_FACTORS if count_dense(unit)), key=len, reverse=True))
+NUMBER = re.compile(
+    rf"(?<![a-z\d_.,])[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}|[^\W\d_\u3040-\u9fff]+))?"
+)
+CLOCK = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
+ONE = re.compile(r"\bone(?=\s(?:second|minute|hour|day|week|month|year)\b)")
+NUMBER_WORD = re.compile(rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+)")
+VALUE_END = re.compile(
+    r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para|en"
+    r"|em|no|na|nos|mais|already)\b|[,;:.]"
+)
+CONNECTING = re.compile("[" + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff") + "]+")
+NAME = re.compile(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+[A-Z_./+#]\w*|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
+REASON = re.compile(
+    r"\s+(?:because|since|so that|as the|weil|denn|parce que|puisque|porque|ya que|因为|由于)\b.*"
+)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with the kind of what it counts; times are in seconds."""
+
+    kind: str
+    number: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence as its roots in order, its values and what it does to others."""
+
+    text: str
+    roots: tuple[str, ...]
+    scope: frozenset[str]  # roots that say where or when it holds
+    values: tuple[Value, ...]
+    given_up: tuple[frozenset[str], ...]  # by a word that says so
+    turned_down: tuple[frozenset[str], ...]  # "not X"
+    topic: frozenset[str]  # of which a person says to forget what was said
+    names: frozenset[str]  # roots that are written with a capital letter or a sign
+    is_negated: bool
+    is_change: bool
+    is_correction: bool
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.roots)
+
+    @property
+    def is_withdrawal(self) -> bool:
+        """Return whether it says that something holds no more, and nothing else."""
+        return bool(self.topic)
+
+
+def split_claims(text: str) -> list[Claim]:
+    """Return the claims of a text, one a sentence."""
+    if not is_short(text):
+        return []
+    return [read_claim(part) for part in SENTENCE_END.split(split_taken_back(text)[0]) if part.strip()]
+
+
+@lru_cache(CACHE_SIZE)
+def read_claim(sentence: str) -> Claim:
+    plain = ONE.sub("1", REASON.sub("", normalise(sentence)).lower().replace("’", "'"))
+    topic = read_topic(plain)
+    values = tuple(find_values(plain))
+    bare = NUMBER.sub(keep_noun, CLOCK.sub(" ", NUMBER_WORD.sub(" ", plain)))
+    return Claim(
+        plain,
+        tuple(list_roots(bare)),
+        frozenset(root for phrase in SCOPES.findall(bare) for root in list_roots(VALUE_END.split(phrase)[0])),
+        values,
+        tuple(find_phrases(GIVES_UP, plain)),
+        tuple(find_phrases(TURNS_DOWN, plain)),
+        topic,
+        frozenset(root for name in NAME.findall(sentence) for root in list_roots(name.lower())),
+        is_negated(plain),
+        bool(CHANGES.search(plain)),
+        bool(CORRECTS.search(plain)),
+    )
+
+
+def read_topic(plain: str) -> frozenset[str]:
+    """Return the roots of what a person says to forget; none where it says more or names nothing."""
+    match = WITHDRAWS.search(plain)
+    found = next((group for group in match.groups() if group), "") if match else ""
+    return frozenset(list_roots(found))
+
+
+def find_phrases(patterns: tuple[re.Pattern[str], ...], plain: str) -> Iterator[frozenset[str]]:
+    """Yield the roots and numbers of each short phrase that a pattern finds."""
+    for pattern in patterns:
+        for match in pattern.finditer(plain):
+            phrase = VALUE_END.split(match.group(1).strip())[0]
+            words = frozenset(list_roots(NUMBER.sub(keep_noun, phrase)))
+            if 0 < len(words) <= MAX_VALUE_WORDS:
+                yield words
+
+
+def keep_noun(match: re.Match[str]) -> str:
+    """Return the noun that a number counts, which belongs to the subject; "" for a unit."""
+    noun = match.group(2) or ""
+    return " " if noun in UNIT_FACTORS else f" {noun} "
+
+
+def list_roots(plain: str) -> list[str]:
+    """Return the roots of the words that say what a text is about, in their order; of ideographs the pairs."""
+    found: list[str] = []
+    for word in WORD.findall(plain):
+        if "\u3400" <= word[0] <= "\u9fff":
+            found += [pair for run in CONNECTING.split(word) if run for pair in split_pairs(run)]
+        elif word not in ",;:" and word not in FUNCTION_WORDS:
+            found.append(cut(word))
+    return [root for root in found if root]
+
+
+def split_pairs(run: str) -> list[str]:
+    return [a + b for a, b in pairwise(run)] or [run]
+
+
+@lru_cache(CACHE_SIZE)
+def cut(word: str) -> str:
+    """Return the root of a word; "" for one that only connects others."""
+    bare = re.sub(r"^(?:l|d|n|j|s|qu|c|m|t)'(?=\w)|'(?:s|ll|re|ve|d|m|t)?$", "", word)
+    if bare in FUNCTION_WORDS or stem(bare) in FUNCTION_WORDS or bare.endswith("n't") or bare.isdigit():
+        return ""
+    if not bare.isalpha() or not bare[:1].isalpha():
+        return bare
+    root = stem(bare)[:ROOT_LENGTH]
+    return root.rstrip("aeioyé") if len(root) > MIN_CUT_LENGTH and root.isalpha() else root
+
+
+def find_values(plain: str) -> Iterator[Value]:
+    """Yield the numbers of a text, with the kinds of what they count."""
+    for hour, minute in CLOCK.findall(plain):
+        yield Value("clock", int(hour) + int(minute) / 60)
+    words = NUMBER_WORD.sub(lambda match: str(NUMBER_WORDS[match.group(1)]), CLOCK.sub(" ", plain))
+    for number, unit in NUMBER.findall(words):
+        kind, factor = UNIT_FACTORS.get(unit, ("count", 1.0))
+        yield Value(kind, read_number(number) * factor)
+
+
+def read_number(digits: str) -> float:
+    """Return the value of written digits; a version's are read as one long number."""
+    whole, *rest = re.split(r"[.,]", digits)
+    return float(f"{whole}.{''.join(rest)}" if rest else whole)
+
+
+def is_negated(plain: str) -> bool:
+    """Return whether a text denies: it has an odd number of negations; "ne … pas" is one."""
+    bare = NO_NEGATION.sub(" ", plain)
+    counts = [len(pattern.findall(bare)) for pattern in NEGATIONS]
+    return (max(counts) + len(NEGATIONS_DENSE.findall(bare))) % 2 == 1

@@ -1,0 +1,244 @@
+"""Whether an older statement still stands beside a newer one. Pure functions, no model.
+
+``revision_rules`` reads statements word by word and answers where nothing is left open. What people say is
+mostly shorter than that ("Forget GraphQL, REST"), so claims are compared as well: by subject, value and denial.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from functools import lru_cache
+
+from memory.engines.support.change_words import EXCEPTS, FORGETS
+from memory.engines.support.claims import Claim, Value, split_claims
+from memory.engines.support.revision_rules import (
+    ADDITIVE,
+    CACHE_SIZE,
+    is_numbered,
+    may_revise,
+    normalise,
+    revises,
+)
+from memory.models.hashes import normalise_text
+from memory.texts import split_taken_back
+
+MAX_EXTRA = 3  # words of a value that the newer statement may have beside the subject
+MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
+MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny it
+OPPOSITES = (
+    "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double|ascending descending"
+    "|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
+    "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly|daily monthly"
+    "|camelcase snake_case|metric imperial|merge rebase|hell dunkel|netto brutto|clair sombre|claro oscuro"
+)
+
+
+class Standing(IntEnum):
+    """Whether an older statement holds beside a newer one."""
+
+    HOLDS = 0
+    DOUBTED = 1  # the newer one may be about it: both are told, as "was …; later …"
+    REPLACED = 2
+
+
+@lru_cache(CACHE_SIZE)
+def judge_standing(newer: str, older: str) -> Standing:
+    """Return what a newer statement does to an older one."""
+    said, taken_back = split_taken_back(newer)
+    older_said = split_taken_back(older)[0]
+    if taken_back and normalise_text(taken_back) == normalise_text(older_said):
+        return Standing.REPLACED
+    if revises(said, older_said):
+        return Standing.REPLACED
+    olds, news = split_claims(older_said), split_claims(said)
+    if join_words(news).isdisjoint(join_words(olds)):
+        return Standing.HOLDS
+    found = max((judge_claims(new, old) for new in news for old in olds), default=Standing.HOLDS)
+    if len(olds) > 1:
+        found = min(found, Standing.DOUBTED)  # the rest of it may hold
+    return max(found, judge_whole(news, olds))
+
+
+def join_words(claims: Iterable[Claim]) -> frozenset[str]:
+    return frozenset().union(*(claim.words | claim.topic for claim in claims))
+
+
+def changes(newer: str, older: str) -> bool:
+    """Return whether a newer statement leaves an older one replaced, or doubted."""
+    return judge_standing(newer, older) > Standing.HOLDS
+
+
+def may_change(text: str) -> bool:
+    """Return whether a statement has what the rules need: a number, a denial, a word of change."""
+    return may_revise(text) or any(
+        claim.values
+        or claim.given_up
+        or claim.turned_down
+        or claim.topic
+        or claim.is_negated
+        or claim.is_change
+        or claim.is_correction
+        for claim in split_claims(text)
+    )
+
+
+def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
+    """Return whether a text of several sentences takes something back: its subject may stand in another one."""
+    shared = join_words(news) & join_words(olds)
+    values, before = (tuple(value for claim in claims for value in claim.values) for claims in (news, olds))
+    if not shared or not differ(values, before):
+        return Standing.HOLDS
+    is_restated = any(new.is_change for new in news) and bool(set(values) & set(before))
+    is_taken_back = is_restated or any(new.is_correction for new in news)
+    return Standing.DOUBTED if is_taken_back else Standing.HOLDS
+
+
+def judge_claims(new: Claim, old: Claim) -> Standing:
+    """Return what one sentence does to another."""
+    if new.topic:
+        return Standing.REPLACED if new.topic <= old.words else Standing.HOLDS
+    if old.topic or not new.words or not old.words or "?" in new.text or "？" in new.text:
+        return Standing.HOLDS
+    rules = (give_up, turn_down, change_value, change_unit, deny, narrow, choose_otherwise, correct)
+    return max(rule(new, old) for rule in rules)
+
+
+def give_up(new: Claim, old: Claim) -> Standing:
+    """The newer claim gives up a value that the older one has: "forget GraphQL, REST"."""
+    for value in new.given_up:
+        if not value <= old.words or old.is_negated or value in (*old.given_up, *old.turned_down):
+            continue
+        rest, subject = new.words - value, old.words - value
+        shared = rest & subject
+        if not shared and not subject:
+            return Standing.REPLACED if len(rest) <= MAX_EXTRA else Standing.DOUBTED
+        is_whole = len(rest - subject) <= MAX_EXTRA and not narrows(new, old)
+        if shared:
+            return Standing.REPLACED if is_whole else Standing.DOUBTED
+        is_name = not value.isdisjoint(new.names | old.names)
+        if is_whole and (is_name or FORGETS.match(new.text)):
+            return Standing.DOUBTED
+    return Standing.HOLDS
+
+
+def turn_down(new: Claim, old: Claim) -> Standing:
+    """The newer claim says "not X" of a subject that the older one has: weaker, so the subject must be there."""
+    for value in new.turned_down:
+        if not value <= old.words or old.is_negated or value in (*old.given_up, *old.turned_down):
+            continue
+        subject = old.words - value
+        shared = subject & (new.words - value)
+        if shared and (len(shared) >= MIN_SUBJECT or subject <= new.words):
+            return Standing.REPLACED if subject <= new.words and not narrows(new, old) else Standing.DOUBTED
+    return Standing.HOLDS
+
+
+def change_value(new: Claim, old: Claim) -> Standing:
+    """Both count the same kind of thing of one subject, and the numbers differ."""
+    if not differ(new.values, old.values) or new.is_negated != old.is_negated:
+        return Standing.HOLDS
+    if is_numbered(normalise(new.text)) or is_numbered(normalise(old.text)):
+        return Standing.HOLDS
+    shared, only_new, only_old = compare(new, old)
+    if not shared or (ADDITIVE.search(old.text) and not new.is_change):
+        return Standing.HOLDS
+    if set(new.values) & set(old.values) and len(new.values) > len(old.values):
+        return Standing.REPLACED if len(shared) >= MIN_SUBJECT or not only_old else Standing.DOUBTED
+    if swaps(new, old) or (narrows(new, old) and not new.is_change):
+        return Standing.HOLDS
+    if not only_new and (new.is_change or (not only_old and len(shared) >= MIN_SUBJECT)):
+        return Standing.REPLACED
+    is_likely = new.is_change and (len(shared) >= MIN_SUBJECT or not only_old)
+    return Standing.DOUBTED if is_likely or not only_new else Standing.HOLDS
+
+
+def change_unit(new: Claim, old: Claim) -> Standing:
+    """What was counted by time is counted by something else: "every 5 seconds", "every 10 metres"."""
+    kinds = [{value.kind for value in claim.values} for claim in (new, old)]
+    shared = new.words & old.words
+    is_same = len(shared) >= MIN_SUBJECT and 2 * len(shared) >= len(old.words)
+    is_other = all(kinds) and kinds[0].isdisjoint(kinds[1])
+    return Standing.DOUBTED if new.is_change and is_same and is_other else Standing.HOLDS
+
+
+def narrow(new: Claim, old: Claim) -> Standing:
+    """The newer claim says where the older one does not hold, mostly in its words: "but not on Fridays"."""
+    shared = new.words & old.words
+    is_same = 2 * len(shared) >= len(old.words) and narrows(new, old)
+    is_same = is_same and (len(shared) >= MIN_SUBJECT or old.roots[0] in shared)
+    return Standing.DOUBTED if is_same and EXCEPTS.search(new.text) else Standing.HOLDS
+
+
+def deny(new: Claim, old: Claim) -> Standing:
+    """One of the two denies what the other says; the newer one may say where."""
+    shared, only_new, only_old = compare(new, old)
+    if new.is_negated == old.is_negated or not shared or differ(new.values, old.values):
+        return Standing.HOLDS
+    if not only_new and not only_old:
+        return Standing.REPLACED
+    if only_new and only_old:
+        return Standing.HOLDS
+    is_same = len(shared) >= MIN_SUBJECT or len(only_new or only_old) <= MAX_EXTRA
+    return (
+        Standing.DOUBTED
+        if is_same and len(shared) >= MIN_SHARE * len(new.words | old.words)
+        else Standing.HOLDS
+    )
+
+
+def choose_otherwise(new: Claim, old: Claim) -> Standing:
+    """In the place of one word another stands: of a change, or one that is its opposite."""
+    shared, only_new, only_old = compare(new, old)
+    if not shared or new.is_negated != old.is_negated or not (only_new and only_old):
+        return Standing.HOLDS
+    if are_opposites(new, old) and len(only_new) == len(only_old) == 1:
+        return Standing.REPLACED if new.is_change else Standing.DOUBTED
+    is_elsewhere = swaps(new, old) or bool(new.scope - old.words - new.names)
+    if not new.is_change or is_elsewhere or max(len(only_new), len(only_old)) > MAX_EXTRA:
+        return Standing.HOLDS
+    named = bool(only_new & new.names and only_old & old.names)
+    is_one = not (only_new - new.names and only_old - old.names)
+    is_value = len(only_old) == 1 and old.roots[-1:] == tuple(only_old)
+    return Standing.DOUBTED if (named and is_one) or is_value else Standing.HOLDS
+
+
+def correct(new: Claim, old: Claim) -> Standing:
+    """A person takes back what was said, and names the subject."""
+    shared, _, _ = compare(new, old)
+    is_same = len(shared) >= MIN_SUBJECT or (shared and differ(new.values, old.values))
+    return Standing.DOUBTED if new.is_correction and is_same else Standing.HOLDS
+
+
+# ---- pieces ----------------------------------------------------------------------------------------------
+
+
+def compare(new: Claim, old: Claim) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the roots that both have, those of the newer claim alone, and those of the older one alone."""
+    return new.words & old.words, new.words - old.words, old.words - new.words
+
+
+def swaps(new: Claim, old: Claim) -> bool:
+    """Return whether a word before the same word is another one: "the importer's batch", "the exporter's"."""
+    before = [dict(zip(claim.roots[1:], claim.roots, strict=False)) for claim in (new, old)]
+    return any(
+        before[0][root] not in old.words and before[1][root] not in new.words
+        for root in before[0].keys() & before[1].keys()
+    )
+
+
+def narrows(new: Claim, old: Claim) -> bool:
+    """Return whether the newer claim says where or when it holds, and the older one does not say that."""
+    return bool(new.scope - old.words)
+
+
+def differ(new: tuple[Value, ...], old: tuple[Value, ...]) -> bool:
+    """Return whether the newer values have one of a kind of the older ones that those have not."""
+    kinds = {value.kind for value in old}
+    return any(value.kind in kinds for value in set(new) - set(old))
+
+
+def are_opposites(new: Claim, old: Claim) -> bool:
+    words = [set(claim.text.replace(",", " ").replace(".", " ").split()) for claim in (new, old)]
+    return any(
+        (a in words[0] and b in words[1]) or (b in words[0] and a in words[1])
+        for a, b in (pair.split() for pair in OPPOSITES.split("|"))
+    )
