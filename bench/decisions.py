@@ -139,7 +139,7 @@ def asserts(line: str, turn: dict[str, Any]) -> bool:
     if line.startswith(WAS):
         return False
     gone = [word.lower() for word in turn.get("gone", ())]
-    return is_of_turn(line, turn["user"]) or bool(gone) and all(word in line.lower() for word in gone)
+    return is_of_turn(line, turn["user"]) or (bool(gone) and all(word in line.lower() for word in gone))
 
 
 def holds(told: str, turn: dict[str, Any]) -> bool:

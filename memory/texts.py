@@ -22,7 +22,7 @@ TAKEN_BACK = re.compile(r" \(takes back: (.*)\)\Z", re.S)
 
 
 def add_taken_back(text: str, older: str) -> str:
-    """Return a text that means little alone with the statement that it takes back, in that one's own words."""
+    """Return a text that means little alone with the statement that it takes back, in its words."""
     return f"{text} (takes back: {split_taken_back(older)[0]})"
 
 

@@ -251,7 +251,7 @@ def describe_messages(ask: Ask, found: Found) -> Iterator[Memory]:
 
 
 def is_changed(message: Memory, found: Iterable[Memory]) -> bool:
-    """Return whether a later one of what was found takes a message's place: it was said, and holds no more."""
+    """Return whether what was said later, among what was found, takes a message's place."""
     return any(message.at < one.at and changes(one.shown, message.shown) for one in found)
 
 

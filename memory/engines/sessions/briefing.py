@@ -286,8 +286,9 @@ def show_said(entry: Entry) -> str:
 
 
 def show_doubted(older: Fact, newer: Fact) -> str:
-    """Return what was said before, and what was said later, where it is not sure that it is about the same."""
-    return f"{WAS}{fenced_line(show_fact(older), MAX_WAS_LENGTH)}; later: {fenced_line(show_fact(newer), MAX_WAS_LENGTH)}"
+    """Return what was said before and what later, where it is not sure that it is about the same."""
+    was, later = (fenced_line(show_fact(fact), MAX_WAS_LENGTH) for fact in (older, newer))
+    return f"{WAS}{was}; later: {later}"
 
 
 def show_before(entry: Entry) -> str:

@@ -1,8 +1,8 @@
 """Statements whose place a newer one of a person has taken, by links made when sessions were learned from.
 
 Such a link leads from the older fact to the newer one, is of the type CONTESTED_BY and says since when. It
-changes neither fact. Links of that type without a time only say that two facts disagree. What a link means is
-judged anew from both texts whenever it is read: the older one is replaced, or it is doubted, and both are told.
+changes neither fact. Links of that type without a time only say that two facts disagree. What a link means
+is judged anew from both texts when it is read: the older one is replaced, or doubted, and both are told.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ def compile_all(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for pattern in patterns)
 
 
-_P = r"([^\s,;:.!?()]+(?: [^\s,;:.!?()]+){0,4})"  # a phrase
+_PHRASE = r"([^\s,;:.!?()]+(?: [^\s,;:.!?()]+){0,4})"  # a phrase
 _DENSE = r"([^,，;；。、()（）\s]{1,20}?)"
 
 # Words that connect others, besides those of English and its common verbs.
@@ -19,30 +19,42 @@ FUNCTION_WORDS = (
     | FILLERS
     | frozenset(
         """
-    yes yeah yep nope okay hey hi hello thanks thank lets im id ill ive were youre theyre thats whats theres aint
-    ever never none without wait scratch forget scrap ditch drop dump dropping forgetting nevermind mind disregard
-    ignore matter said told say saying tell earlier before rule rules decision thing things stuff please kindly
-    guys plan course really just simply plain plainly maybe enough instead rather anyway also too only all after
+    yes yeah yep nope okay hey hi hello thanks thank lets im id ill ive were youre theyre thats whats theres
+    aint
+    ever never none without wait scratch forget scrap ditch drop dump dropping forgetting nevermind mind
+    disregard
+    ignore matter said told say saying tell earlier before rule rules decision thing things stuff please
+    kindly
+    guys plan course really just simply plain plainly maybe enough instead rather anyway also too only all
+    after
     would should could shall must will may might let us one ones every each always everywhere everything
-    prefer prefers like likes love want wants wanting think thought mean meant changed correct myself mistake wrong
+    prefer prefers like likes love want wants wanting think thought mean meant changed correct myself mistake
+    wrong
     error back better best new old day today tomorrow yesterday later soon next last same other another
     times time once twice hundred than then there here with without via per using out off away
     der die das den dem des ein eine einen einem einer eines und oder aber doch nicht kein keine keinen keinem
     keiner nie niemals immer nur noch mehr ab jetzt sofort bitte mal wir ich du ihr sie er es man uns mich mir
     ist sind war wird werden wurde haben hat hatte habe nehmen nimm nutzen nutze benutzen verwenden verwende
-    können kann soll sollen muss müssen darf dürfen machen macht mach für von vom zu zum zur in im an am auf aus
-    bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun lieber ach
+    können kann soll sollen muss müssen darf dürfen machen macht mach für von vom zu zum zur in im an am auf
+    aus
+    bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun lieber
+    ach
     nein ja vergiss vergesst gesagt sagte regel entschieden heute doch als wenn
     le la les un une des du de et ou mais ne pas plus jamais toujours on nous je tu vous il elle ils elles ce
     cette ces que qui dans pour par sur avec sans au aux en est sont était sera utilise utilisons utiliser
-    utilisez faut maintenant désormais fait enfin plutôt lieu oublie oubliez dit règle finalement non oui merci
+    utilisez faut maintenant désormais fait enfin plutôt lieu oublie oubliez dit règle finalement non oui
+    merci
     s'il plaît
-    el los las una unos unas y o pero no nunca siempre ya más usa usamos usar use uses usáis para por con sin del al
-    es son era será se me te lo que quien en ahora partir adelante mejor olvida olvídate dije dicho regla sí vale
+    el los las una unos unas y o pero no nunca siempre ya más usa usamos usar use uses usáis para por con sin
+    del al
+    es son era será se me te lo que quien en ahora partir adelante mejor olvida olvídate dije dicho regla sí
+    vale
     finalmente vez lugar nada deja
-    os as um uma uns umas e ou mas não nao sempre já mais usamos usem para com sem do da dos das no na nos nas ao
+    os as um uma uns umas e ou mas não nao sempre já mais usamos usem para com sem do da dos das no na nos
+    nas ao
     são foi será agora partir vez esquece esqueça disse regra sim melhor afinal
-    了 的 是 在 用 使 改 换 成 为 把 将 从 到 要 请 都 也 就 我 们 你 咱 不 别 没 勿 再 以 后 现 今 起 一 律 统 决 定 应 该 必 须 可 能 说 过 关 于 忘
+    了 的 是 在 用 使 改 换 成 为 把 将 从 到 要 请 都 也 就 我 们 你 咱 不 别 没 勿 再 以 后 现 今 起 一 律 统
+    决 定 应 该 必 须 可 能 说 过 关 于 忘
     """.split()
     )
 )
@@ -84,7 +96,8 @@ NUMBER_WORDS = {
 }
 
 NEGATIONS = compile_all(
-    r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant|shouldnt"
+    r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"
+    r"|shouldnt"
     r"|stop|avoid)\b|n't\b",
     r"\b(?:nicht|nichts|kein\w*|nie|niemals|ohne)\b",
     r"\b(?:ne|sans)\b|\bn'(?=\w)",
@@ -98,28 +111,36 @@ NEGATIONS_DENSE = re.compile(
 )
 # What turns down the words of another, or of a habit, and says nothing of the subject.
 NO_NEGATION = re.compile(
-    r"^\W*(?:no|nope|nein|non|não|nao|nicht so)\b[,;:. ]|\b(?:no (?:more|less|fewer|later|longer) than|not only"
-    r"|not just|(?:don't|dont|do not|never) forget|why not|(?:is not|isn't|isnt|not) enough|if not|or not|no matter|not sure|nicht nur|no solo|no sólo|não só|pas seulement)\b"
+    r"^\W*(?:no|nope|nein|non|não|nao|nicht so)\b[,;:. ]|\b(?:no (?:more|less|fewer|later|longer) than"
+    r"|not only"
+    r"|not just|(?:don't|dont|do not|never) forget|why not|(?:is not|isn't|isnt|not) enough|if not|or not"
+    r"|no matter|not sure|nicht nur|no solo|no sólo|não só|pas seulement)\b"
     r"|[,;]\s?(?:and )?not\b[^,;]*|,\s?(?:nicht|pas|no|não)\s[^,;]*|不是.{1,12}而是"
 )
 
 # A word that gives up what stands behind it, or in front of it.
 GIVES_UP = compile_all(
-    rf"\b(?<!'t )(?<!dont )(?<!not )(?<!never )(?:forget(?: about)?|scrap|scratch|ditch|dump|drop(?:ped|ping)?|abandon(?:ed)?|retired?|got rid of"
+    rf"\b(?<!'t )(?<!dont )(?<!not )(?<!never )(?:forget(?: about)?|scrap|scratch|ditch|dump|drop(?:ped"
+    rf"|ping)?|abandon(?:ed)?|retired?|got rid of"
     rf"|get rid of|stop(?:ped)? using|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more"
-    rf"|instead of|in place of|rather than|away from|out with|never again|replac(?:e|es|ing))\s(?!than\b){_P}",
-    rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*|chang\w*)\s[^,;.]{{0,60}}?"
-    rf"\b(?:off(?: of)?|from|away from)\s{_P}",
-    rf"\b(?:don't|dont|do not|doesn't|not|never)\s(?:use|using|do|need|want)\s{_P}",
-    rf"\b{_P}\s(?:is|are|'s|gets?|got)\s(?:out|gone|dead|dropped|history|retired|cancelled|off the table)\b",
-    rf"\b(?:vergiss|vergesst|doch kein\w*|statt|anstatt|anstelle von|weg von|weg mit|schluss mit|nicht mehr(?: mit)?)"
-    rf"\s{_P}",
-    rf"\bkein\w*\s{_P}",
-    rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|plus de|fini)\s{_P}",
-    rf"\bn'utilis\w+ plus\s{_P}",
+    rf"|instead of|in place of|rather than|away from|out with|never again|replac(?:e|es"
+    rf"|ing))\s(?!than\b){_PHRASE}",
+    rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*"
+    rf"|chang\w*)\s[^,;.]{{0,60}}?"
+    rf"\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
+    rf"\b(?:don't|dont|do not|doesn't|not|never)\s(?:use|using|do|need|want)\s{_PHRASE}",
+    rf"\b{_PHRASE}\s(?:is|are|'s|gets?|got)\s(?:out|gone|dead|dropped|history|retired|cancelled"
+    rf"|off the table)\b",
+    rf"\b(?:vergiss|vergesst|doch kein\w*|statt|anstatt|anstelle von|weg von|weg mit|schluss mit"
+    rf"|nicht mehr(?: mit)?)"
+    rf"\s{_PHRASE}",
+    rf"\bkein\w*\s{_PHRASE}",
+    rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|plus de"
+    rf"|fini)\s{_PHRASE}",
+    rf"\bn'utilis\w+ plus\s{_PHRASE}",
     rf"\b(?:olvida|olvídate de|olvidad|en lugar de|en vez de|nada de|deja de usar|dejamos(?: de usar)?"
-    rf"|ya no(?: us\w+)?)\s{_P}",
-    rf"\b(?:esquece|esqueça|em vez de|no lugar de|nada de|larga|não usa\w* mais)\s{_P}",
+    rf"|ya no(?: us\w+)?)\s{_PHRASE}",
+    rf"\b(?:esquece|esqueça|em vez de|no lugar de|nada de|larga|não usa\w* mais)\s{_PHRASE}",
     rf"(?:不再|弃用|停用|放弃|别|不要|不)(?:使用|用|再用)?\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
     rf"(?:忘了|忘掉)\s?{_DENSE}\s?(?:[,，。;；]|$)",
     rf"从\s?{_DENSE}\s?(?:到|改|换|迁|切)",
@@ -128,22 +149,26 @@ GIVES_UP = compile_all(
 )
 # Said at the start, of a value alone.
 FORGETS = re.compile(
-    r"^\W*(?:(?:ok|okay|actually|no|oh|well|please)\W+)?(?:forget|scrap|scratch|ditch|no more|vergiss|kein|doch kein"
+    r"^\W*(?:(?:ok|okay|actually|no|oh|well|please)\W+)?(?:forget|scrap|scratch|ditch|no more|vergiss|kein"
+    r"|doch kein"
     r"|oublie|olvida|nada de|esquece|别用|不用|不要)"
 )
 TURNS_DOWN = compile_all(
-    rf"(?:^|[,;]\s?|\s[-–—]\s)(?:and |und |et |y |e )?not\s(?!only\b|just\b){_P}",
-    rf"\bnot\s(?!only\b|just\b){_P}",
-    rf"[,;]\s?(?:und )?nicht\s(?!nur\b){_P}",
-    rf"[,;]\s?(?:et )?(?:pas|non)\s{_P}",
-    rf"[,;]\s?(?:y |e )?(?:no|não)\s{_P}",
+    rf"(?:^|[,;]\s?|\s[-–—]\s)(?:and |und |et |y |e )?not\s(?!only\b|just\b){_PHRASE}",
+    rf"\bnot\s(?!only\b|just\b){_PHRASE}",
+    rf"[,;]\s?(?:und )?nicht\s(?!nur\b){_PHRASE}",
+    rf"[,;]\s?(?:et )?(?:pas|non)\s{_PHRASE}",
+    rf"[,;]\s?(?:y |e )?(?:no|não)\s{_PHRASE}",
     rf"(?:而不是|不是|不用)\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
 )
 # Something is said to change; weaker than what gives up a value, as it may be another thing's.
 CHANGES = re.compile(
-    r"\b(?:now|from now on|going forward|no longer|no more|any ?more|instead|rather than|switch|chang|mov(?:e|ing)"
-    r"|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to|again|actually|upgrad|downgrad|after all"
-    r"|make (?:it|that|them|the)|make|turns? out|enough|too (?:short|long|small|few|many|slow|low|high)|asks? for|goes to|go to"
+    r"\b(?:now|from now on|going forward|no longer|no more|any ?more|instead|rather than|switch|chang"
+    r"|mov(?:e|ing)"
+    r"|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to|again|actually|upgrad|downgrad"
+    r"|after all"
+    r"|make (?:it|that|them|the)|make|turns? out|enough|too (?:short|long|small|few|many|slow|low|high)"
+    r"|asks? for|goes to|go to"
     r"|on second thought|thinking about|scratch|forget|then$"
     r"|jetzt|ab sofort|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel"
     r"|désormais|maintenant|finalement|plutôt|en fait|dorénavant|passe[sz]? à|passons à"
@@ -161,30 +186,40 @@ CORRECTS = re.compile(
 )
 # Where, when or on which condition something holds.
 SCOPES = re.compile(
-    r"\b(?:on|in|at|during|when|while|if|unless|except(?: for| in| on)?|until|for|bei|am|im|während|wenn|außer|pendant"
+    r"\b(?:on|in|at|during|when|while|if|unless|except(?: for| in| on)?|until|for|bei|am|im|während|wenn"
+    r"|außer|pendant"
     r"|quand|sauf|durante|cuando|excepto|salvo|quando|exceto)\s(?=([^,;.]{1,60}))"
 )
 # That something does not hold everywhere.
 EXCEPTS = re.compile(
-    r"\b(?:(?:but |only )?not (?:on|in|at|for|during|before|after|when|while)|except|unless|only (?:on|in|at|for|during"
-    r"|when|if|after|before)|apart from|nicht (?:am|im|an|in|bei|für)|außer|nur (?:am|im|an|in|bei|für)|sauf|sinon"
+    r"\b(?:(?:but |only )?not (?:on|in|at|for|during|before|after|when|while)|except|unless|only (?:on|in"
+    r"|at|for|during"
+    r"|when|if|after|before)|apart from|nicht (?:am|im|an|in|bei|für)|außer|nur (?:am|im|an|in|bei|für)"
+    r"|sauf|sinon"
     r"|seulement|excepto|salvo|solo|sólo|exceto|só)\b|除了|除非|只有|仅限|以外|だけ|を除"
 )
 # "Forget what I said about X": what is left of it is the topic.
 _SAID = (
     r"(?:what (?:i|we) (?:have )?(?:said|told you|decided|wrote)(?: earlier| before| yesterday)?"
-    r"|(?:the|that|my|our|this) (?:rule|decision|thing|bit|part|note|instruction|request|idea|preference|one))"
+    r"|(?:the|that|my|our|this) (?:rule|decision|thing|bit|part|note|instruction|request|idea|preference"
+    r"|one))"
 )
 _ABOUT = r"(?: earlier| before)?(?: about| on| with| regarding| of| for| that)\s"
 WITHDRAWS = re.compile(
-    rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|take back|i take back|cancel)(?: about)? {_SAID}{_ABOUT}"
+    rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|take back|i take back"
+    rf"|cancel)(?: about)? {_SAID}{_ABOUT}"
     r"([^,;.!?]+)"
-    r"|\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich|wir) (?:dir |euch )?(?:über|zu|zum|zur|von|wegen)"
-    r"|die regel (?:über|zu|zum|zur|mit)|das mit)\s([^,;.!?]+?)(?: gesagt\b.*| erzählt\b.*| geschrieben\b.*|$)"
-    r"|\b(?:oublie[sz]?|ignore[sz]?|laisse[sz]? tomber)(?:-le)? (?:ce que (?:j'ai|je t'ai|je vous ai|on a) dit|la règle)"
+    r"|\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich|wir) (?:dir "
+    r"|euch )?(?:über|zu|zum|zur|von|wegen)"
+    r"|die regel (?:über|zu|zum|zur|mit)|das mit)\s([^,;.!?]+?)(?: gesagt\b.*| erzählt\b.*"
+    r"| geschrieben\b.*|$)"
+    r"|\b(?:oublie[sz]?|ignore[sz]?|laisse[sz]? tomber)(?:-le)? (?:ce que (?:j'ai|je t'ai|je vous ai"
+    r"|on a) dit|la règle)"
     r" (?:sur|à propos de|concernant|pour|de)\s?([^,;.!?]+)"
-    r"|\b(?:olvid\w+|ignora) (?:lo que (?:te )?dije|lo que he dicho|la regla) (?:sobre|de|acerca de)\s([^,;.!?]+)"
-    r"|\b(?:esque\w+|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra) (?:sobre|de|do|da)\s([^,;.!?]+)"
+    r"|\b(?:olvid\w+|ignora) (?:lo que (?:te )?dije|lo que he dicho|la regla) (?:sobre|de"
+    r"|acerca de)\s([^,;.!?]+)"
+    r"|\b(?:esque\w+|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra) (?:sobre|de|do"
+    r"|da)\s([^,;.!?]+)"
     r"|(?:忘了|忘掉|忽略|别管|不用管)(?:我)?(?:之前|刚才|上次)?(?:说的?|讲的)?(?:关于|有关)([^,，。!！]+?)(?:的(?:话|规则|事|决定)?)?[,，。!！]?$"
     r"|([^,、。!！]+?)(?:について(?:言った|話した)こと|の(?:件|話|ルール))は?(?:忘れて|なし|取り消)"
 )

@@ -1,7 +1,7 @@
 """What a statement says, apart from how: its subject, its values, whether it denies, what it gives up.
 
-Pure functions and no model; English, German, French, Spanish, Portuguese, Chinese and Japanese. Words are cut to
-their roots, so that two languages share names, numbers and units alone.
+Pure functions and no model; English, German, French, Spanish, Portuguese, Chinese and Japanese. Words are
+cut to their roots, so that two languages share names, numbers and units alone.
 """
 
 import re
@@ -136,7 +136,7 @@ def keep_noun(match: re.Match[str]) -> str:
 
 
 def list_roots(plain: str) -> list[str]:
-    """Return the roots of the words that say what a text is about, in their order; of ideographs the pairs."""
+    """Return the roots of what a text is about, of ideographs the pairs, in their order."""
     found: list[str] = []
     for word in WORD.findall(plain):
         if "\u3400" <= word[0] <= "\u9fff":

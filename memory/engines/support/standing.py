@@ -1,7 +1,7 @@
 """Whether an older statement still stands beside a newer one. Pure functions, no model.
 
 ``revision_rules`` reads statements word by word and answers where nothing is left open. What people say is
-mostly shorter than that ("Forget GraphQL, REST"), so claims are compared as well: by subject, value and denial.
+mostly shorter ("Forget GraphQL, REST"), so claims are compared as well: by subject, value and denial.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,9 +25,9 @@ MAX_EXTRA = 3  # words of a value that the newer statement may have beside the s
 MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
 MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny it
 OPPOSITES = (
-    "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double|ascending descending"
-    "|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
-    "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly|daily monthly"
+    "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
+    "|ascending descending|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
+    "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly"
     "|camelcase snake_case|metric imperial|merge rebase|hell dunkel|netto brutto|clair sombre|claro oscuro"
 )
 
@@ -82,7 +82,7 @@ def may_change(text: str) -> bool:
 
 
 def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
-    """Return whether a text of several sentences takes something back: its subject may stand in another one."""
+    """Return whether a text of several sentences takes back one on its subject."""
     shared = join_words(news) & join_words(olds)
     values, before = (tuple(value for claim in claims for value in claim.values) for claims in (news, olds))
     if not shared or not differ(values, before):
@@ -103,7 +103,7 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
 
 
 def give_up(new: Claim, old: Claim) -> Standing:
-    """The newer claim gives up a value that the older one has: "forget GraphQL, REST"."""
+    """Judge a claim that gives up a value of the older one: "forget GraphQL, REST"."""
     for value in new.given_up:
         if not value <= old.words or old.is_negated or value in (*old.given_up, *old.turned_down):
             continue
@@ -121,7 +121,7 @@ def give_up(new: Claim, old: Claim) -> Standing:
 
 
 def turn_down(new: Claim, old: Claim) -> Standing:
-    """The newer claim says "not X" of a subject that the older one has: weaker, so the subject must be there."""
+    """Judge a claim that says "not X": weaker than to give it up, so the subject must be there."""
     for value in new.turned_down:
         if not value <= old.words or old.is_negated or value in (*old.given_up, *old.turned_down):
             continue
@@ -133,7 +133,7 @@ def turn_down(new: Claim, old: Claim) -> Standing:
 
 
 def change_value(new: Claim, old: Claim) -> Standing:
-    """Both count the same kind of thing of one subject, and the numbers differ."""
+    """Judge two claims that count the same kind of thing of one subject, with other numbers."""
     if not differ(new.values, old.values) or new.is_negated != old.is_negated:
         return Standing.HOLDS
     if is_numbered(normalise(new.text)) or is_numbered(normalise(old.text)):
@@ -152,7 +152,7 @@ def change_value(new: Claim, old: Claim) -> Standing:
 
 
 def change_unit(new: Claim, old: Claim) -> Standing:
-    """What was counted by time is counted by something else: "every 5 seconds", "every 10 metres"."""
+    """Judge a claim that counts by something else: "every 5 seconds", "every 10 metres"."""
     kinds = [{value.kind for value in claim.values} for claim in (new, old)]
     shared = new.words & old.words
     is_same = len(shared) >= MIN_SUBJECT and 2 * len(shared) >= len(old.words)
@@ -161,7 +161,7 @@ def change_unit(new: Claim, old: Claim) -> Standing:
 
 
 def narrow(new: Claim, old: Claim) -> Standing:
-    """The newer claim says where the older one does not hold, mostly in its words: "but not on Fridays"."""
+    """Judge a claim that says where the older one does not hold: "but not on Fridays"."""
     shared = new.words & old.words
     is_same = 2 * len(shared) >= len(old.words) and narrows(new, old)
     is_same = is_same and (len(shared) >= MIN_SUBJECT or old.roots[0] in shared)
@@ -169,7 +169,7 @@ def narrow(new: Claim, old: Claim) -> Standing:
 
 
 def deny(new: Claim, old: Claim) -> Standing:
-    """One of the two denies what the other says; the newer one may say where."""
+    """Judge two claims of which one denies what the other says; the newer one may say where."""
     shared, only_new, only_old = compare(new, old)
     if new.is_negated == old.is_negated or not shared or differ(new.values, old.values):
         return Standing.HOLDS
@@ -186,7 +186,7 @@ def deny(new: Claim, old: Claim) -> Standing:
 
 
 def choose_otherwise(new: Claim, old: Claim) -> Standing:
-    """In the place of one word another stands: of a change, or one that is its opposite."""
+    """Judge a claim that has another word in the place of one: of a change, or its opposite."""
     shared, only_new, only_old = compare(new, old)
     if not shared or new.is_negated != old.is_negated or not (only_new and only_old):
         return Standing.HOLDS
@@ -202,7 +202,7 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
 
 
 def correct(new: Claim, old: Claim) -> Standing:
-    """A person takes back what was said, and names the subject."""
+    """Judge a claim that takes back what was said, and names the subject."""
     shared, _, _ = compare(new, old)
     is_same = len(shared) >= MIN_SUBJECT or (shared and differ(new.values, old.values))
     return Standing.DOUBTED if new.is_correction and is_same else Standing.HOLDS
