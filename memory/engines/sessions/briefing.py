@@ -273,16 +273,16 @@ def show_entry(entry: Entry) -> Iterator[str]:
         about = f"{about}, was {entry.doubted.fact.uid}"
         yield f"- {show_doubted(entry.doubted.fact, entry.fact)} [{about}]"
         return
-    line = f"- {show_said(entry)} [{about}]"
+    line = f"- {show_statement(entry)} [{about}]"
     if entry.before:
         yield f"{line}\n{show_before(entry.before)}"
     yield line
 
 
-def show_said(entry: Entry) -> str:
+def show_statement(entry: Entry) -> str:
     """Return the text of a fact; without the statement that it takes back where that stands below it."""
-    said, taken_back = split_taken_back(entry.fact.fact_text)
-    return fenced_line(said) if taken_back and entry.before else show_fact(entry.fact)
+    own, taken_back = split_taken_back(entry.fact.fact_text)
+    return fenced_line(own) if taken_back and entry.before else show_fact(entry.fact)
 
 
 def show_doubted(older: Fact, newer: Fact) -> str:

@@ -53,7 +53,8 @@ FUNCTION_WORDS = (
     os as um uma uns umas e ou mas não nao sempre já mais usamos usem para com sem do da dos das no na nos
     nas ao
     são foi será agora partir vez esquece esqueça disse regra sim melhor afinal
-    了 的 是 在 用 使 改 换 成 为 把 将 从 到 要 请 都 也 就 我 们 你 咱 不 别 没 勿 再 以 后 现 今 起 一 律 统
+    了 的 是 在 用 使 改 换 成 为 把 将 从 到 要 请 都 也 就 我 们 你 咱 不
+    别 没 勿 再 以 后 现 今 起 一 律 统
     决 定 应 该 必 须 可 能 说 过 关 于 忘
     """.split()
     )
@@ -199,7 +200,7 @@ EXCEPTS = re.compile(
     r"|seulement|excepto|salvo|solo|sólo|exceto|só)\b|除了|除非|只有|仅限|以外|だけ|を除"
 )
 # "Forget what I said about X": what is left of it is the topic.
-_SAID = (
+_OBJECT = (
     r"(?:what (?:i|we) (?:have )?(?:said|told you|decided|wrote)(?: earlier| before| yesterday)?"
     r"|(?:the|that|my|our|this) (?:rule|decision|thing|bit|part|note|instruction|request|idea|preference"
     r"|one))"
@@ -207,7 +208,7 @@ _SAID = (
 _ABOUT = r"(?: earlier| before)?(?: about| on| with| regarding| of| for| that)\s"
 WITHDRAWS = re.compile(
     rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|take back|i take back"
-    rf"|cancel)(?: about)? {_SAID}{_ABOUT}"
+    rf"|cancel)(?: about)? {_OBJECT}{_ABOUT}"
     r"([^,;.!?]+)"
     r"|\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich|wir) (?:dir "
     r"|euch )?(?:über|zu|zum|zur|von|wegen)"

@@ -26,7 +26,8 @@ MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
 MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny it
 OPPOSITES = (
     "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
-    "|ascending descending|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
+    "|ascending descending"
+    "|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
     "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly"
     "|camelcase snake_case|metric imperial|merge rebase|hell dunkel|netto brutto|clair sombre|claro oscuro"
 )
@@ -43,13 +44,13 @@ class Standing(IntEnum):
 @lru_cache(CACHE_SIZE)
 def judge_standing(newer: str, older: str) -> Standing:
     """Return what a newer statement does to an older one."""
-    said, taken_back = split_taken_back(newer)
-    older_said = split_taken_back(older)[0]
-    if taken_back and normalise_text(taken_back) == normalise_text(older_said):
+    own, taken_back = split_taken_back(newer)
+    older_own = split_taken_back(older)[0]
+    if taken_back and normalise_text(taken_back) == normalise_text(older_own):
         return Standing.REPLACED
-    if revises(said, older_said):
+    if revises(own, older_own):
         return Standing.REPLACED
-    olds, news = split_claims(older_said), split_claims(said)
+    olds, news = split_claims(older_own), split_claims(own)
     if join_words(news).isdisjoint(join_words(olds)):
         return Standing.HOLDS
     found = max((judge_claims(new, old) for new in news for old in olds), default=Standing.HOLDS)
