@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from memory.exceptions import AgentForbidden, BranchForbidden, Invalid, ScopeMissing
-from memory.usage import check_room
+from memory.models.usage import check_room
 
 # Each scope includes those before it.
 SCOPES = ("read", "propose", "write", "curate", "merge", "admin")

@@ -1,4 +1,4 @@
-"""Quotas: how much a project may store, as text and as numbers. Pure, for settings and command lines."""
+"""Quotas: how much a project may store and stores, as text and numbers. Pure, for settings and commands."""
 
 import re
 from dataclasses import dataclass, replace
@@ -37,6 +37,27 @@ class Quota:
                 raise ValueError(f"it must be {FORM}")
             parts[name] = parse_size(value) if name == "bytes" else parse_count(value)
         return replace(self, **parts)
+
+
+@dataclass
+class Usage:
+    """Rows and bytes of a project, and its quota."""
+
+    rows: int
+    bytes: int
+    quota: Quota
+    read_at: float = 0.0
+
+    def describe(self) -> str:
+        """Return what is stored of the quota, for a person."""
+        return describe_stored(self.rows, self.bytes, self.quota)
+
+    def find_full(self, share: float = 1.0) -> str:
+        """Return which part has reached its share of the quota, ``bytes`` or ``rows``; "" for none."""
+        for part in ("bytes", "rows"):
+            if (most := getattr(self.quota, part)) and getattr(self, part) >= most * share:
+                return part
+        return ""
 
 
 def parse_size(text: str, needs_unit: bool = False) -> int:

@@ -176,7 +176,7 @@ def clear_tasks() -> None:
 @shared_task(name="memory.count_usage")
 def count_usage() -> None:
     """Count what projects store, where that was not done for a day, or where they are at their quota."""
-    from memory.engines.store.usage import UsageEngine
+    from memory.engines.support.usage import UsageEngine
 
     UsageEngine().count_due()
 

@@ -23,7 +23,7 @@ from memory.engines.branches.manager import create_main
 from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Project, Snapshot, Workspace
 from memory.models.nodes import new_uuid, next_rid
-from memory.usage import forget_known
+from memory.models.usage import forget_known
 from tests import databases, timings, up_process
 from tests.command_line import day1  # noqa: F401  a fixture
 

@@ -5,7 +5,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from memory.engines.support.write_buffer import buffer
-from memory.usage import forget_known
+from memory.models.usage import forget_known
 
 
 def count_queries(client: Client, path: str) -> int:

@@ -29,8 +29,8 @@ from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.learning import read_again, request_learning
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support.foreground import FOREGROUND
-from memory.engines.support.growth import count_rows
 from memory.engines.support.idempotency import ConcurrentRequest, retry_on_conflict
+from memory.engines.support.usage import count_rows
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.erased import erased_sessions
 from memory.engines.versions.lookup import MAIN, find_branch

@@ -139,7 +139,7 @@ class ConversationEngine:
         self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN
     ) -> Conversation:
         """Close a conversation to new messages; again, it changes nothing. Raises NotFound."""
-        actor.require_scope("write", branch_name)
+        actor.require_scope("write", branch_name, grows=False)
         # The end of a session closes its conversations, and a session ends on any branch.
         with open_commit(actor, branch_name, "conversation.close", write=Write.EXEMPT) as commit:
             conversation = commit.get_version(Conversation, conversation_id)

@@ -12,9 +12,8 @@ from curation.models import VerificationCursor, VerificationJob
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.retry import retry_transaction
+from memory.engines.support.usage import SCHEDULE
 from memory.queue.producer import enqueue
-
-LABEL = "verification schedule"
 
 
 def verify_due() -> int:
@@ -36,7 +35,7 @@ def verify_due() -> int:
 
 def list_running(project_id: UUID) -> bool:
     states = (State.QUEUED, State.RUNNING, State.WAITING)
-    jobs = VerificationJob.objects.filter(project=project_id, state__in=states, created_by=LABEL)
+    jobs = VerificationJob.objects.filter(project=project_id, state__in=states, created_by=SCHEDULE)
     return jobs.exists()
 
 
@@ -58,7 +57,7 @@ def queue_branch(cursor: VerificationCursor, left: int) -> int:
         cursor.save()
         if not ids:
             return 0
-        actor = Actor(cursor.branch.project_id, "system", label=LABEL)
+        actor = Actor(cursor.branch.project_id, "system", label=SCHEDULE)
         budget = len(ids) * conf().judge_votes
         job = build_job(actor, cursor.branch, ids, budget, None)
         job.save()

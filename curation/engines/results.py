@@ -12,7 +12,7 @@ from curation.models import Score, Verification, VerificationCursor, Verificatio
 from memory.db.bulk_sql import build_row, insert_all
 from memory.engines.facts.verdicts import NewVerdict, record_verdicts
 from memory.engines.support.batches import batched
-from memory.engines.support.growth import count_rows
+from memory.engines.support.usage import count_rows, is_derived
 from memory.engines.versions.commits import CommitWriter
 from memory.models import Branch, Fact, FactAssessment
 from memory.models.nodes import uuid7
@@ -30,7 +30,8 @@ def store_judgements(job: VerificationJob, pairs: Sequence[tuple[Fact, Judgement
     scores = zip(rows, pairs, strict=True)
     of_rows = [build_score(row, name, one) for row, (_, one) in scores for name in DIMENSIONS]
     insert_all(of_rows)
-    count_rows(job.project_id, [*rows, *of_rows])
+    if not is_derived(job):
+        count_rows(job.project_id, [*rows, *of_rows])
     return rows
 
 

@@ -17,12 +17,12 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from day1site.admin.base import ServerModelAdmin
 from memory.engines.access.members import MemberEngine, build_server_actor
 from memory.engines.access.projects import ProjectEngine
-from memory.engines.store.usage import UsageEngine
+from memory.engines.support.usage import UsageEngine
 from memory.engines.support.validation import refuse_secret
 from memory.exceptions import Day1Error, Invalid, StoreDamaged
 from memory.models import Membership, Project
+from memory.models.usage import build_usage, get_server_quota
 from memory.quota import NONE
-from memory.usage import build_usage, get_server_quota
 from memory.views.error_text import error_sentence
 
 if TYPE_CHECKING:

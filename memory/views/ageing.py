@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from memory.engines.facts.ageing.engine import AgedFact, AgeingEngine, AgeingPreview, find_reasons
 from memory.engines.facts.ageing.rules import AgeingRules, Reason
 from memory.engines.facts.bulk_actions import ActionEngine
-from memory.engines.store.usage import UsageEngine
+from memory.engines.support.usage import UsageEngine
 from memory.exceptions import Day1Error, Invalid
 from memory.models import AgedVersion, Fact, Project
 from memory.views.bulk import read_tick

@@ -21,6 +21,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error, StoreDamaged
+from memory.models.usage import read_usage_once
 from memory.views.error_text import error_sentence
 from memory.views.frames import WEB, Frame
 from memory.views.live import build_stream_url
@@ -63,12 +64,8 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         if self.frame.is_admin and not admin.site.has_permission(request):
             raise PermissionDenied
         try:
-            self.reader = build_view_context(request, slug, kwargs.get("branch_name", ""), self.frame)
-            if request.session.get(LAST) != slug:
-                request.session[LAST] = slug
-            self.reader.actor.require_scope(self.scope)
-            secrets_found.start(self.reader.actor.project_id)
-            response = super().dispatch(request, *args, **kwargs)
+            with read_usage_once():
+                response = self.dispatch_to_project(request, *args, slug=slug, **kwargs)
         except StoreDamaged:  # the frame around the page may be what cannot be read
             raise
         except Day1Error as error:
@@ -77,6 +74,14 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
             secrets_found.take()  # a page tells no count
         patch_cache_control(response, private=True, no_cache=True)
         return response
+
+    def dispatch_to_project(self, request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> Any:
+        self.reader = build_view_context(request, slug, kwargs.get("branch_name", ""), self.frame)
+        if request.session.get(LAST) != slug:
+            request.session[LAST] = slug
+        self.reader.actor.require_scope(self.scope)
+        secrets_found.start(self.reader.actor.project_id)
+        return super().dispatch(request, *args, **kwargs)
 
     def answer_to(self, error: Day1Error) -> HttpResponse:
         """Render the page of a refusal."""

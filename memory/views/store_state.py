@@ -7,8 +7,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.quota import format_size
-from memory.usage import Usage
+from memory.quota import Usage, format_size
 
 DAMAGED = gettext_lazy(
     "The store is damaged: nothing is stored until it is repaired. What to do is told on the server’s machine"

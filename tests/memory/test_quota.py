@@ -1,5 +1,8 @@
 """Quotas: what a project stores is counted beside its writes, and past its quota it takes no more."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -9,6 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
+from curation.engines.review.near_duplicates import NearDuplicateEngine
+from curation.engines.verification import VerificationEngine, build_job
+from curation.models import ReviewItem, Verification
 from day1site.refusal_pace import RefusalPace
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
@@ -17,16 +23,18 @@ from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.search.engine import SearchEngine
-from memory.engines.store.usage import UsageEngine, count_stored
 from memory.engines.support.idempotency import Answer, IdempotencyEngine
+from memory.engines.support.usage import SCHEDULE, UsageEngine, count_stored
 from memory.engines.support.write_buffer import buffer
-from memory.exceptions import QuotaExceeded
-from memory.models import Membership, Project, ProjectUsage, RecallLog
+from memory.exceptions import Invalid, QuotaExceeded
+from memory.models import Branch, Membership, Project, ProjectUsage, RecallLog
+from memory.models.usage import read_usage
 from memory.quota import Quota, format_size
-from memory.usage import read_usage
 from tests.memory.api.client import api_for, refused, state
+from tests.memory.views.conftest import person
 
 engine, usage_engine = FactEngine(), UsageEngine()
+WORDS = ("Tea", "Coffee", "Bread", "Salt", "Rice", "Oil")
 SERVER = Quota(20_000_000, 20_000_000_000)
 
 
@@ -189,13 +197,74 @@ def test_at_its_quota_what_curates_and_frees_goes_on(full: Project, actor: Actor
 
 
 @pytest.mark.django_db(transaction=True)
-def test_past_the_reserve_only_what_frees_goes_on(full: Project, actor: Actor) -> None:
-    (fact,) = engine.list_facts(actor=actor).results
-    fill(full, share=1.2)
-    before = state()
-    with pytest.raises(QuotaExceeded):
-        engine.set_verification(fact_id=fact.uid, verdict="verified", reason="seen", actor=actor)
-    assert state() == before
+def test_far_past_the_quota_what_frees_judges_or_guards_goes_on(project: Project, actor: Actor) -> None:
+    """Each over REST, with and without an Idempotency-Key, at any share of the quota."""
+    api = api_for(project)
+    facts = [api.fact(f"{word} is kept.", agent_id="bot")["id"] for word in WORDS]
+    link = api.post(f"/facts/{facts[0]}/links", {"to_id": facts[1], "link_type": "BRIDGE"}).json()
+    edge = {"source_entity": "a", "relation_type": "uses", "target_entity": "b"}
+    relation = api.post("/relations", edge).json()
+    api.post("/branches", {"name": "side"})
+    task = api.post("/tasks", {"name": "More"}).json()
+    bundle = api.post("/bundles", {"name": "all"}).json()
+    keys = [api.post("/keys", {"label": one, "scopes": ["read"]}).json()["id"] for one in ("one", "two")]
+    question = api.post("/questions", {"text": "Where?", "expected": [facts[0]]}).json()
+    invitation = api.post("/invitations", {}).json()
+    commit = next(one for one in api.get("/branches/main/log").json()["results"] if one["kind"] == "fact.write")
+    person("boss", project, "maintainer")
+    for name in ("vera", "nora"):
+        person(name, project, "curator")
+    fill(project, share=2)
+    refused(api.post("/facts", {"fact_text": "More."}), 403, "quota_exceeded")
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("post", f"/facts/{facts[0]}/verify", {"verdict": "verified", "reason": "seen"}),
+        ("post", f"/facts/{facts[1]}/archive", {}),
+        ("delete", f"/facts/{facts[0]}/links/{link['id']}", {}),
+        ("delete", f"/facts/{facts[2]}", {}),
+        ("post", "/facts/actions", {"action": "archive", "fact_ids": facts[3:4]}),
+        ("post", f"/relations/{relation['id']}/close", {}),
+        ("post", f"/commits/{commit['id']}/revert", {}),
+        ("delete", "/branches/side", {}),
+        ("post", f"/tasks/{task['id']}/cancel", {}),
+        ("delete", f"/bundles/{bundle['id']}", {}),
+        ("delete", f"/questions/{question['id']}", {}),
+        ("post", f"/keys/{keys[0]}/revoke", {}),
+        ("post", f"/keys/{keys[1]}/rotate", {}),
+        ("post", f"/invitations/{invitation['id']}/revoke", {}),
+        ("patch", "/members/vera", {"role": "viewer"}),
+        ("post", "/members/nora/remove", {}),
+        ("patch", "/policies/main", {"direct_writes": "refuse"}),
+        ("post", "/quarantine", {"source": "agent", "target": "bot"}),
+        ("post", "/erasures", {"scope": "fact", "target": facts[4], "confirm": "test"}),
+    ]
+    answers = {
+        path: getattr(api, method)(path, body, Idempotency_Key=path) for method, path, body in calls
+    }
+    assert {path: one.json() for path, one in answers.items() if one.status_code >= 300} == {}
+    refused(api.post("/facts", {"fact_text": "More."}), 403, "quota_exceeded")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_day1_makes_by_itself_uses_up_no_quota(project: Project, actor: Actor) -> None:
+    texts = [f"The deploys of the shop run at noon on day {n}." for n in range(4)]
+    for text in texts:
+        engine.write_fact(fact_text=text, actor=actor)
+    before = usage_engine.count_project(project.pk)
+    ids = [fact.uid for fact in engine.list_facts(actor=actor).results]
+    review = NearDuplicateEngine()
+    for other in ids[1:]:
+        review.ask_about(fact_id=ids[0], other_id=other, score=0.9, model="m", actor=actor)
+    schedule = replace(actor, kind="system", label=SCHEDULE)
+    job = build_job(schedule, Branch.objects.get(name="main"), ids, None, None)
+    job.save()
+    VerificationEngine().run_job(job.pk)
+    buffer.flush()
+    assert (ReviewItem.objects.count(), Verification.objects.count()) == (3, 4)
+    counted = read_usage(project.pk)
+    assert (counted.rows, counted.bytes) == (before.rows, before.bytes)
+    assert count_stored(project.pk) == (before.rows, before.bytes)
+    with pytest.raises(Invalid, match="Day1's own schedule"):
+        KeyEngine().create_key(label=SCHEDULE, scopes=["read"], actor=actor)
 
 
 @pytest.mark.django_db(transaction=True)

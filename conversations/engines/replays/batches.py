@@ -162,7 +162,7 @@ class ReplayBatchEngine:
 
     def stop_batch(self, *, batch_id: UUID, actor: Actor) -> ReplayBatch:
         """Stop the replays of a batch that are not done; ``run_batch`` goes on. Raises NotFound."""
-        batch = self._get_writable(batch_id, actor)
+        batch = self._get_writable(batch_id, actor, grows=False)
         active = batch.replays.filter(state__in=Replay.ACTIVE)
         active.update(state=State.STOPPED, note=STOPPED, resume_at=None)
         return batch
@@ -228,9 +228,9 @@ class ReplayBatchEngine:
             list(dict.fromkeys(row.note for row in rows if row.note))[:MAX_NOTES],
         )
 
-    def _get_writable(self, batch_id: UUID, actor: Actor) -> ReplayBatch:
+    def _get_writable(self, batch_id: UUID, actor: Actor, grows: bool = True) -> ReplayBatch:
         row = self.get_batch(batch_id=batch_id, actor=actor)
-        actor.require_scope("write", row.branch.name)
+        actor.require_scope("write", row.branch.name, grows=grows)
         return row
 
 

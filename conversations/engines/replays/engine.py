@@ -130,7 +130,7 @@ class ReplayEngine:
 
     def cancel_replay(self, *, replay_id: UUID, actor: Actor) -> Replay:
         """Cancel a replay; a step that is under way is the last. Raises NotFound, Conflict."""
-        row = self._get_writable(replay_id, actor)
+        row = self._get_writable(replay_id, actor, grows=False)
         ended = (State.DONE, State.CANCELLED)
         left = Replay.objects.filter(pk=row.pk).exclude(state__in=ended)
         if not left.update(state=State.CANCELLED, finished_at=timezone.now(), resume_at=None):
@@ -253,9 +253,9 @@ class ReplayEngine:
         row.cost = measure_cost(row)
         return row
 
-    def _get_writable(self, replay_id: UUID, actor: Actor) -> Replay:
+    def _get_writable(self, replay_id: UUID, actor: Actor, grows: bool = True) -> Replay:
         row = self._get(replay_id, actor)
-        actor.require_scope("write", row.branch.name)
+        actor.require_scope("write", row.branch.name, grows=grows)
         return row
 
 

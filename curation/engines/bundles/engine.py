@@ -36,8 +36,8 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
-from memory.engines.support.growth import count_growth, measure_row
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.usage import count_growth, measure_row
 from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchForbidden, Conflict, NotFound

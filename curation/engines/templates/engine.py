@@ -166,7 +166,7 @@ class TemplateEngine:
         reason = REASON("reason", reason)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            template = lock_own(actor, name)
+            template = lock_own(actor, name, grows=False)
             require_active(template)
             template.state, template.reason = State.DEPRECATED, reason
             template.save(update_fields=["state", "reason"])

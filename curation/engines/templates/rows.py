@@ -56,9 +56,9 @@ def list_template_uses(template: Template) -> Any:
     )
 
 
-def lock_own(actor: Actor, name: str) -> Template:
+def lock_own(actor: Actor, name: str, grows: bool = True) -> Template:
     """Return a template that the actor may change, locked. Raises NotFound, scope and branch refusals."""
-    actor.require_scope("write")
+    actor.require_scope("write", grows=grows)
     template = find_template_row(actor, name, lock=True)
     if not owns_or_curates(actor, template):
         actor.require_scope("curate")

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memory.engines.store.usage import UsageEngine
+from memory.engines.support.usage import UsageEngine
 from memory.exceptions import Day1Error
 from memory.models import Project
-from memory.usage import Usage
+from memory.quota import Usage
 
 DEFAULT = "default"
 

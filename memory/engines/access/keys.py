@@ -28,6 +28,7 @@ from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, KEY_FI
 from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.usage import SCHEDULE
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
 from memory.models import ApiKey
@@ -328,6 +329,8 @@ def check_default(name: str, patterns: Sequence[str]) -> str:
 def check_text(field: str, text: str, min_length: int = 1) -> str:
     if not min_length <= len(text.strip()) <= KEY[field].type.max_length or "\0" in text:
         raise Invalid("{field} has {least} to 200 characters.", field=field, least=min_length)
+    if text.strip() == SCHEDULE:  # by which Day1 knows its own work
+        raise Invalid("{name} is the name of Day1's own schedule.", name=SCHEDULE, field=field)
     return text.strip()
 
 

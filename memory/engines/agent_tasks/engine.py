@@ -249,7 +249,7 @@ class TaskEngine:
         values = c.validate({"result": result}, ENDING)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            row = find_task(actor, task, "write", lock=True)
+            row = find_task(actor, task, "write", lock=True, grows=False)
             require_part(actor, row)
             require_active(row)
             parts = list(row.agents.select_related("branch"))

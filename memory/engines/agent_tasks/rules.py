@@ -92,12 +92,14 @@ def choose_agent(actor: Actor, agent_id: str) -> str:
 # ---- rows ------------------------------------------------------------------------------------------
 
 
-def find_task(actor: Actor, task: UUID | str, scope: str = "read", lock: bool = False) -> AgentTask:
+def find_task(
+    actor: Actor, task: UUID | str, scope: str = "read", lock: bool = False, grows: bool = True
+) -> AgentTask:
     """Return a task by its id or its slug; with ``lock`` locked until the transaction ends.
 
     Raises NotFound, ScopeMissing, BranchForbidden.
     """
-    actor.require_scope(scope)
+    actor.require_scope(scope, grows=grows)
     text = c.plain_text("task", str(task))
     rows = AgentTask.objects.filter(match_task(text), project=actor.project_id)
     if lock:  # the row alone: its branches are locked by who commits on them

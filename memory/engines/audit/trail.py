@@ -16,25 +16,42 @@ from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
 from memory.engines.fields.orders import AUDIT
 from memory.engines.support import validation as c
-from memory.engines.support.growth import count_rows
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.usage import count_rows
 from memory.models import AuditEntry, Project
-from memory.usage import RESERVE, check_room
+from memory.models.usage import RESERVE, check_room
 
 logger = logging.getLogger(__name__)
-# Actions that take something away, or take a right back: no quota stops them.
+# Actions that take something away, take a right back, judge or hide: no quota stops them.
 FREEING = (
     "branch.archive",
+    "commit.revert",
     "bundle.delete",
     "bundle.distrust",
+    "conversation.close",
     "erasure.",
+    "fact.age",
+    "fact.archive",
+    "fact.delete",
+    "fact.refuse",
+    "fact.verify",
     "invitation.revoke",
     "key.revoke",
+    "key.rotate",
+    "link.delete",
+    "member.close",
     "member.remove",
-    "policy.delete",
+    "member.role",
+    "policy.",
     "project.remove",
+    "quarantine.create",
     "question.delete",
+    "relation.close",
+    "replay.cancel",
+    "review.resolve",
     "session.end",
+    "task.cancel",
+    "template.deprecate",
     "snapshot.drop",
     "view.delete",
     "workspace.drop",

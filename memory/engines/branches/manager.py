@@ -26,7 +26,6 @@ from memory.engines.fields.branches import BRANCH, BRANCH_FILTERS
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
-from memory.engines.support.growth import count_rows
 from memory.engines.support.pagination import (
     Page,
     format_point,
@@ -35,6 +34,7 @@ from memory.engines.support.pagination import (
     point_in_list,
     read_cursor,
 )
+from memory.engines.support.usage import count_rows
 from memory.engines.versions.commits import branches_in_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point, resolve_point
 from memory.exceptions import BranchArchived, BranchExists, Conflict, Invalid

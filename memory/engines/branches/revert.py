@@ -55,7 +55,7 @@ class RevertEngine:
     def _revert_commit(self, commit_id: UUID, actor: Actor) -> Commit:
         found = self._get_commit(commit_id, actor)
         name = found.branch.name
-        actor.require_scope("write" if is_own_commit(found, actor) else "merge", name)
+        actor.require_scope("write" if is_own_commit(found, actor) else "merge", name, grows=False)
         require_curator(actor, name)
         where = (actor, name, REVERT, f"Undo of {found.kind} at {found.seq}.")
         with open_commit(*where, write=Write.EXEMPT, bounded=False) as commit:

@@ -19,7 +19,7 @@ from memory.engines.erasure.listing import complete_list, load_targets
 from memory.engines.erasure.portions import Portion, read_portions
 from memory.engines.erasure.scopes import Targets, project_rows
 from memory.engines.erasure.traces import Traces
-from memory.engines.store.usage import UsageEngine
+from memory.engines.support.usage import UsageEngine
 from memory.engines.versions.blanking import (
     Rows,
     blank_rows,

@@ -17,8 +17,8 @@ from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
 from memory.engines.search.query import check_query
 from memory.engines.support import validation as c
-from memory.engines.support.growth import count_rows
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.usage import count_rows
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import MAIN, find_branch

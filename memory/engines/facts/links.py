@@ -52,7 +52,7 @@ class LinkEngine:
 
     def delete_link(self, *, from_id: UUID, link_id: UUID, actor: Actor, branch_name: str = MAIN) -> None:
         """Delete a link from this branch. Raises NotFound."""
-        actor.require_scope("write", branch_name)
+        actor.require_scope("write", branch_name, grows=False)
         with open_commit(actor, branch_name, "link.delete") as commit:
             link = commit.get_version(FactLink, link_id)
             if link.from_id != from_id:

@@ -8,13 +8,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.engines.support.growth import measure_row, write_growth
+from memory.engines.support.usage import measure_row, write_growth
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.erased import erased_sessions, erased_uids
 from memory.models import FactUse, RecallLog
 from memory.models.base import ERASED_MARK
+from memory.models.usage import is_full
 from memory.redaction import redact_text
-from memory.usage import is_full
 
 BATCH_SIZE = 500
 SCAN_LIMIT = 5000  # recalls searched for one fact

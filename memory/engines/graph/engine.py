@@ -105,7 +105,7 @@ class RelationEngine:
         self, *, relation_id: UUID, actor: Actor, branch_name: str = MAIN, valid_until: Any = None
     ) -> Relation:
         """Close a relation now, or at a given time. Raises NotFound, IllegalTransition when it is closed."""
-        actor.require_scope("write", branch_name)
+        actor.require_scope("write", branch_name, grows=False)
         until = c.parse_time("valid_until", valid_until)
         with open_commit(actor, branch_name, "relation.close") as commit:
             relation = commit.get_version(Relation, relation_id)

@@ -36,7 +36,7 @@ from memory.engines.versions.policies import Policy, Write, find_policy
 from memory.exceptions import Conflict
 from memory.models import Commit, MergeRequest
 from memory.models.nodes import next_rid
-from memory.usage import check_room
+from memory.models.usage import check_room
 
 MAX_TRIES = 3  # checks of a merge whose branches go on moving; after the last one they stand still
 FORCED = "merge.force"

@@ -16,7 +16,7 @@ from memory.engines.merging.similar import Compared
 from memory.engines.merging.strategies import find_rivals
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
-from memory.engines.support.growth import count_rows
+from memory.engines.support.usage import count_rows
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Conflict, Invalid
 from memory.models import MergeDecision, MergeRequest

@@ -19,9 +19,9 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.branches.restore import BranchPlan, go_back, restore_plan
 from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.recovery import count_lost, lost_rows, restore_lost_rows
-from memory.engines.store.usage import request_count
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.usage import request_count
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
 from memory.engines.versions.policies import Write

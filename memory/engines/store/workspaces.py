@@ -16,9 +16,9 @@ from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.promotion import Promotion, TableChange
 from memory.engines.store.release import list_applied, list_known
 from memory.engines.store.snapshots import NAME, forbid_patterns, with_copies
-from memory.engines.store.usage import request_count
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
+from memory.engines.support.usage import request_count
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Branch, Workspace
 from memory.models.nodes import next_rid, uuid7

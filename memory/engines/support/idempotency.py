@@ -13,12 +13,12 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.dry_run import run_until_write
 from memory.db.retry import retry_methods
-from memory.engines.support.growth import count_growth, measure_value
+from memory.engines.support.usage import count_growth, measure_value
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Conflict, Day1Error, Invalid, QuotaExceeded
 from memory.models import IdempotencyRecord
 from memory.models.nodes import next_rid
-from memory.usage import is_full
+from memory.models.usage import is_full
 
 TTL = timedelta(hours=24)
 MAX_KEY_LENGTH = 200

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from memory.actors import Actor
-from memory.engines.support.growth import count_rows
+from memory.engines.support.usage import count_rows
 from memory.engines.support.validation import refuse_secret
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, Conflict

@@ -12,7 +12,7 @@ from memory.db.backend import get_features
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import AuditEntry, Commit
-from memory.usage import forget_known
+from memory.models.usage import forget_known
 from tests.memory.admin.conftest import HOME
 from tests.memory.api.client import UNKNOWN, nothing_left
 

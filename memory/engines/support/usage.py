@@ -1,34 +1,68 @@
-"""Usage of projects, counted from their rows: what growth.py adds up beside the writes is made right."""
+"""Usage of projects: growth is counted beside the writes, merged in memory and written about once a second; a
+task counts the rows themselves and makes the count right.
+
+A saved row is counted by a signal, many rows by who inserts them at once. A crash loses the last second of
+the count. See docs/decisions/0069.
+"""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
-from functools import reduce
+from functools import cache, partial, reduce
 from operator import add
 from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Count, F, Sum, Value
 from django.db.models.functions import Coalesce
+from django.db.models.signals import post_save
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.bulk_sql import insert_all
 from memory.db.expressions import ByteLength
+from memory.db.fields import dumps
+from memory.db.model_graph import path_to
 from memory.db.retry import retry_methods
-from memory.engines.support.growth import find_project_path, list_text_columns, make_usage
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import NotFound
 from memory.models import Branch, BranchedModel, Project, ProjectUsage
+from memory.models.usage import add_known, build_usage, forget_known, get_usage, read_usage
 from memory.queue.producer import enqueue
-from memory.quota import NONE, Quota
-from memory.usage import Usage, build_usage, forget_known, get_usage, read_usage
+from memory.quota import NONE, Quota, Usage
 
 logger = logging.getLogger(__name__)
 APPS = ("memory", "conversations", "curation", "analytics")
 COUNT_AGAIN = timedelta(hours=24)
 FULL_AGAIN = timedelta(hours=1)  # at its quota: what expired since has made room
+TEXTS = (models.CharField, models.TextField, models.BinaryField)
+# What Day1 makes by itself, of rows that are counted: it never uses up what people and agents may store.
+DERIVED = frozenset(
+    {
+        "AgedVersion",
+        "FactUse",
+        "HiddenVersion",
+        "NearCheck",
+        "ProjectUsage",
+        "ReviewItem",
+        "StoredTally",
+        "Vector",
+        "VectorClock",
+        "VerificationCursor",
+    }
+)
+SCHEDULE = "verification schedule"  # who orders what is checked again; no key and nobody has this name
+# Column and values of the rows of other tables that Day1 makes by itself.
+DERIVED_ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "AuditEntry": ("actor_kind", ("system",)),
+    "Commit": ("actor_kind", ("system",)),
+    "FactAssessment": ("method", ("heuristic", "judge")),
+    "Score": ("verification__created_by", (SCHEDULE,)),
+    "Verification": ("created_by", (SCHEDULE,)),
+    "VerificationJob": ("created_by", (SCHEDULE,)),
+}
 
 
 @retry_methods
@@ -137,9 +171,13 @@ def counted_models() -> Iterator[type[models.Model]]:
 
 
 def find_rows(model: type[models.Model], project_id: UUID, branches: Iterable[int]) -> Any:
+    """Return the rows of a project that are counted."""
+    rows = model._base_manager.all()
+    if derived := DERIVED_ROWS.get(model.__name__):
+        rows = rows.exclude(**{f"{derived[0]}__in": derived[1]})
     if issubclass(model, BranchedModel):
-        return model._base_manager.filter(branch_id__in=branches)
-    return model._base_manager.filter(**{"__".join(find_project_path(model)): project_id})
+        return rows.filter(branch_id__in=branches)
+    return rows.filter(**{"__".join(find_project_path(model)): project_id})
 
 
 def row_length(model: type[models.Model]) -> Any:
@@ -159,3 +197,118 @@ def report_usage(usage: Usage) -> dict[str, Any]:
             for name, used in parts.items()
         },
     }
+
+
+# ---- growth, beside the writes ---------------------------------------------------------------------
+
+
+def count_rows(project_id: UUID, rows: Iterable[models.Model], size: int = 0) -> None:
+    """Count rows that this transaction adds, when it commits, but for those that Day1 makes by itself;
+    ``size`` is of further content.
+    """
+    number = 0
+    for row in rows:
+        if is_derived(row):
+            continue
+        number += 1
+        size += measure_row(row)
+    count_growth(project_id, number, size)
+
+
+def count_growth(project_id: UUID, rows: int, size: int) -> None:
+    """Count rows and bytes that this transaction adds or, where they are negative, removes."""
+    if rows or size:
+        transaction.on_commit(partial(add_growth, project_id, rows, size))
+
+
+def add_growth(project_id: UUID, rows: int, size: int) -> None:
+    add_known(project_id, rows, size)
+    buffer.add_value("usage", project_id, (rows, size))
+
+
+def measure_row(row: models.Model) -> int:
+    """Return the bytes of the texts of a row."""
+    total = 0
+    for name in list_text_columns(type(row)):
+        value = getattr(row, name)
+        if isinstance(value, str) and value.isascii():
+            total += len(value)
+        elif value is not None:
+            total += measure_value(value) if value else len("{}")
+    return total
+
+
+def measure_value(value: Any) -> int:
+    """Return the bytes of a text, of bytes, or of a value as JSON."""
+    if isinstance(value, bytes | memoryview):
+        return len(value)
+    text = value if isinstance(value, str) else dumps(value)
+    return len(text.encode("utf-8", "replace"))
+
+
+@cache
+def list_text_columns(model: type[models.Model]) -> tuple[str, ...]:
+    """Return the columns of a model whose length depends on what somebody wrote."""
+    return tuple(
+        field.attname
+        for field in model._meta.concrete_fields
+        if isinstance(field, TEXTS) and not field.choices and not field.unique
+    )
+
+
+@cache
+def find_project_path(model: type[models.Model]) -> tuple[str, ...]:
+    """Return the keys that lead from a counted row to its project; () for a row that is not counted."""
+    label = model._meta.object_name
+    return (
+        ()
+        if label in DERIVED or model is Project
+        else tuple(filter(None, path_to(Project, model).split("__")))
+    )
+
+
+def is_derived(row: models.Model) -> bool:
+    """Return whether Day1 makes a row by itself, as far as its own columns tell it."""
+    column, values = DERIVED_ROWS.get(type(row).__name__, ("", ()))
+    return type(row).__name__ in DERIVED or getattr(row, column, None) in values
+
+
+def find_project(row: models.Model) -> UUID | None:
+    """Return the project of a row as far as memory knows it: no query is worth the count of one row."""
+    *owners, last = find_project_path(type(row)) or ("",)
+    for name in owners:
+        if not row._state.fields_cache.get(name):
+            return None
+        row = getattr(row, name)
+    return getattr(row, f"{last}_id") if last else None
+
+
+def count_saved(instance: models.Model, created: bool, raw: bool = False, **_: Any) -> None:
+    """Count a row that was saved for the first time."""
+    if created and not raw and (project_id := find_project(instance)):
+        count_rows(project_id, [instance])
+
+
+def merge_growth(old: tuple[int, int], new: tuple[int, int]) -> tuple[int, int]:
+    return old[0] + new[0], old[1] + new[1]
+
+
+def write_growth(waiting: Mapping[UUID, tuple[int, int]]) -> None:
+    """Write what has grown since the last time; other processes add to the same rows."""
+    for project_id, (rows, size) in waiting.items():
+        usage = ProjectUsage.objects.filter(pk=project_id)
+        grown = {"rows": F("rows") + rows, "bytes": F("bytes") + size}
+        if not usage.update(**grown) and make_usage(project_id):
+            usage.update(**grown)
+
+
+def make_usage(project_id: UUID) -> bool:
+    """Make the row of a project's usage; return whether there is a project."""
+    if not Project.objects.filter(pk=project_id).exists():
+        return False
+    insert_all([ProjectUsage(project_id=project_id)], ignore_conflicts=True)
+    return True
+
+
+buffer.register_kind("usage", write_growth, merge_growth)
+post_save.connect(count_saved, dispatch_uid="day1.growth")
