@@ -92,7 +92,6 @@ def count_uses(project_id: UUID, counts: dict[UUID, int]) -> None:
     known = set(FactUse.objects.filter(uid__in=counts).values_list("uid", flat=True))
     new = [FactUse(uid=uid, project_id=project_id, last_accessed_at=now) for uid in counts.keys() - known]
     FactUse.objects.bulk_create(new, ignore_conflicts=True)  # another process may count it first
-    write_growth({project_id: (len(new), 0)})
     for times in set(counts.values()):
         used = FactUse.objects.filter(uid__in=[uid for uid, n in counts.items() if n == times])
         used.update(access_count=F("access_count") + times, last_accessed_at=now)
