@@ -151,7 +151,8 @@ class PlanItemShape(s.Serializer):
     theirs = s.DictField(allow_null=True, help_text="As the source shows it.")
     conflicting = s.ListField(
         child=s.CharField(),
-        help_text="The fields that a decision settles; all others are merged. None where all is in conflict.",
+        help_text="The fields that a decision settles, such as fact_text or metadata.owner; all others are "
+        "merged. None where all is in conflict.",
     )
     disagreed = s.DictField(
         child=s.ListField(),

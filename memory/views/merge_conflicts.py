@@ -47,7 +47,8 @@ class FieldRow:
     def from_item(cls, item: PlanItem, name: str) -> "FieldRow":
         base, ours, theirs, merged = item.fields[name]
         bases = item.disagreed.get(name, (base,))
-        return cls(name, bases, ours, theirs, merged, item.removed or name in item.conflicting)
+        columns = {field.partition(".")[0] for field in item.conflicting}
+        return cls(name, bases, ours, theirs, merged, item.removed or name in columns)
 
 
 @dataclass(frozen=True)

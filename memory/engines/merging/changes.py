@@ -158,7 +158,7 @@ def _merge_deletion(item: PlanItem, history: History) -> None:
 
 def _merge_content(item: PlanItem, history: History) -> None:
     merged = merge_versions(history, item.ours.vid, item.theirs.vid)
-    item.merged, item.for_source, item.conflicting = merged.content, merged.for_source, merged.conflicts
+    item.merged, item.for_source, item.conflicting = merged.content, merged.for_source, merged.conflicting
     if item.base is not None:
         item.agreed = describe_agreed(item.base, merged.agreed, history.rules)
         item.agreed_vids = merged.agreed_vids if item.agreed else frozenset()

@@ -12,7 +12,8 @@ from memory.models import BranchedModel
 
 @dataclass(frozen=True)
 class MergedContent:
-    """Content with the fields in ``conflicts`` as the target has them; in ``for_source`` as the source has.
+    """Content with the columns in ``conflicts`` as the target has them; in ``for_source`` as the source has.
+    ``conflicting`` names the fields of these, with the keys of mappings.
 
     ``is_reverted`` is whether a revert is among the reasons. In ``agreed_vids`` are the versions that both
     know last; in ``agreed`` is what each side agreed to in the fields that differ, if not to their base.
@@ -21,6 +22,7 @@ class MergedContent:
     content: dict[str, Any]
     for_source: dict[str, Any]
     conflicts: tuple[str, ...] = ()
+    conflicting: tuple[str, ...] = ()
     is_reverted: bool = False
     agreed: dict[Field, Agreed] = field(default_factory=dict)
     agreed_vids: frozenset[int] = frozenset()
@@ -42,6 +44,7 @@ def merge_versions(history: History, ours: int, theirs: int) -> MergedContent:
         rules.write(rows[0], merged),
         rules.write(rows[1], merged),
         rules.list_columns(conflicts, *rows),
+        rules.list_names(conflicts, *rows),
         bool(reverted),
         {one: history.find_agreed(ours, theirs, one) for one in differing if known != base},
         known,
@@ -54,8 +57,8 @@ def merge_unrelated(ours: BranchedModel, theirs: BranchedModel) -> MergedContent
     values = dict(_combine_unrelated(rules, ours, theirs))
     conflicts = [one for one, value in values.items() if value is CONFLICT]
     merged = {one: value for one, value in values.items() if value is not CONFLICT}
-    columns = rules.list_columns(conflicts, ours, theirs)
-    return MergedContent(rules.write(ours, merged), rules.write(theirs, merged), columns)
+    names = rules.list_columns(conflicts, ours, theirs), rules.list_names(conflicts, ours, theirs)
+    return MergedContent(rules.write(ours, merged), rules.write(theirs, merged), *names)
 
 
 def _combine_unrelated(

@@ -78,6 +78,17 @@ class FieldRules:
         names = [name for name in self.names if name in columns - self.kind.unseen]
         return tuple(name for name in names if not is_same(getattr(one, name), getattr(other, name)))
 
+    def list_names(
+        self, fields: Iterable[Field], one: BranchedModel, other: BranchedModel
+    ) -> tuple[str, ...]:
+        """Return the names of fields as ``list_columns`` does, those of a key or a tag behind a point."""
+        found = list(fields)
+        names: list[str] = []
+        for column in self.list_columns(found, one, other):
+            parts = sorted(field.part for field in found if field.name == column and field.part is not None)
+            names += [f"{column}.{part}" for part in parts] or [column]
+        return tuple(names)
+
     def read(self, row: BranchedModel, field: Field) -> Any:
         """Return what a version says in a field."""
         if field is DELETED or row.deleted:

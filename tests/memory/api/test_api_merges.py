@@ -50,6 +50,19 @@ def done(answer: Any, status: int = 200) -> dict[str, Any]:
     return answer.json()
 
 
+def test_a_conflict_names_the_keys_that_a_decision_settles(api: Api) -> None:
+    fact = api.fact("Tokens live for a day.", metadata={"owner": "vera", "team": "a", "room": 1})
+    api.post("/branches", {"name": TASK})
+    for branch, metadata in (
+        ("main", {"owner": "max", "team": "b", "room": 1}),
+        (TASK, {"owner": "lea", "team": "a", "room": 2}),
+    ):
+        done(api.patch(f"/facts/{fact['id']}", {"metadata": metadata, "branch": branch}))
+    plan = done(api.post(f"/branches/{TASK}/merge", {"dry_run": True}))
+    (item,) = [row for row in plan["results"] if row["class"] == "conflict"]
+    assert item["conflicting"] == ["metadata.owner"]
+
+
 class TestMergeRequests:
     def test_from_the_question_to_the_merge_and_back(self, api: Api, reviewer: Api, learned: Any) -> None:
         made = done(api.post("/merge-requests", {"source": TASK, "title": "Longer tokens"}), 201)
