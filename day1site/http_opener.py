@@ -4,6 +4,8 @@ from http.client import HTTPMessage
 from typing import IO
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+REDIRECTS = "The server redirects to {address} (HTTP {code}), where the key is not sent: is DAY1_URL right?"
+
 
 class NoRedirects(HTTPRedirectHandler):
     """A handler that refuses redirects: urllib would send the key along, to any host."""

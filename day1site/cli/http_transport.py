@@ -20,11 +20,10 @@ from day1site.cli.rest import (
     require_address,
     session_header,
 )
-from day1site.http_opener import open_url
+from day1site.http_opener import REDIRECTS, open_url
 
 TIMEOUT_SECONDS = 60.0  # without a word from the server
 RETRY_SECONDS = (2, 5, 15, 30, 0)  # where the server answers that it is too much at once
-REDIRECTS = "The server redirects to {address} (HTTP {code}), where the key is not sent: is DAY1_URL right?"
 NO_SERVER = "What answers at {url} is no Day1 server."
 
 

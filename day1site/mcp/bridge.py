@@ -16,7 +16,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request
 
-from day1site.http_opener import open_url
+from day1site.http_opener import REDIRECTS, open_url
 from day1site.mcp import roots
 from memory.texts import BYTE_ORDER_MARK, clean_value
 
@@ -24,6 +24,8 @@ TIMEOUT_SECONDS = 120.0
 THREADS = 8
 VERSION = "io.modelcontextprotocol/protocolVersion"
 SERVER_ERROR = -32000
+NO_JSON = "The line is not JSON."
+NO_MESSAGE = "A line is one JSON-RPC message."
 
 ROOTS_ID = "day1-roots"
 INITIALIZED = "notifications/initialized"
@@ -61,10 +63,10 @@ class Bridge:
         try:
             message = clean_value(json.loads(line.lstrip(BYTE_ORDER_MARK)))
         except (ValueError, RecursionError):
-            self.say(failure(None, "The line is not JSON.", -32700))
+            self.say(failure(None, NO_JSON, -32700))
             return
         if not isinstance(message, dict):
-            self.say(failure(None, "A line is one JSON-RPC message.", -32600))
+            self.say(failure(None, NO_MESSAGE, -32600))
             return
         if message.get("id") == ROOTS_ID and "method" not in message:
             self.take_roots(message)
@@ -152,9 +154,14 @@ def in_header(text: str) -> str:
 
 def refusal(message: Message, error: HTTPError) -> Message:
     """Return the server's refusal: a JSON-RPC error as it is, a problem as a JSON-RPC error."""
+    if 300 <= error.code < 400:
+        text = REDIRECTS.format(code=error.code, address=error.headers.get("Location"))
+        return failure(message, f"unreachable: {text}")
     try:
         problem = json.loads(error.read())
     except ValueError:
+        problem = {}
+    if not isinstance(problem, dict):
         problem = {}
     if "jsonrpc" in problem:
         return {**problem, "id": message.get("id")}

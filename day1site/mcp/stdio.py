@@ -13,8 +13,10 @@ import anyio
 import mcp_types as m
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from day1site.mcp.bridge import NO_JSON, NO_MESSAGE
 from day1site.mcp.call_context import Caller
 from day1site.mcp.roots import TIMEOUT_SECONDS, find_common_repository
 from day1site.mcp.server import Context, build
@@ -83,13 +85,46 @@ class StorableLines(TextIOWrapper):
         super().__init__(stream, encoding="utf-8", errors="replace")
 
     def readline(self, size: Any = -1, /) -> Any:
-        line = super().readline(size).lstrip(BYTE_ORDER_MARK)
+        while (line := super().readline(size).lstrip(BYTE_ORDER_MARK)).isspace():
+            pass  # nobody asks anything
         if HALF_PAIR not in line.lower():
             return line
         try:
             return json.dumps(clean_value(json.loads(line))) + "\n"
         except (ValueError, RecursionError):
             return line
+
+
+class Messages:
+    """Messages of the client; a line that is none is answered with the error, where the library is silent."""
+
+    def __init__(self, incoming: Any, outgoing: Any) -> None:
+        self._incoming, self._outgoing = incoming, outgoing
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._incoming, name)
+
+    async def __aenter__(self) -> "Messages":
+        await self._incoming.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._incoming.__aexit__(*error)
+
+    def __aiter__(self) -> "Messages":
+        return self
+
+    async def __anext__(self) -> Any:
+        while isinstance(item := await self._incoming.__anext__(), Exception):
+            await self._outgoing.send(SessionMessage(build_error(item)))
+        return item
+
+
+def build_error(error: Exception) -> m.JSONRPCError:
+    """Return the answer to a line that is no message; whose request it was is not known."""
+    is_json = isinstance(error, ValidationError) and error.errors()[0]["type"] != "json_invalid"
+    code, text = (m.INVALID_REQUEST, NO_MESSAGE) if is_json else (m.PARSE_ERROR, NO_JSON)
+    return m.JSONRPCError(jsonrpc="2.0", id=None, error=m.ErrorData(code=code, message=text))
 
 
 def take_input() -> BinaryIO:
@@ -105,4 +140,5 @@ async def _serve(caller: Caller, threads: ThreadPoolExecutor) -> None:
     server = build(Connection(caller).find_caller, threads)
     lines: Any = anyio.wrap_file(StorableLines(take_input()))  # what the transport reads is lines alone
     async with stdio_server(lines) as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        messages: Any = Messages(incoming, outgoing)
+        await server.run(messages, outgoing, server.create_initialization_options())

@@ -166,7 +166,7 @@ class HealthShape(s.Serializer):
         required=False,
         help_text="waiting, the age of the oldest: oldest_seconds; set_aside: tasks that stopped the worker.",
     )
-    embedding = s.DictField(required=False, help_text="pending, failed, model, error.")
+    embedding = s.DictField(required=False, help_text="pending, failed, model, error, failed_error.")
     quota = s.DictField(
         required=False,
         help_text="rows and bytes: what is used, and the limit, null for none; full: writes stop.",

@@ -601,11 +601,12 @@ def add_unknown(data: dict[str, Any]) -> dict[str, Any]:
     content["conversations"][0]["messages"][0]["mood"] = "grim"
     for kind in ("facts", "conversations", "links", "relations"):
         content[kind][0]["odd"] = {"deep": ["value"]}
+    content["ghosts"] = [{"of": "a later version"}]
     return data | {"extra": "x" * 50, "counts": data["counts"] | {"ghosts": 1}}
 
 
-UNKNOWN = ["conversations.odd", "counts.ghosts", "extra", "facts.odd", "links.odd", "messages.mood"]
-UNKNOWN += ["relations.odd"]
+UNKNOWN = ["content.ghosts", "conversations.odd", "counts.ghosts", "extra", "facts.odd", "links.odd"]
+UNKNOWN += ["messages.mood", "relations.odd"]
 
 
 def test_unknown_fields_are_dropped_and_named(bundle: Bundle, other: Actor) -> None:

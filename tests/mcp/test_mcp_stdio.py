@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import ErrorData, ListRootsResult, Root
 
 from tests import databases
+from tests.http_doubles import start_serving
 from tests.up_process import ROOT, Up, provisioned
 
 MODES = ("auto", "legacy")
@@ -108,6 +111,28 @@ def said(line: str, **env: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+class Redirecting(BaseHTTPRequestHandler):
+    """Handler that redirects everything elsewhere."""
+
+    def do_POST(self) -> None:
+        self.send_response(307)
+        self.send_header("Location", "https://other.example/mcp")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Suppress the log."""
+
+
+@contextmanager
+def redirecting() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Redirecting) as http:
+        thread = start_serving(http)
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
 @pytest.mark.slow
 def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
     url = server.first["url"]
@@ -117,6 +142,12 @@ def test_what_cannot_be_passed_on_is_told_in_an_answer(server: Up) -> None:
     assert wrong["id"] == 7
     gone = said(ping, DAY1_URL="http://127.0.0.1:1", DAY1_KEY="x")
     assert gone["error"]["message"].startswith("unreachable: The server at http://127.0.0.1:1/mcp")
+    with redirecting() as elsewhere:
+        moved = said(ping, DAY1_URL=elsewhere, DAY1_KEY="x")["error"]["message"]
+    assert moved == (
+        "unreachable: The server redirects to https://other.example/mcp (HTTP 307), where the key is not"
+        " sent: is DAY1_URL right?"
+    )
     assert said("nonsense\n", DAY1_URL=url, DAY1_KEY="x")["error"]["code"] == -32700
     assert said("[1]\n", DAY1_URL=url, DAY1_KEY="x")["error"]["code"] == -32600
 
@@ -298,6 +329,14 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark_are_answered(
         process.stdin.flush()
         if "id" in row:
             answers[row["id"]] = json.loads(process.stdout.readline())
+    # What is no message is answered too: no client waits for what never comes.
+    for line, code in ((b"nonsense", -32700), (b"42", -32600), (b'{"jsonrpc": "2.0"}', -32600)):
+        if is_remote and line.startswith(b"{"):
+            continue  # for the server to answer
+        process.stdin.write(b"\n" + line + b"\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        assert (answer["id"], answer["error"]["code"]) == (None, code)
     process.stdin.close()
     process.wait(timeout=60)
     shown = json.dumps(answers[2], ensure_ascii=False)

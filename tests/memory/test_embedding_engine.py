@@ -95,7 +95,8 @@ class TestWant:
         assert engine.embed_pending(project.pk) == 0
         assert engine.embed_due() == 0
         assert engine.reembed_all(project.pk) == 0
-        assert engine.count_backlog(project.pk) == {"pending": 0, "failed": 0, "model": None, "error": ""}
+        none = {"pending": 0, "failed": 0, "model": None, "error": "", "failed_error": ""}
+        assert engine.count_backlog(project.pk) == none
 
     def test_settings_that_cannot_be_followed_do_not_stop_a_write(self, settings, project, write, engine):
         settings.DAY1 = {"embedder": "openai", "embedding_api_key": ""}

@@ -61,7 +61,7 @@ class TestTrouble:
         waits = row("one")
         assert (waits.state, waits.text, waits.attempts, waits.error) == ("pending", "one", 1, DOWN)
         assert len(Fact.objects.on(main).searchable().match_words(["one"], 5)[0]) == 1
-        expected = {"pending": 1, "failed": 0, "model": "openai:fake", "error": DOWN}
+        expected = {"pending": 1, "failed": 0, "model": "openai:fake", "error": DOWN, "failed_error": ""}
         assert engine.count_backlog(project.pk) == expected
 
     def test_each_wait_is_longer_up_to_an_hour_and_it_never_gives_up(
@@ -164,7 +164,18 @@ class TestPoison:
         assert engine.embed_pending(project.pk) == 4
         assert [len(call) for call in provider.calls] == [4, 1, 1, 1, 1, 1]
         assert Vector.objects.filter(state="ready").count() == 4
-        assert (row("b").state, row("b").attempts) == ("pending", 1)
+        # A model that takes the others will not take this one later: it is set aside at once.
+        state = "failed" if kind == "refused" else "pending"
+        assert (row("b").state, row("b").attempts, row("b").text) == (state, 1, "b")
+        backlog = engine.count_backlog(project.pk)
+        assert (backlog["pending"], backlog["failed"]) == ((0, 1) if kind == "refused" else (1, 0))
+        if kind == "refused":
+            assert "the text is refused, also when it is cut short" in backlog["failed_error"]
+            assert backlog["error"] == ""
+            write("c2", "b2")
+            provider.refused.add("b2")
+            engine.embed_pending(project.pk)
+            assert (row("b2").state, row("c2").state) == ("failed", "ready")
 
     def test_a_text_that_is_too_long_gets_the_vector_of_its_beginning(self, provider, project, write, engine):
         provider.max_length = 6000

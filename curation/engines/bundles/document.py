@@ -162,7 +162,7 @@ def check_unicode(text: bytes) -> None:
 
 def read_document(data: Mapping[str, Any]) -> Document:
     content = data.get("content")
-    if not isinstance(content, dict) or set(content) - set(PARTS):
+    if not isinstance(content, dict):
         raise Invalid("{field} must be an object of {parts}.", field="content", parts=", ".join(PARTS))
     signature = read_signature(data.get("signature"))
     c.text_check(TIME_LENGTH)("created_at", data.get("created_at", ""))

@@ -68,6 +68,7 @@ def prune_document(document: Document) -> Document:
     checked, and stays known.
     """
     pruning = Pruning()
+    pruning.keep_known(document.data["content"], PARTS, "content.")
     content = {kind: pruning.prune_items(kind, document.content[kind]) for kind in PARTS}
     written = {kind: content[kind] for kind in PARTS if kind in document.data["content"]}
     data = pruning.prune_head(document.data, written)

@@ -163,13 +163,13 @@ class EmbeddingEngine:
         return round_robin(late.values_list("project_id", flat=True).distinct(), self.embed_pending, seconds)
 
     def count_backlog(self, project_id: UUID) -> dict[str, Any]:
-        """Count pending and failed texts; return them with the model's name and the last error."""
+        """Count pending and failed texts; return them with the model's name and the last error of each."""
         try:
             provider = active_provider()
         except ProviderUnavailable as error:
             return self._count_states(Vector.objects.filter(project=project_id), None) | {"error": str(error)}
         if provider is None:
-            return {"pending": 0, "failed": 0, "model": None, "error": ""}
+            return {"pending": 0, "failed": 0, "model": None, "error": "", "failed_error": ""}
         model = provider.model
         return self._count_states(Vector.objects.filter(project=project_id, model=model), model)
 
@@ -181,7 +181,8 @@ class EmbeddingEngine:
             "pending": unready.filter(state=State.PENDING).count(),
             "failed": unready.filter(state=State.FAILED).count(),
             "model": model,
-            "error": next(iter(errors[:1]), ""),
+            "error": next(iter(errors.filter(state=State.PENDING)[:1]), ""),
+            "failed_error": next(iter(errors.filter(state=State.FAILED)[:1]), ""),
         }
 
     # ---- change of model -----------------------------------------------------------------------

@@ -45,6 +45,10 @@ class WrongDimensions(ProviderNonsense):
     """
 
 
+class RefusedText(ProviderNonsense):
+    """Error for a text that the provider refuses by itself, also when it is cut short."""
+
+
 def pending_vectors(project_id: UUID, model: str) -> QuerySet[Vector]:
     """Return the texts pending for this model."""
     # n is 0 until a vector is ready: the index on (project, model, n) then keeps these rows together.
@@ -119,19 +123,23 @@ class EmbeddingRun:
     def _one_by_one(self, rows: Sequence[Vector]) -> int:
         """Embed each text separately, so that a rejected one does not block the others."""
         good: list[Vector] = []
+        bad: list[tuple[Vector, ProviderNonsense]] = []
         answers: list[Answer] = []
         for index, row in enumerate(rows):
             try:
                 answers += self._request_vectors([row])
                 good.append(row)
             except ProviderNonsense as error:
-                self._put_back([row], error)
+                bad.append((row, error))
             except ProviderUnavailable as error:
                 self._back_off(rows[index:], error)
                 break
         if not good:
             self.trouble = True  # the cause is not a single text
-        return self._store_singles(good, answers)
+        stored = self._store_singles(good, answers)
+        for row, nonsense in bad:
+            self._put_back([row], nonsense)
+        return stored
 
     def _request_vectors(self, rows: Sequence[Vector]) -> list[Answer]:
         texts = [row.text for row in rows]
@@ -141,7 +149,8 @@ class EmbeddingRun:
             return [(vector, None) for vector in self.provider.embed(texts)]
         except ProviderUnavailable as error:
             if refuses_text(error):
-                raise ProviderNonsense(reason=error.data["reason"]) from None
+                reason = f"the text is refused, also when it is cut short: {error.data['reason']}"
+                raise RefusedText(reason=reason) from None
             raise
 
     def _store_singles(self, rows: Sequence[Vector], answers: Sequence[Answer]) -> int:
@@ -193,9 +202,11 @@ class EmbeddingRun:
             same = row.error.startswith(INVALID_RESPONSE) == nonsense
             groups[row.attempts + 1 if same else 1].append(row.slot)
         fatal = nonsense and not isinstance(error, WrongDimensions)
+        # A model that takes other texts will not take this one later.
+        tries = 1 if isinstance(error, RefusedText) and self._has_vectors() else MAX_INVALID_RESPONSES
         times = []
         for attempts, slots in groups.items():
-            give_up = fatal and attempts >= MAX_INVALID_RESPONSES
+            give_up = fatal and attempts >= tries
             state, until = State.PENDING, read_time() + wait_after(attempts, error)
             if give_up:
                 state, until = State.FAILED, read_time() + DAILY
@@ -205,6 +216,10 @@ class EmbeddingRun:
                 tried = Vector.objects.filter(slot__in=batch, state=State.PENDING)
                 tried.update(state=state, attempts=attempts, next_try=until, error=text)
         return min(times)
+
+    def _has_vectors(self) -> bool:
+        ready = Vector.objects.filter(project=self.project_id, model=self.model, n__gt=0)
+        return ready.filter(state=State.READY).exists()
 
     def _resume_waiting(self) -> None:
         """Make texts due that were delayed only by an outage of the provider."""
