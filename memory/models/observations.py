@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django_mysql.models import FixedCharField
 
+from memory.command_lines import find_call_key
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
@@ -84,4 +85,4 @@ class Observation(BranchedModel):
     def compute_hashes(self) -> None:
         """Compute the hashes from the content."""
         self.content_hash = hashes.content_hash(self.summary)
-        self.input_hash = hashes.norm_hash(f"{self.tool_name}\n{self.raw_input}")
+        self.input_hash = hashes.norm_hash(find_call_key(self.tool_name, self.raw_input))

@@ -192,7 +192,7 @@ def test_error_then_fix(did):
         (
             "bug_fix",
             "make test failed: make: *** no rule to make target 'test'. "
-            "It worked after: changed Makefile; ran ls.",
+            "It worked after: changed Makefile.",
         )
     ]
     link = FactLink.objects.all_versions().get()

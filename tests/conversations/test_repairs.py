@@ -111,12 +111,12 @@ def test_a_repair_names_the_failure_and_the_steps():
 def test_the_reason_is_no_status_line():
     failed = "Executed command: ./run. Result: Output: KeyError: 'port'\nExit Code: 1"
     step = call("Bash", {"command": "make"})
-    assert repair(step, failed=failed) == "./run failed: Output: KeyError: 'port'. It worked after: ran make."
+    assert repair(step, failed=failed) == "./run failed: KeyError: 'port'. It worked after: ran make."
 
 
 def test_a_command_is_never_cut_in_the_middle():
-    long = "printf '%s' " + "x" * 600
-    short = "printf with 612 characters"
+    long = "convert '%s' " + "x" * 600
+    short = "convert with 613 characters"
     assert repair(call("Bash", {"command": long}), command=long.replace("x", "y")) == (
         f"{short} failed: KeyError: 'port'. It worked after: ran {short}."
     )

@@ -1,13 +1,18 @@
 """What single programs do in a way of their own, as their real clients sent it."""
 
+import json
+from pathlib import Path
+from uuid import uuid4
+
 import pytest
 
 from memory.engines.facts.engine import FactEngine
-from memory.models import Observation, QueueMessage
-from tests.site.hook_events import event, messages, send
+from memory.models import Fact, Observation, QueueMessage
+from tests.site.hook_events import event, learn, messages, send
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+REPAIRS = Path(__file__).with_name("repairs.json")  # of ten sessions
 TRACEBACK = 'Traceback (most recent call last):\n  File "ledger.py", line 1\nModuleNotFoundError: No module'
 
 
@@ -115,3 +120,53 @@ def test_gemini_is_not_learned_from_before_every_request_of_its_model(api, learn
     send(api, event("UserPromptSubmit", prompt="We decided on Redis.", day1=own), client=client)
     send(api, event(name, day1=own), client=client)
     assert QueueMessage.objects.filter(key__startswith="memory.consolidate").count() == tasks
+
+
+# ---- repairs ---------------------------------------------------------------------------------------
+
+
+def tool_event(client, name, given, output, session):
+    own = {"client": client, "root": "github.com/acme/shop"}
+    fields = {"tool_name": name, "tool_input": given, "tool_use_id": uuid4().hex, "day1": own}
+    if isinstance(output, str):
+        return event("PostToolUseFailure", session, error=output, **fields)
+    return event("PostToolUse", session, tool_response=output, **fields)
+
+
+def learn_repair(api, case, session="s1"):
+    """Send a call that failed, what was done then, and the call that worked; return the facts of it."""
+    done = {"stdout": "", "stderr": "", "exit_code": 0}
+    steps = [(*case["failed"],), *((*step, done) for step in (*case["steps"], case["worked"]))]
+    for name, given, output in steps:
+        send(api, tool_event(case["client"], name, given, output, session), client=case["client"])
+    learn(session)
+    return [fact.fact_text for fact in Fact.objects.all_versions().filter(category="bug_fix")]
+
+
+@pytest.mark.usefixtures("learning")
+@pytest.mark.parametrize("case", json.loads(REPAIRS.read_text()), ids=lambda case: case["texts"][0][:40])
+def test_a_repair_is_one_whatever_the_program_adds(api, case):
+    (text,) = learn_repair(api, case)
+    assert [part for part in case["texts"] if part not in text] == []
+
+
+SAME = "npm test"
+FAILURE_TEXT = "Exit code 1\nTypeError: total is not a function"
+
+
+@pytest.mark.usefixtures("learning")
+@pytest.mark.parametrize(
+    ("failed", "steps", "worked"),
+    [
+        (SAME, ["cat package.json", "git status", "ls | head -5"], SAME),  # nothing was changed
+        ("cd a && npm test", [], "cd b && npm test"),  # another package
+        (SAME, ["sed -i s/a/b/ x.ts"], "npm test -- --silent"),  # another command
+        (SAME, ["sed -i s/a/b/ x.ts"], "npm test | tail -5"),  # of which nobody knows whether it worked
+        (SAME, [], "timeout 60 npm test"),
+    ],
+)
+def test_what_repaired_nothing_is_no_repair(api, failed, steps, worked):
+    calls = [["Bash", {"command": line, "description": "Do it"}] for line in (failed, *steps, worked)]
+    first, *between, last = calls
+    case = {"client": "claude-code", "failed": [*first, FAILURE_TEXT], "steps": between, "worked": last}
+    assert learn_repair(api, case) == []

@@ -11,8 +11,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 from uuid import UUID
 
-from conversations.engines.consolidation.repairs import load_input
-from memory.engines.sessions.tool_calls import COMMANDS, summarise_input
+from memory.command_lines import COMMANDS, load_input, read_line
 from memory.models import Observation
 
 MIN_LENGTH, MAX_LENGTH = 4, 120  # characters
@@ -71,7 +70,7 @@ def read_command(call: Observation, repository: str) -> str:
     """Return a command that does work of the project and succeeded, as it is remembered; "" for any other."""
     if call.tool_name not in COMMANDS or call.outcome != Observation.Outcome.SUCCESS:
         return ""
-    line = summarise_input(load_input(call))
+    line = read_line(call.tool_name, load_input(call.raw_input))
     return clean_command(line, repository) if len(line) <= MAX_TYPED else ""
 
 
@@ -134,7 +133,7 @@ def list_commands(calls: Iterable[Observation], repository: str) -> Commands:
     found: dict[str, list[Run]] = {}
     for call in calls:
         if command := read_command(call, repository):
-            is_sure = not HIDING.search(summarise_input(load_input(call)))
+            is_sure = not HIDING.search(read_line(call.tool_name, load_input(call.raw_input)))
             found.setdefault(command, []).append(Run(call.uid, is_sure))
     return found
 

@@ -1,6 +1,6 @@
 """Repairs: what was done between a failed call and the success of the same call. No database access."""
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
+from memory.command_lines import Typed, load_input, only_looks, read_line, read_typed, unquote
 from memory.engines.sessions.tool_calls import (
     COMMANDS,
     WRITERS,
@@ -23,6 +24,14 @@ MAX_WHOLE_COMMAND = 500  # characters of a command that repaired something
 MAX_LENGTH = 780  # characters of a repair: a longer one is not shown whole
 MAX_CHANGE = 160  # characters of the lines of a change
 STATUS_LINES = ("exit code", "process exited", "process group pgid")
+SHOWN_OUTPUT = "Output: "  # before what a command printed
+# A failure that another folder, or another way to call a program, may put right.
+MISSING = re.compile(
+    r"not found|no such file|can(?:'t|not|not be) (?:open|find|resolve)|could(?: not|n't) (?:find|open|read)"
+    r"|enoent|does not exist|missing script|no tests ran|not a git repository|no rule to make"
+    r"|unable to (?:find|locate)|not recognized|no module named|no \S+ found",
+    re.I,
+)
 PATHS = ("file_path", "path", "absolute_path", "notebook_path")
 OLD, NEW = ("old_string", "oldString"), ("new_string", "newString")
 
@@ -53,7 +62,7 @@ class ToolCalls:
         written: dict[str, str] = {}
         before = []
         for row in self.rows:
-            payload = load_input(row) if row.tool_name in WRITERS else None
+            payload = load_input(row.raw_input) if row.tool_name in WRITERS else None
             path = find_path(payload)
             before.append(written.get(path, ""))
             if isinstance(payload, Mapping):
@@ -76,10 +85,35 @@ def describe_repair(calls: ToolCalls, index: int) -> str:
     between = [at for at in range(failed + 1, index) if rows[at].input_hash != worked.input_hash]
     steps = [calls.get_step(at) for at in between if rows[at].outcome == Observation.Outcome.SUCCESS.value]
     done = list(dict.fromkeys(step for step in steps if step.text))[-MAX_STEPS:]
-    if not done:
+    form = describe_form(rows[failed], worked)
+    if form is None or not (done or form):
         return ""
-    failure = f"{describe_call(rows[failed])} failed: {get_reason(rows[failed])}. It worked after: "
-    return f"{failure}{'; '.join(fit_steps(done, MAX_LENGTH - len(failure)))}."
+    failure = f"{describe_call(rows[failed])} failed: {get_reason(rows[failed])}. It worked "
+    given = f"as: {form}" if form else ""
+    if not done:
+        return f"{failure}{given}."
+    end = f", and {given}." if given else "."
+    steps_length = MAX_LENGTH - len(failure) - len("after: ") - len(end)
+    return f"{failure}after: {'; '.join(fit_steps(done, steps_length))}{end}"
+
+
+def describe_form(failed: Observation, worked: Observation) -> str | None:
+    """Return how a command was called when it worked, where it was called otherwise before; "" for the same.
+
+    None where it ran in another folder, and nothing was missing in the one before: those are two commands.
+    """
+    before, after = read_form(failed), read_form(worked)
+    if unquote(before.line) != unquote(after.line):
+        return whole_command(after.whole, MAX_WHOLE_COMMAND)
+    if before.folder == after.folder:
+        return ""
+    if not MISSING.search(failed.summary.partition("Result:")[2]):
+        return None if before.folder and after.folder else ""
+    return whole_command(f"cd {after.folder} && {after.line}", MAX_WHOLE_COMMAND) if after.folder else ""
+
+
+def read_form(row: Observation) -> Typed:
+    return read_typed(row.tool_name, load_input(row.raw_input))
 
 
 def fit_steps(steps: Sequence[Step], max_length: int) -> list[str]:
@@ -102,30 +136,35 @@ def measure_short(steps: Sequence[Step]) -> int:
 
 
 def describe_call(row: Observation) -> str:
-    payload = load_input(row)
-    about = " ".join(summarise_input(payload).split())
-    return (
-        whole_command(about)
-        if row.tool_name in COMMANDS
-        else truncate(f"{row.tool_name} {about}", MAX_COMMAND)
-    )
+    if row.tool_name in COMMANDS:
+        return whole_command(show_line(row))
+    about = " ".join(summarise_input(load_input(row.raw_input)).split())
+    return truncate(f"{row.tool_name} {about}", MAX_COMMAND)
+
+
+def show_line(row: Observation) -> str:
+    return " ".join(read_line(row.tool_name, load_input(row.raw_input)).split())
 
 
 def get_reason(row: Observation) -> str:
     """Return the last line of an error that is no status: it is the most specific."""
     lines = [line.strip() for line in row.summary.partition("Result:")[2].splitlines() if line.strip()]
     reasons = [line for line in lines if not line.lower().startswith(STATUS_LINES)] or lines
-    return truncate(reasons[-1].rstrip("."), MAX_REASON) if reasons else "no reason given"
+    if not reasons:
+        return "no reason given"
+    return truncate(reasons[-1].removeprefix(SHOWN_OUTPUT).rstrip("."), MAX_REASON)
 
 
 def describe_step(calls: ToolCalls, index: int) -> Step:
     """Return a change of a file or a command."""
     row = calls.rows[index]
     if row.tool_name in COMMANDS:
-        line = " ".join(summarise_input(load_input(row)).split())
+        line = show_line(row)
+        if not line or only_looks(line):
+            return Step("", "")
         return Step(f"ran {whole_command(line, MAX_WHOLE_COMMAND)}", f"ran {whole_command(line)}")
     text = describe_change(calls, index) if row.tool_name in WRITERS else ""
-    path = find_path(load_input(row)) if text else ""
+    path = find_path(load_input(row.raw_input)) if text else ""
     return Step(text, min(text, truncate(f"changed {path}", MAX_REASON), key=len) if path else text)
 
 
@@ -142,7 +181,7 @@ def whole_command(line: str, max_length: int = MAX_COMMAND) -> str:
 def describe_change(calls: ToolCalls, index: int) -> str:
     """Return a file's name, and the lines that were taken out and put in where they are known."""
     row = calls.rows[index]
-    payload = load_input(row)
+    payload = load_input(row.raw_input)
     name = find_path(payload)
     removed, added = changed_lines(calls, index, payload)
     if not isinstance(payload, Mapping) or not (removed or added):
@@ -212,13 +251,6 @@ def quote_lines(lines: Sequence[str]) -> str:
         shown.append(truncate(line, MAX_CHANGE))
     left = sum(map(bool, plain)) - len(shown)
     return f"“{' / '.join(shown)}”" + (f" and {left} more lines" if left else "")
-
-
-def load_input(row: Observation) -> Any:
-    try:
-        return json.loads(row.raw_input)
-    except ValueError:
-        return row.raw_input
 
 
 def first_text(payload: Mapping[str, Any], names: Sequence[str]) -> str:

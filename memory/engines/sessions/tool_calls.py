@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from memory.command_lines import COMMANDS
 from memory.db.fields import dumps
 from memory.models import Observation
 from memory.texts import make_storable
@@ -18,7 +19,6 @@ Outcome = Observation.Outcome
 Type = Observation.Type
 
 # Tool names by the verb of the summary, and the arguments that name the subject of a call.
-COMMANDS = frozenset({"Bash", "PowerShell", "shell", "local_shell", "exec_command", "run_shell_command"})
 READERS = frozenset({"Read", "read_file", "NotebookRead"})
 WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace"})
 SEARCHERS = frozenset({"Grep", "Glob", "grep", "glob", "search_file_content"})

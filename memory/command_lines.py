@@ -1,0 +1,146 @@
+"""Command lines as programs send them: which command one runs, whatever is set around it. No database."""
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+# Tools that run a command line.
+COMMANDS = frozenset({"Bash", "PowerShell", "shell", "local_shell", "exec_command", "run_shell_command"})
+NAMES = ("command", "cmd")
+# What programs add to a command, worded anew at each call.
+ADDED = frozenset(
+    """cwd dangerouslyDisableSandbox description dir_path directory explanation is_background justification
+    login max_output_tokens prefix_rule run_in_background sandbox_permissions shell timeout timeout_ms tty
+    with_escalated_permissions workdir yield_time_ms""".split()
+)
+FOLDERS = ("workdir", "dir_path", "cwd", "directory")
+SHELLS = frozenset("sh bash zsh dash ksh fish".split())
+CUT_INPUT = re.compile(r'"(?:command|cmd)"\s*:\s*"((?:[^"\\]|\\.)*)')  # of JSON that was cut
+
+VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s;&|]*)"
+ENTERED = re.compile(rf"^(?:cd|pushd)\s+(?P<folder>{VALUE})\s*(?:&&|;)\s*")
+IN_SHELL = re.compile(r"^(?:\S*/)?(?:ba|z|da|k)?sh\s+-\w*c\s+(?P<quote>[\"'])(?P<line>.*)(?P=quote)$")
+TIMED = r"time|nohup|nice(?:\s+-n\s*-?\d+)?|timeout(?:\s+-\S+)*\s+[\d.]+\w?|stdbuf(?:\s+-\S+)+"
+MEASURED = re.compile(rf"^(?:{TIMED})\s+(?=[\w./~$\"'])")  # that changes nothing of what a command does
+# What is set before a command, or runs it, and changes nothing of which one it is.
+SET = re.compile(
+    rf"^(?:(?:export\s+)?\w+={VALUE}\s*(?:&&|;)|set\s+[-+]\S+(?:\s+pipefail)?\s*(?:&&|;)"
+    rf"|(?:source|\.|unset|nvm\s+use|conda\s+activate)\s+{VALUE}\s*(?:&&|;)"
+    rf"|\w+={VALUE}(?=\s)"
+    rf"|(?:env|command|exec|sudo(?:\s+-\w+)*|xvfb-run(?:\s+-a)?|{TIMED})(?=\s+[\w./~$\"'])"
+    r"|(?:uv|poetry|pipenv|hatch)\s+run(?=\s)|(?:npx|bunx)(?:\s+-y|\s+--yes)?(?=\s)|(?:pnpm|yarn|bundle)\s+exec(?=\s)"
+    r"|python[\d.]*\s+-m(?=\s))\s*"
+)
+PLACED = re.compile(r"^[\w.@~$/-]*/(?:\.?bin|Scripts)/(?=[\w.-])")
+PYTHON = re.compile(r"^python[\d.]+(?=\s|$)")
+SILENCED = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|;)$")
+JOINED = re.compile(r"\s*(?:&&|\|\||[|;&\n])\s*")
+WRITES = re.compile(r"(?<![\d&])>(?!\s*/dev/null|&)")
+# Programs, and words behind one, that only tell how things are.
+LOOKING = frozenset(
+    """ack ag awk basename bat cat cd cmp cut date df diff dir dirname du echo env fd file find free grep head
+    help history hostname id jobs jq less ll ls lsof man md5sum more nl od pgrep ping printenv printf ps pwd
+    readlink realpath rg sed sha256sum sleep sort stat tail test top tr tree true type uname uniq wc whereis
+    which whoami xxd yq""".split()
+)
+LOOKED = frozenset(
+    """blame describe diff get info inspect list log logs ls ls-files outdated ps show status version
+    --version -V -v""".split()
+)
+CHANGES = re.compile(r"\bsed\s+(?:-\w+\s+)*-\w*i|\bfind\b.*\s-(?:delete|exec)")
+
+
+class Typed(NamedTuple):
+    """A command line as it was typed, the rest of it behind the folder that it enters, and the folder that it
+    or its call names; "" for none.
+    """
+
+    whole: str
+    line: str
+    folder: str
+
+
+def load_input(raw_input: str) -> Any:
+    """Return a stored input as JSON, or as the text that it is."""
+    try:
+        return json.loads(raw_input)
+    except ValueError:
+        return raw_input
+
+
+def read_line(tool: str, payload: Any) -> str:
+    """Return the command line of a call, without a shell around it; "" where it runs none."""
+    if isinstance(payload, str):
+        cut = CUT_INPUT.search(payload)
+        text: Any = cut[1] if cut else payload
+        return text if tool in COMMANDS else ""
+    name = next((name for name in NAMES if isinstance(payload, Mapping) and payload.get(name)), "")
+    if not name or (tool not in COMMANDS and not payload.keys() - {name} <= ADDED):
+        return ""
+    return join_line(payload[name])
+
+
+def join_line(value: Any) -> str:
+    """Return a command line given as a text or as a list of words."""
+    if isinstance(value, str):
+        inner = IN_SHELL.match(value.strip())
+        return inner["line"] if inner else value
+    words = [str(word) for word in value] if isinstance(value, list) else []
+    is_shell = len(words) > 2 and PurePosixPath(words[0]).name in SHELLS and words[1].startswith("-")
+    return words[2] if is_shell else shlex.join(words)
+
+
+def find_call_key(tool: str, raw_input: str) -> str:
+    """Return what makes two calls the same: the command that they run, else tool and input."""
+    payload = load_input(raw_input)
+    if line := read_line(tool, payload):
+        return f"$ {reduce_line(line)}"
+    given = payload if isinstance(payload, Mapping) else {}
+    own = {name: value for name, value in given.items() if name not in ADDED}
+    return f"{tool}\n{json.dumps(own, sort_keys=True) if own else raw_input}"
+
+
+def reduce_line(line: str) -> str:
+    """Return the command of a line alone: without folder, variables and programs that only run it."""
+    line = " ".join(line.split())
+    while (shorter := strip_once(line)) != line:
+        line = shorter
+    return unquote(PYTHON.sub("python", line))
+
+
+def strip_once(line: str) -> str:
+    line = SILENCED.sub("", line)
+    rest = PLACED.sub("", SET.sub("", ENTERED.sub("", line)))
+    inner = rest[1:-1].strip() if rest[:1] == "(" and rest[-1:] == ")" and rest.count("(") == 1 else rest
+    return inner or line
+
+
+def unquote(line: str) -> str:
+    """Return a line without the quotes of its words."""
+    try:
+        return " ".join(shlex.split(line))
+    except ValueError:
+        return line
+
+
+def read_typed(tool: str, payload: Any) -> Typed:
+    """Return the line of a call as it was typed, without what only measures or silences it."""
+    line = MEASURED.sub("", SILENCED.sub("", " ".join(read_line(tool, payload).split())))
+    entered = ENTERED.match(line)
+    named = (payload.get(name) for name in FOLDERS) if isinstance(payload, Mapping) else ()
+    folder = entered["folder"] if entered else next((name for name in named if isinstance(name, str)), "")
+    return Typed(line, line[entered.end() :] if entered else line, folder.strip("\"'").rstrip("/"))
+
+
+def only_looks(line: str) -> bool:
+    """Return whether a command line tells how things are and changes nothing."""
+    if CHANGES.search(line) or WRITES.search(line):
+        return False
+    return all(is_look(part.split()) for part in JOINED.split(line.replace("2>&1", "")) if part.strip())
+
+
+def is_look(words: Sequence[str]) -> bool:
+    return words[0] in LOOKING or (len(words) > 1 and words[1] in LOOKED)
