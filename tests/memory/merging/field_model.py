@@ -125,20 +125,24 @@ def trace(kind: str, version: Version, path: Path, known: set[int]) -> Trace:
     if id(version) in known:
         return Trace((version,))
     if not version.parents:
-        return Trace(decided=True)  # what a side brought into being it has changed
-    parents = [one for one in version.parents if path == PRESENT or one.fields is not None]
-    if len(parents) < 2:  # where one parent is a deletion, the content is from the other one
-        return trace(kind, parents[0], path, known) if parents else Trace(decided=True)
-    ours, theirs = parents
-    both = trace(kind, ours, path, known) + trace(kind, theirs, path, known)
+        return Trace()  # the side brought it into being
+    sides = find_sides(kind, version, path)
+    return sum((trace(kind, one, path, known) for one in sides), Trace(decided=not sides))
+
+
+def find_sides(kind: str, version: Version, path: Path) -> Iterable[Version]:
+    """Return the parents from which a merge has a value by the rules; none where somebody decided."""
+    ours, theirs = version.parents
+    value = read(kind, version, path)
+    if path != PRESENT and None in (ours.fields, theirs.fields):
+        alike = [one for one in version.parents if (one.fields is None) == (version.fields is None)]
+        return [one for one in alike if read(kind, one, path) == value]
     try:
         merged = merge_path(kind, path, ours, theirs)
     except Disagreement:
-        return Trace(both.agreed, True)
-    if merged == read(kind, version, path):
-        changed = [one for one, two in ((ours, theirs), (theirs, ours)) if has_changed(kind, path, one, two)]
-        return trace(kind, changed[0], path, known) if len(changed) == 1 else both
-    return Trace(both.agreed, True)
+        return ()
+    changed = [one for one, two in ((ours, theirs), (theirs, ours)) if has_changed(kind, path, one, two)]
+    return () if merged != value else changed if len(changed) == 1 else version.parents
 
 
 def has_changed(kind: str, path: Path, version: Version, other: Version) -> bool:
@@ -150,8 +154,10 @@ def is_changed(kind: str, path: Path, version: Version, known: set[int]) -> bool
     """Return whether a side now says something else than what it last agreed to."""
     found = trace(kind, version, path, known)
     nearest = drop_past(found.agreed)
-    if found.decided or not nearest:
+    if found.decided:
         return True
+    if not nearest:  # a tag or a key that it lacks it has not brought
+        return read(kind, version, path) not in ((MISSING, False) if len(path) > 1 else ())
     try:
         return bool(agree(kind, path, nearest) != read(kind, version, path))
     except Disagreement:
@@ -188,10 +194,21 @@ def merge_path(kind: str, path: Path, ours: Version, theirs: Version) -> Any:
         return one + sum(count_added(kind, path, version) for version in list_unknown(theirs, ours))
     if one == two:
         return one
+    if path == PRESENT:
+        return merge_deletion(kind, *((ours, theirs) if one else (theirs, ours)))
     ours_changed = has_changed(kind, path, ours, theirs)
     if ours_changed != has_changed(kind, path, theirs, ours):
         return one if ours_changed else two
     return apply_rule(RULES[kind], path, one, two)
+
+
+def merge_deletion(kind: str, shown: Version, gone: Version) -> bool:
+    """Return whether a memory is there that one side shows and the other has deleted. Raises Disagreement."""
+    was_deleted, was_written = (has_changed(kind, PRESENT, *pair) for pair in ((gone, shown), (shown, gone)))
+    edited = any(has_changed(kind, path, shown, gone) for path in list_edited(kind, shown))
+    if was_deleted == was_written or (was_deleted and edited):
+        raise Disagreement
+    return was_written
 
 
 def list_unknown(version: Version, other: Version) -> list[Version]:
@@ -232,7 +249,7 @@ class Outcome:
     name: str
     reason: str = ""
     merged: Fields | None = None
-    conflicts: frozenset[str] = frozenset()
+    conflicts: tuple[Path, ...] = ()
 
 
 def find_outcome(kind: str, ours: Version | None, theirs: Version | None) -> Outcome | None:
@@ -251,13 +268,11 @@ def find_outcome(kind: str, ours: Version | None, theirs: Version | None) -> Out
 
 def find_deleted(kind: str, ours: Version, theirs: Version) -> Outcome:
     """Return what a merge does with a memory that one side shows and the other has deleted."""
-    shown, gone = (ours, theirs) if theirs.fields is None else (theirs, ours)
-    was_deleted = has_changed(kind, PRESENT, gone, shown)
-    was_written = has_changed(kind, PRESENT, shown, gone)
-    edited = any(has_changed(kind, path, shown, gone) for path in list_edited(kind, shown))
-    if was_deleted == was_written or (was_deleted and edited):
+    try:
+        is_there = merge_path(kind, PRESENT, ours, theirs)
+    except Disagreement:
         return Outcome("conflict", "deleted")
-    if (gone if was_deleted else shown) is ours:
+    if is_there == read(kind, ours, PRESENT):
         return Outcome("identical", merged=ours.fields)
     return Outcome("applied", merged=theirs.fields)
 
@@ -269,23 +284,27 @@ def list_edited(kind: str, *versions: Version) -> list[Path]:
 
 def merge_contents(kind: str, ours: Version, theirs: Version, reverted: list[Path]) -> Outcome:
     assert ours.fields is not None
-    merged, conflicts = dict(ours.fields), set[str]()
+    merged, conflicts = dict(ours.fields), list[Path]()
     for path in list_paths(kind, ours, theirs):
         try:
             write(kind, merged, path, merge_path(kind, path, ours, theirs))
         except Disagreement:
-            conflicts |= name_fields(kind, path)
+            conflicts.append(path)
     if reverted:
-        conflicts |= {name for path in reverted for name in name_fields(kind, path)}
-        return Outcome("conflict", "reverted", merged, frozenset(conflicts))
+        return Outcome("conflict", "reverted", merged, (*conflicts, *reverted))
     if conflicts:
-        return Outcome("conflict", "edited", merged, frozenset(conflicts))
+        return Outcome("conflict", "edited", merged, tuple(conflicts))
     same = is_same_content(kind, merged, ours.fields)
     return Outcome("identical" if same else "applied", merged=merged)
 
 
-def name_fields(kind: str, path: Path) -> set[str]:
-    return set(RULES[kind].claim) if path == CLAIM else {path[0]}
+def decide_for(kind: str, outcome: Outcome, side: Version) -> Fields:
+    """Return what is written if the fields in conflict are as one side has them, all others as merged."""
+    assert outcome.merged is not None
+    decided = dict(outcome.merged)
+    for path in outcome.conflicts:
+        write(kind, decided, path, read(kind, side, path))
+    return decided
 
 
 def write(kind: str, fields: dict[str, Any], path: Path, value: Any) -> None:

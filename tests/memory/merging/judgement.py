@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from memory.models.hashes import content_hash, judged_hash, norm_hash
-from tests.memory.merging.field_model import Outcome, find_outcome, is_same_content
+from tests.memory.merging.field_model import Outcome, decide_for, find_outcome, find_rejected, is_same_content
 from tests.memory.merging.near_texts import are_near, find_reason
 from tests.memory.merging.oracle import (
     BLANK,
@@ -144,8 +144,8 @@ class Judgement:
 
     def _follows_owner(self, key: Key) -> bool:
         """Return whether a revert took a part with its owner: it is settled as that is."""
-        outcome = self.get_outcome(key)
-        return key[0] in OWNED and outcome is not None and outcome.reason == "reverted"
+        outcome = self.get_outcome(key) if key[0] in OWNED else None
+        return outcome is not None and outcome.reason == "reverted"
 
     def find_twins(self, key: Key) -> list[Key]:
         """Return the target's own memories with the text or edge of a memory that is new on the source."""
@@ -201,7 +201,8 @@ class Judgement:
     def is_taken(self, item: Item) -> bool:
         """Return whether the change arrives, be it by a decision against it."""
         if item.name == "rejected":  # unless a decision brought its owner
-            return self.before.get(item.key) != self.after.get(item.key)
+            changed = self.before.get(item.key) != self.after.get(item.key)
+            return changed or self._is_settled_with_owner(item.key)
         if self.strategy == "cherry_pick" and not self._is_picked(item):
             return False
         if item.name == "conflict" and item.kind in OWNED and self._is_ownerless(item.key):
@@ -213,6 +214,12 @@ class Judgement:
         return item.uid in self.picked or (
             item.kind in OWNED and self.before.get(item.key) != self.after.get(item.key)
         )
+
+    def _is_settled_with_owner(self, key: Key) -> bool:
+        """Return whether a part that a revert took with its owner was settled as that was decided."""
+        owners = [self.plan[one] for one in self._owners(key) if one in self.plan]
+        decided = [self.get_choice(one) != HELD for one in owners if one.name == "conflict"]
+        return self._follows_owner(key) and bool(decided) and all(decided)
 
     def _settle_item(self, key: Key, item: Item, versions: Versions) -> None:
         before, after = self.before.get(key), self.after.get(key)
@@ -248,7 +255,8 @@ class Judgement:
         return any(owner not in self.after for owner in self._owners(key))
 
     def _owners(self, key: Key) -> list[Key]:
-        fields = self.source.versions[key].fields or {}
+        known = self.source.versions[key].ancestors()
+        fields = next((one.fields for one in known if one.fields is not None), {})
         kinds = {"from_id": "fact", "to_id": fields.get("to_type", ""), "conversation_id": "conversation"}
         return [(kind, str(fields[name])) for name, kind in kinds.items() if name in fields]
 
@@ -345,10 +353,9 @@ class Judgement:
         side = (theirs if choice == "source" else ours) or Version(None)
         if side.fields is None or outcome is None or outcome.merged is None:
             return side.fields
-        decided = {name: side.fields[name] for name in outcome.conflicts if name in side.fields}
-        if choice == "edited":
-            decided |= dict.fromkeys(("fact_text", "essence"), self.choices[key].text)
-        return {**outcome.merged, **decided}
+        text = self.choices[key].text if choice == "edited" else ""
+        edited = dict.fromkeys(("fact_text", "essence"), text) if text else {}
+        return {**decide_for(key[0], outcome, side), **edited}
 
     # ---- what the plan does not name -----------------------------------------------------------
 
@@ -392,17 +399,29 @@ class Judgement:
             ours, theirs = self.target.versions.get(key), self.source.versions[key]
             if key not in self.touched or (ours is not None and ours.includes(theirs)):
                 continue
-            if self._is_settled_fact(key[1]):
+            item = self.plan.get(key)
+            if item is not None and item.name == "conflict":
+                self._check_decided_verdict(key, ours, theirs)
+            elif self._is_settled_fact(key[1]):
                 self._check_verdict(key, ours, theirs)
             if theirs.fields and (twins := self.find_stand_ins(("fact", key[1]))) and self._brings(key[1]):
                 found = [self._weigh_verdict(one, theirs.fields) for one in twins]
                 assert any(found), f"{key}: no verdict of those that stand for it is as weighty"
-            if self.after.get(key) != self.before.get(key):
+            if self.after.get(key) != self.before.get(key) or (item is not None and self.is_taken(item)):
                 fields = self.after[key].fields if key in self.after else None
                 copied = (ours is None or theirs.includes(ours)) and fields == theirs.fields
                 parents = tuple(one for one in (ours, theirs) if one)
                 versions[key] = theirs if copied else Version(fields, parents)
         self._record_moved_verdicts(versions)
+
+    def _check_decided_verdict(self, key: Key, ours: Version | None, theirs: Version) -> None:
+        """Check what became of a verdict that a revert took back, and that the source brings again."""
+        assert ours is not None
+        assert find_rejected(ours, theirs), f"{key}: nobody took it back"
+        choice = self.get_choice(self.plan[key])
+        kept = theirs if choice == "source" else ours
+        row = self.after.get(key)
+        assert (row.fields if row else None) == kept.fields, f"{key}: not as decided ({choice})"
 
     def _record_moved_verdicts(self, versions: Versions) -> None:
         """Record the verdicts that facts got of others, which the source has under another id."""
