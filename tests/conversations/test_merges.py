@@ -12,6 +12,7 @@ from memory.engines.facts.links import LinkEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import Decision
 from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.store.snapshots import SnapshotManager
 from memory.models import Branch, FactLink, Observation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -104,6 +105,18 @@ class TestMessages:
         merge()
         (row,) = Conversation.objects.on(_main(project)).fetch_all()
         assert (row.status, threads(project)) == ("completed", {("t", False): ["theirs"]})
+
+    def test_a_tail_whose_conversation_the_source_deleted(self, project, actor, fork, begin, say, merge):
+        talk = begin(title="t")
+        for branch, text in (("task/x", "theirs"), ("task/y", "ours")):
+            fork(branch)
+            say(talk, text, branch=branch)
+        empty = SnapshotManager().create_snapshot(name="empty", at=0, actor=actor)
+        SnapshotManager().restore_snapshot(snapshot_id=empty.pk, actor=actor)
+        merge("main", "task/x", decisions=[Decision(talk.uid, "source", kind="conversation")])
+        done = merge("task/x", "task/y")
+        assert done.counts == {"conversation": {"conflict": 1}, "message": {"applied": 1}}
+        assert threads(project, "task/y") == {("t", False): ["ours"], ("t", True): ["theirs"]}
 
 
 def _main(project):

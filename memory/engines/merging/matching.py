@@ -334,7 +334,9 @@ def _move_tail(plan: FullPlan, owner_model: Any, column: str, thread: _Thread) -
 
 
 def _build_fork(plan: FullPlan, owner_model: Any, owner: UUID, fork: UUID, last: UUID | None) -> Any:
-    for row in owner_model.objects.in_lineage(plan.points.source_lineage).filter(uid=owner).fetch_all():
-        origin = dict(zip(owner_model.KIND.fork_columns, (owner, last), strict=True))
-        return owner_model(uid=fork, **{**row.content_values(), **origin})
-    raise RuntimeError(f"{owner} is not on the source")
+    # What the source has deleted since, without the parts that others had added, the target may show still.
+    lineages = plan.points.source_lineage, plan.points.target_lineage
+    shown = (owner_model.objects.in_lineage(one).filter(uid=owner).fetch_all() for one in lineages)
+    row = next(row for rows in shown for row in rows)
+    origin = dict(zip(owner_model.KIND.fork_columns, (owner, last), strict=True))
+    return owner_model(uid=fork, **{**row.content_values(), **origin})
