@@ -336,8 +336,10 @@ def list_reverted(kind: str, ours: Version, theirs: Version) -> Iterator[Path]:
 
 def list_put_back(kind: str, revert: Version, taken: Version) -> list[Path]:
     """Return the fields that a revert put back; being there alone where the merge brought or removed it."""
-    if revert.fields is None or taken.fields is None:  # both where the merge took another memory for it
-        return [PRESENT]
+    if revert.fields is None or taken.fields is None:
+        # Neither was there where the merge closed it beside another one: the branch never had it before.
+        is_other = (revert.fields is None) != (taken.fields is None)
+        return [PRESENT] if is_other or not revert.parents else []
     paths = list_edited(kind, revert, taken)
     return [path for path in paths if read(kind, revert, path) != read(kind, taken, path)]
 

@@ -205,9 +205,10 @@ class Judgement:
             return changed or self._is_settled_with_owner(item.key)
         if self.strategy == "cherry_pick" and not self._is_picked(item):
             return False
+        choice = self.get_choice(item)
         if item.name == "conflict" and item.kind in OWNED and self._is_ownerless(item.key):
-            return False
-        return item.name != "conflict" or self.get_choice(item) != HELD
+            return choice != HELD and self._decide(item.key, choice) is None  # nothing has to be owned
+        return item.name != "conflict" or choice != HELD
 
     def _is_picked(self, item: Item) -> bool:
         """Return whether an item was picked; of what belongs to others, whether it came along."""
@@ -298,13 +299,13 @@ class Judgement:
         assert original in (fields["conversation_id"], found["parent_conversation_id"]), key
 
     def _check_identical(self, key: Key, fields: Fields | None) -> None:
-        kept = self.target.versions.get(key)
-        stays = self.source.versions[key].fields is not None or self._is_last_copy(key)
+        kept, outcome = self.target.versions.get(key), self.get_outcome(key)
+        known_better = outcome is not None and outcome.name == "identical" and outcome.merged is not None
+        stays = self.source.versions[key].fields is not None or known_better or self._is_last_copy(key)
         if kept is not None and kept.fields is not None and stays:
             assert is_like(key[0], fields, kept.fields), f"{key}: {fields}, not {kept.fields}"
             return
         assert fields is None, f"{key} is identical to another memory, and yet there"
-        outcome = self.get_outcome(key)
         if key in self.offered and (outcome is None or outcome.name != "identical"):
             self._check_twin(key)  # else the target deleted it, and the source changed nothing since
 
