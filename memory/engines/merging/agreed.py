@@ -4,7 +4,7 @@ No database: a history has the versions of one memory. What is worked out for tw
 the parents of the merges in their past too: in steps, since a history may be longer than a stack.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -50,8 +50,13 @@ class History:
 
     def merge_field(self, ours: int, theirs: int, field: Field) -> Merged:
         """Return what becomes of a field when one version is merged into another."""
-        found: Merged = self._run(self._merge, ours, theirs, field)
-        return found
+        fork = self.pasts.find_fork(ours, theirs)
+        if fork is None or field == DELETED:
+            found: Merged = self._run(self._merge, ours, theirs, field)
+            return found
+        agreed = self._read(fork, field)
+        changed = [side for side in (ours, theirs) if self._differs(agreed, side, field)]
+        return self._choose(ours, theirs, field, changed)
 
     def find_agreed(self, ours: int, theirs: int, field: Field) -> Agreed:
         """Return what each side last agreed to."""
@@ -59,6 +64,9 @@ class History:
 
     def list_known(self, ours: int, theirs: int, field: Field) -> frozenset[int]:
         """Return the versions that say what the sides last agreed to."""
+        fork = self.pasts.find_fork(ours, theirs)
+        if fork is not None:
+            return frozenset({fork})
         traces = [self._run(self._trace, *pair, field) for pair in ((ours, theirs), (theirs, ours))]
         return traces[0].known | traces[1].known
 
@@ -144,32 +152,42 @@ class History:
         for pair in ((ours, theirs), (theirs, ours)):
             if (yield self._is_changed, *pair, field):
                 changed.append(pair[0])
+        if field == DELETED:
+            return (yield from self._merge_deleted(ours, theirs, changed))
+        return self._choose(ours, theirs, field, changed)
+
+    def _choose(self, ours: int, theirs: int, field: Field, changed: Sequence[int]) -> Merged:
+        """Return the merged value of a field that some sides have changed."""
         sides = tuple(changed) if len(changed) == 1 else (ours, theirs)
-        values = self._read(ours, field), self._read(theirs, field)
         if field.name in self.rules.kind.counters:
             return Merged(self._add_up(ours, theirs, field), sides)
+        values = self._read(ours, field), self._read(theirs, field)
         if self.rules.is_equal(field, *values):
             return Merged(values[0], sides)
-        if field == DELETED:
-            return (yield from self._merge_deleted(ours, theirs, sides))
         if len(sides) == 1:
-            return Merged(self._read(sides[0], field), sides)
+            return Merged(values[sides[0] == theirs], sides)
         return Merged(self.rules.combine(field, *values), sides)
 
-    def _merge_deleted(self, ours: int, theirs: int, sides: tuple[int, ...]) -> Step:
+    def _merge_deleted(self, ours: int, theirs: int, changed: Sequence[int]) -> Step:
         """Settle whether the memory is there: a deletion must not undo a change that it did not know."""
-        if len(sides) != 1:
-            return Merged(CONFLICT, sides)
-        is_deleted = self._read(sides[0], DELETED)
-        if is_deleted:
-            pair = (theirs, ours) if sides[0] == ours else (ours, theirs)
+        is_deleted = self._read(ours, DELETED)
+        if is_deleted == self._read(theirs, DELETED):
+            return Merged(is_deleted, tuple(changed) if len(changed) == 1 else (ours, theirs))
+        if len(changed) != 1:
+            return Merged(CONFLICT, (ours, theirs))
+        side, other = (ours, theirs) if changed[0] == ours else (theirs, ours)
+        if self._read(side, DELETED):
             for field in self._counted_fields:
-                if (yield self._is_changed, *pair, field):
-                    return Merged(CONFLICT, sides)
-        return Merged(is_deleted, sides)
+                if (yield self._is_changed, other, side, field):
+                    return Merged(CONFLICT, (side,))
+        return Merged(self._read(side, DELETED), (side,))
 
     def _is_changed(self, vid: int, other: int, field: Field) -> Step:
-        agreed, value = (yield self._agree, vid, other, field), self._read(vid, field)
+        return self._differs((yield self._agree, vid, other, field), vid, field)
+
+    def _differs(self, agreed: Any, vid: int, field: Field) -> bool:
+        """Return whether a version says something else than what its side last agreed to."""
+        value = self._read(vid, field)
         return not (
             self.rules.is_equal(field, agreed, value)
             or (agreed is GONE and self.rules.is_nothing(field, value))

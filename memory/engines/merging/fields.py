@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from memory.db.fields import dumps
@@ -43,12 +44,14 @@ class FieldRules:
     def __init__(self, model: type[BranchedModel]) -> None:
         self.kind = model.KIND
         self.names = [name for name in model.content_fields() if name not in self.kind.derived]
+        self._read_values = attrgetter(*self.names)
         self.claim = [name for name in self.names if name in self.kind.claim]
         self.uncounted = self.kind.origin | self.kind.marks  # fields that are no reason to ask somebody
 
     def list_differing(self, one: BranchedModel, other: BranchedModel) -> list[Field]:
         """Return the fields in which two versions differ."""
-        names = [name for name in self.names if not is_same(getattr(one, name), getattr(other, name))]
+        values = zip(self.names, self._read_values(one), self._read_values(other), strict=True)
+        names = [name for name, old, new in values if old != new or (isinstance(new, dict) and not is_same(old, new))]
         fields = dict.fromkeys(field for name in names for field in self._split(name, (one, other)))
         return [
             field

@@ -9,12 +9,11 @@ from memory.engines.merging.agreed import History
 from memory.engines.merging.fields import get_rules
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import MERGE, REVERT
-from memory.engines.versions.graph import Pasts
+from memory.engines.versions.graph import Pasts, Point
 from memory.models import BranchedModel, Commit
 
 BATCH_SIZE = 500
 Pairs = Mapping[UUID, tuple[Any, Any]]  # the target's version and the source's, by memory
-Point = tuple[int, int]  # a branch and a seq
 
 
 class Versions(dict[int, Any]):
@@ -33,7 +32,7 @@ def load_histories(
     model: type[BranchedModel], pairs: Pairs, pasts: Mapping[UUID, Pasts]
 ) -> dict[UUID, History]:
     """Return the history of each pair of versions."""
-    reverts = find_reverts(model, list_parted(pairs, pasts))
+    reverts = find_reverts(model, pairs, pasts)
     vids = {uid: list_needed(model, pasts[uid], pair) for uid, pair in pairs.items()}
     for uid, undone in reverts.items():
         vids[uid] |= {*undone, *undone.values()}
@@ -47,13 +46,6 @@ def load_histories(
     return {uid: History(pasts[uid], Versions(rows[uid]), rules, reverts.get(uid, {})) for uid in pairs}
 
 
-def list_parted(pairs: Pairs, pasts: Mapping[UUID, Pasts]) -> Iterator[int]:
-    """Yield the versions that only one version of a pair has in its past."""
-    for uid, (ours, theirs) in pairs.items():
-        past = pasts[uid]
-        yield from past.list_vids(past.get_past(ours.vid) ^ past.get_past(theirs.vid))
-
-
 def list_needed(model: type[BranchedModel], past: Pasts, pair: tuple[Any, Any]) -> set[int]:
     """Return the versions that are read to merge a pair; of what counts, every one."""
     region = past.find_region([(pair[0].vid, pair[1].vid)])
@@ -64,14 +56,18 @@ def list_needed(model: type[BranchedModel], past: Pasts, pair: tuple[Any, Any]) 
 # ---- reverts of merges ---------------------------------------------------------------------------------
 
 
-def find_reverts(model: type[BranchedModel], vids: Iterable[int]) -> dict[UUID, dict[int, int]]:
-    """Return those of some versions that took a merge back, with the version that each took back."""
+def find_reverts(
+    model: type[BranchedModel], pairs: Pairs, pasts: Mapping[UUID, Pasts]
+) -> dict[UUID, dict[int, int]]:
+    """Return the versions that took a merge back and that one side of a pair alone has in its past, with the
+    version that each took back.
+    """
     made: dict[Point, list[tuple[UUID, int]]] = {}
-    for batch in batched(list(vids), BATCH_SIZE):
-        # A copy has the vid of the row that was written first.
-        origins = model._base_manager.filter(rid__in=batch)
-        for uid, vid, *point in origins.values_list("uid", "rid", "branch_id", "seq_from"):
-            made.setdefault((point[0], point[1]), []).append((uid, vid))
+    for uid, (ours, theirs) in pairs.items():
+        past = pasts[uid]
+        for vid in past.list_vids(past.get_past(ours.vid) ^ past.get_past(theirs.vid)):
+            if point := past.graph.get_point(vid):
+                made.setdefault(point, []).append((uid, vid))
     undone = find_undone_merges(load_reverts(made))
     reverts = {(point, uid): vid for point in undone for uid, vid in made[point]}
     found: dict[UUID, dict[int, int]] = {}

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
-from memory.engines.support.batches import batched
+from memory.db.raw_select import select_by_key
 from memory.models import BranchedModel
 
-BATCH_SIZE = 500
+COLUMNS = ("rid", "branch", "seq_from", "vid", "prev_vid", "merged_vid")
+Point = tuple[int, int]  # a branch and a seq
 
 
 class VersionGraph:
@@ -15,15 +16,16 @@ class VersionGraph:
 
     def __init__(self) -> None:
         self._parents: dict[int, tuple[int, ...]] = {}
+        self._points: dict[int, Point] = {}
 
     @classmethod
     def load(cls, model: type[BranchedModel], uids: Sequence[UUID]) -> "VersionGraph":
         """Load the versions of these memories, on every branch; a parent that is no row any more is none."""
         graph = cls()
-        for batch in batched(uids, BATCH_SIZE):
-            rows = model._base_manager.filter(uid__in=batch).values_list("vid", "prev_vid", "merged_vid")
-            for vid, *parents in rows:
-                graph.add_version(vid, parents)
+        for rid, *point, vid, prev, merged in select_by_key(model._base_manager.all(), COLUMNS, "uid", uids):
+            graph.add_version(vid, (prev, merged))
+            if rid == vid:  # a copy has the vid of the row that was written first
+                graph._points[vid] = (point[0], point[1])
         known = graph._parents
         graph._parents = {
             vid: tuple(one for one in parents if one in known) for vid, parents in known.items()
@@ -31,12 +33,18 @@ class VersionGraph:
         return graph
 
     def add_version(self, vid: int, parents: Iterable[int | None]) -> None:
-        found = (one for one in parents if one is not None)
-        self._parents[vid] = tuple(dict.fromkeys((*self._parents.get(vid, ()), *found)))
+        found = tuple(one for one in parents if one is not None)
+        known = self._parents.setdefault(vid, found)
+        if known != found:
+            self._parents[vid] = tuple(dict.fromkeys((*known, *found)))
 
     def get_parents(self, vid: int) -> tuple[int, ...]:
         """Return the versions that one was made from: the one before it, then the one merged into it."""
         return self._parents.get(vid, ())
+
+    def get_point(self, vid: int) -> Point | None:
+        """Return the branch and seq at which a version was written first, if that row is stored."""
+        return self._points.get(vid)
 
     def is_ancestor(self, vid: int, other: int) -> bool:
         """Return whether ``other`` was made from ``vid``, directly or over others."""
@@ -55,7 +63,7 @@ class Pasts:
     """The pasts of one memory's versions as sets of bits; each version has a bit above those of its past."""
 
     def __init__(self, graph: VersionGraph) -> None:
-        self._graph = graph
+        self.graph = graph
         self._places: dict[int, int] = {}
         self._vids: list[int] = []
         self._pasts: list[int] = []
@@ -63,12 +71,17 @@ class Pasts:
         self.merges = 0  # those with two parents
 
     def get_parents(self, vid: int) -> tuple[int, ...]:
-        return self._made.get(vid) or self._graph.get_parents(vid)
+        return self._made.get(vid) or self.graph.get_parents(vid)
 
     def find_base(self, one: int, other: int) -> int | None:
         """Return a nearest version that both were made from; None where they have nothing in common."""
         common = self.get_past(one) & self.get_past(other)
         return self._vids[common.bit_length() - 1] if common else None
+
+    def find_fork(self, one: int, other: int) -> int | None:
+        """Return the version after which both were made without a merge; None where that is not so."""
+        parted = self.get_past(one) ^ self.get_past(other)
+        return None if parted & self.merges else self.find_base(one, other)
 
     def get_past(self, vid: int) -> int:
         if vid not in self._places:
