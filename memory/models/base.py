@@ -5,8 +5,10 @@ version across branches (a merge that copies a version keeps it), ``prev_vid`` i
 ``merged_vid`` the other parent. ``rid`` never leaves the server. See docs/decisions/0001.
 """
 
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from django.db import models
@@ -129,4 +131,9 @@ class BranchedModel(models.Model):
 
     def content_values(self) -> dict[str, Any]:
         """Return the values that a new version starts from."""
-        return {name: getattr(self, name) for name in self.content_fields()}
+        return dict(zip(self.content_fields(), self._read_content()(self), strict=True))
+
+    @classmethod
+    @cache
+    def _read_content(cls) -> Callable[[Any], tuple[Any, ...]]:
+        return attrgetter(*cls.content_fields())

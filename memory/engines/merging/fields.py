@@ -46,6 +46,7 @@ class FieldRules:
         self.names = [name for name in model.content_fields() if name not in self.kind.derived]
         self._read_values = attrgetter(*self.names)
         self.claim = [name for name in self.names if name in self.kind.claim]
+        self._read_claim = attrgetter(*(self.claim or self.names))  # never called where there is none
         self.uncounted = self.kind.origin | self.kind.marks  # fields that are no reason to ask somebody
 
     def list_differing(self, one: BranchedModel, other: BranchedModel) -> list[Field]:
@@ -78,7 +79,8 @@ class FieldRules:
         """Return the columns of some fields in which two versions differ, as far as readers see them."""
         columns = {field.name for field in fields}
         columns |= set(self.claim) if CLAIM.name in columns else set()
-        names = [name for name in self.names if name in columns - self.kind.unseen]
+        columns -= self.kind.unseen
+        names = [name for name in self.names if name in columns]
         return tuple(name for name in names if not is_same(getattr(one, name), getattr(other, name)))
 
     def list_names(
@@ -97,7 +99,7 @@ class FieldRules:
         if field is DELETED or row.deleted:
             return row.deleted if field is DELETED else GONE
         if field == CLAIM:
-            return tuple(getattr(row, name) for name in self.claim)
+            return self._read_claim(row)
         value = getattr(row, field.name)
         if field.name in self.kind.sets:
             return field.part in value

@@ -48,7 +48,11 @@ def load_histories(
 
 def list_needed(model: type[BranchedModel], past: Pasts, pair: tuple[Any, Any]) -> set[int]:
     """Return the versions that are read to merge a pair; of what counts, every one."""
-    region = past.find_region([(pair[0].vid, pair[1].vid)])
+    vids = pair[0].vid, pair[1].vid
+    fork = past.find_fork(*vids)
+    if fork is not None and not model.KIND.counters:
+        return {fork}
+    region = past.find_region([vids])
     found = past.list_turns(region)
     return found | set(past.list_vids(region)) if model.KIND.counters else found
 
