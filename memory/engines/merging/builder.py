@@ -5,7 +5,7 @@ from copy import copy
 from dataclasses import replace
 from uuid import UUID
 
-from memory.engines.merging.absorbed import find_stand_ins
+from memory.engines.merging.absorbed import add_stand_ins, find_stand_ins
 from memory.engines.merging.changes import list_changes
 from memory.engines.merging.edge_places import reject_taken_places
 from memory.engines.merging.matching import fork_tails, keep_last_copies, match_edges, match_equal_texts
@@ -79,6 +79,7 @@ def finish_plan(
     plan.picked = frozenset(ids) if strategy == CHERRY_PICK else None
     plan.own_commits = count_own_commits(plan.points) if strategy == FAST_FORWARD else 0
     apply_strategy(plan, ids, decisions)
+    add_stand_ins(plan)
     match_edges(plan)
     reject_taken_places(plan)
     settle_parts(plan)
