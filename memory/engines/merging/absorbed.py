@@ -3,8 +3,8 @@
 What the source says of such a fact later goes to the one that stands for it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from copy import copy
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q
@@ -15,6 +15,7 @@ from memory.engines.facts.supersession import CURRENT
 from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.owners import load_confirmations
 from memory.engines.merging.plan import FullPlan, PlanItem
+from memory.engines.merging.writes import build_version
 from memory.engines.support.batches import batched
 from memory.engines.versions.graph import Point
 from memory.engines.versions.repositories import name_repositories
@@ -31,38 +32,39 @@ def find_stand_ins(plan: FullPlan) -> dict[UUID, Fact]:
 
 def add_stand_ins(plan: FullPlan) -> None:
     """Add what stands for the absorbed facts that stay closed, or are closed, by what this merge settles."""
-    closed = {item.uid: _build_tombstone(plan, item) for item in plan.of_model(Fact) if _is_closed(item)}
-    named = (_list_named(plan) & closed.keys()) - plan.stand_ins.keys() if closed else set()
+    written = [item for item in plan.of_model(Fact) if item.is_written]
+    closed = {item.uid for item in written if item.removes or (item.merged is None and item.theirs.deleted)}
+    named = (_list_named(plan) & closed) - plan.stand_ins.keys() if closed else set()
     if named:
-        plan.stand_ins = plan.stand_ins | _follow(plan, named, closed)
+        settled = {item.uid: _build_settled(plan, item) for item in written}
+        plan.stand_ins = plan.stand_ins | _follow(plan, named, settled)
 
 
-def _is_closed(item: PlanItem) -> bool:
-    return item.is_written and (item.removes or (item.merged is None and item.theirs.deleted))
-
-
-def _build_tombstone(plan: FullPlan, item: PlanItem) -> Fact:
-    """Return the deletion that the merge writes, not saved, as if it were the target's last commit."""
-    row: Fact = copy(item.theirs)
-    row.branch_id, row.seq_from, row.deleted = plan.points.target.pk, plan.points.target_seq, True
-    if item.merged is not None:
-        row.prev_vid, row.merged_vid = item.ours.vid if item.ours is not None else None, item.theirs.vid
+def _build_settled(plan: FullPlan, item: PlanItem) -> Fact:
+    """Return the version that the merge will write, with the point at which it will be."""
+    row: Fact = build_version(item)[1]
+    row.branch_id, row.seq_from = _next_point(plan)
+    row.updated_at = plan.points.target.head_at
     return row
 
 
-def _follow(plan: FullPlan, uids: set[UUID], closed: Mapping[UUID, Fact]) -> dict[UUID, Fact]:
-    """Return the fact that stands for each of some on the target, where these are closed besides."""
+def _next_point(plan: FullPlan) -> Point:
+    return plan.points.target.pk, plan.points.target_seq + 1
+
+
+def _follow(plan: FullPlan, uids: set[UUID], settled: Mapping[UUID, Fact]) -> dict[UUID, Fact]:
+    """Return the fact that stands for each of some on the target, where it shows these settled ones too."""
     found: dict[UUID, Fact] = {}
     waiting = {uid: uid for uid in uids}
     for _ in range(MAX_STEPS):
         rows = load_nearest(Fact, plan.points.target_lineage, sorted(set(waiting.values())))
-        rows |= {uid: closed[uid] for uid in waiting.values() if uid in closed}
+        rows |= {uid: settled[uid] for uid in waiting.values() if uid in settled}
         found |= {
             uid: rows[last]
             for uid, last in waiting.items()
             if last != uid and last in rows and not rows[last].deleted
         }
-        absorbing = _find_absorbing(plan, [row for row in rows.values() if row.deleted], closed.keys())
+        absorbing = _find_absorbing(plan, [row for row in rows.values() if row.deleted], settled)
         waiting = {uid: absorbing[last] for uid, last in waiting.items() if last in absorbing}
         if not waiting:
             break
@@ -76,14 +78,16 @@ def _list_named(plan: FullPlan) -> set[UUID]:
     return named | {row.uid for row in load_confirmations(plan)}
 
 
-def _find_absorbing(plan: FullPlan, tombstones: Iterable[Fact], closed: Set[UUID]) -> dict[UUID, UUID]:
+def _find_absorbing(
+    plan: FullPlan, tombstones: Iterable[Fact], settled: Mapping[UUID, Fact]
+) -> dict[UUID, UUID]:
     """Return the fact of the same text beside which each of these was closed."""
     by_point: dict[Point, list[Fact]] = {}
-    for row in _select_absorbed(plan.points.target_lineage, tombstones):
+    for row in _select_absorbed([_next_point(plan), *plan.points.target_lineage[1:]], tombstones):
         by_point.setdefault((row.branch_id, row.seq_from), []).append(row)
     found: dict[UUID, UUID] = {}
     for point, rows in by_point.items():
-        known = _load_known(plan, point, rows, closed)
+        known = _load_known(plan, point, rows, settled if point == _next_point(plan) else {})
         found |= {row.uid: one.uid for row in rows if (one := known.find(row)) is not None}
     return found
 
@@ -118,14 +122,14 @@ def _is_within(lineage: Lineage, row: Fact) -> bool:
     return any(row.branch_id == branch and row.seq_from <= limit for branch, limit in lineage)
 
 
-def _load_known(plan: FullPlan, point: Point, rows: list[Fact], closed: Set[UUID]) -> KnownTexts:
-    """Return the current facts of these texts at a commit of the target's lineage, those closed since aside."""
-    at = rows[0].updated_at
+def _load_known(plan: FullPlan, point: Point, rows: list[Fact], settled: Mapping[UUID, Fact]) -> KnownTexts:
+    """Return the facts of these texts that were current at a commit of the target, or are as settled."""
+    at, hashes = rows[0].updated_at, {row.norm_hash for row in rows}
     facts = Fact.objects.in_lineage(_cut_lineage(plan.points.target_lineage, point))
     facts = facts.filter(~Q(expires_at__lte=at), status__in=CURRENT)
-    found: list[Fact] = []
-    for batch in batched(sorted({row.norm_hash for row in rows}), BATCH_SIZE):
-        found += [row for row in facts.filter(norm_hash__in=batch).fetch_all() if row.uid not in closed]
+    found = [row for row in settled.values() if _is_current(row, at) and row.norm_hash in hashes]
+    for batch in batched(sorted(hashes), BATCH_SIZE):
+        found += [row for row in facts.filter(norm_hash__in=batch).fetch_all() if row.uid not in settled]
     name_repositories(rows, plan.points.project_id)
     known = KnownTexts(at)
     for row in name_repositories(sorted(found, key=lambda row: row.uid), plan.points.project_id):
@@ -133,8 +137,13 @@ def _load_known(plan: FullPlan, point: Point, rows: list[Fact], closed: Set[UUID
     return known
 
 
+def _is_current(row: Fact, at: datetime) -> bool:
+    is_over = row.expires_at is not None and row.expires_at <= at
+    return not row.deleted and row.status in CURRENT and not is_over
+
+
 def _cut_lineage(lineage: Lineage, point: Point) -> Lineage:
     """Return a lineage as it was at a commit of one of its branches."""
     branch, seq = point
     start = [one for one, _limit in lineage].index(branch)
-    return [(branch, seq), *lineage[start + 1 :]]
+    return [(branch, min(seq, lineage[start][1])), *lineage[start + 1 :]]

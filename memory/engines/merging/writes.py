@@ -90,7 +90,9 @@ def _move_verdicts(commit: CommitWriter, plan: FullPlan) -> None:
     known = load_nearest(FactAssessment, commit.lineage, [fact.uid for fact, _ in plan.moved_verdicts])
     contents = {uid: row.content_values() for uid, row in choose_moved(plan, known).items()}
     commit.add_rows([FactAssessment(uid=uid, **one) for uid, one in contents.items() if uid not in known])
-    commit.add_versions([(known[uid], one, False) for uid, one in contents.items() if uid in known])
+    for uid, one in contents.items():
+        if uid in known:  # the merge itself may have written it just now
+            commit.change_row(known[uid], **one)
 
 
 def choose_moved(plan: FullPlan, known: Mapping[UUID, Any]) -> dict[UUID, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import product
 
 from memory.models.hashes import content_hash, judged_hash, norm_hash
 from tests.memory.merging.field_model import Outcome, decide_for, find_outcome, find_rejected, is_same_content
@@ -22,6 +23,7 @@ from tests.memory.merging.transports import Choice, Item
 
 OWNED = ("link", "message")  # what may be rejected because its owner does not come along
 DECIDED = {"ours": "target", "theirs": "source"}
+EDGES = ("link", "relation")
 EDGE = ("from_id", "to_id", "to_type", "link_type")
 TRIPLE = ("source_key", "type_key", "target_key")
 CHANGED_BY = {
@@ -119,22 +121,59 @@ class Judgement:
         if is_new and (twins := self.find_twins(key)):
             clear = self.offered[key].fields.get("status") == "active" and all(map(self._is_settled, twins))
             allowed = [("identical", "")] + ([] if clear else allowed)
-        if key[0] in OWNED:
+        if key[0] in OWNED or self._waits(key):
             allowed.append(("rejected", ""))
         if self._is_last_copy(key):
+            allowed.append(("identical", ""))
+        if self._becomes_known(key):
             allowed.append(("identical", ""))
         if key not in self.offered and self._has_own_parts(key[1]):
             allowed.append(("conflict", "deleted"))
         return allowed
+
+    def _waits(self, key: Key) -> bool:
+        """Return whether a new edge of the source has the place of one about which there is a conflict."""
+        if key in self.before or key not in self.offered:
+            return False
+        conflicts = [one.key for one in self.plan.values() if one.name == "conflict" and one.kind == key[0]]
+        rows = [side[one].fields for one in conflicts for side in (self.before, self.offered) if one in side]
+        return any(says_same(key[0], row, self.offered[key].fields) for row in rows if key[0] in EDGES)
+
+    def _becomes_known(self, key: Key) -> bool:
+        """Return whether a link at facts that the target has as others joins one of these to itself, or is in
+        the place of another link then.
+        """
+        links = {one: row.fields for side in (self.offered, self.before) for one, row in side.items()}
+        places = {one: self._list_places(fields) for one, fields in links.items() if one[0] == "link"}
+        own = places.pop(key, set())
+        return any(place[0] == place[1] for place in own) or any(own & other for other in places.values())
+
+    def _list_places(self, link: Fields) -> set[tuple[str, ...]]:
+        ends = (self._list_others(str(link[name])) for name in ("from_id", "to_id"))
+        return {(*pair, link["to_type"], link["link_type"]) for pair in product(*ends)}
+
+    def _list_others(self, uid: str) -> set[str]:
+        """Return the facts of the target for which a fact may stand, and itself."""
+        found, waiting = set[str](), {uid}
+        while waiting:
+            key = ("fact", waiting.pop())
+            found.add(key[1])
+            version = self.target.versions.get(key)
+            twins = set(version.twins) if version else set()
+            twins |= set(self.find_twins(key)) if key in self.offered else set()
+            waiting |= {one for _, one in twins} - found
+        return found
 
     def _is_last_copy(self, key: Key) -> bool:
         """Return whether the source removed a memory for a copy of it that the target does not show."""
         if key in self.offered or key not in self.before:
             return False
         fields, kind = self.before[key].fields, key[0]
-        shown = [(one, row.fields) for one, row in self.offered.items() if one[0] == kind]
-        copies = [one for one, other in shown if says_same(kind, other, fields)]
-        return any(one not in self.before for one in copies)
+        theirs, ours = (
+            {one for one, row in side.items() if one[0] == kind and says_same(kind, row.fields, fields)}
+            for side in (self.offered, self.before)
+        )
+        return bool(theirs - ours)
 
     def _has_own_parts(self, uid: str) -> bool:
         """Return whether the target has added to a memory: a message, a link, a verdict, a confirmation."""
@@ -206,9 +245,14 @@ class Judgement:
         if self.strategy == "cherry_pick" and not self._is_picked(item):
             return False
         choice = self.get_choice(item)
-        if item.name == "conflict" and item.kind in OWNED and self._is_ownerless(item.key):
-            return choice != HELD and self._decide(item.key, choice) is None  # nothing has to be owned
+        if item.name in ("conflict", "applied") and self._is_left_out(item.key):
+            is_held = item.name == "conflict" and choice == HELD
+            return not is_held and self._decide(item.key, choice or "source") is None  # that needs no owner
         return item.name != "conflict" or choice != HELD
+
+    def _is_left_out(self, key: Key) -> bool:
+        """Return whether nothing came of a part, since the target does not show what it belongs to."""
+        return key[0] in OWNED and self._is_ownerless(key) and self.before.get(key) == self.after.get(key)
 
     def _is_picked(self, item: Item) -> bool:
         """Return whether an item was picked; of what belongs to others, whether it came along."""
@@ -229,8 +273,10 @@ class Judgement:
             return
         if not self.is_taken(item):
             assert after == before, f"{item} changed though it was not merged"
-            if item.name == "rejected" and not self._follows_owner(key):
-                assert self._is_ownerless(key), f"{key} rejected, its owners are there"
+            if item.name in ("rejected", "applied") and not (self._follows_owner(key) or self._waits(key)):
+                assert item.name == "applied" or self._is_ownerless(key), (
+                    f"{key} rejected, its owners are there"
+                )
                 assert not self._is_stood_for(key), f"{key} rejected, what stands for its owners is there"
             return
         ours, theirs = self.target.versions.get(key), self.source.versions[key]
@@ -456,8 +502,14 @@ class Judgement:
         else:
             allowed = {one, two} if ours and ours.taken else {max(one, two, key=STRENGTH.index)}
         found = fitting_status(self.after[key].fields if key in self.after else None, fact)
-        shown = {status or "unverified" for status in allowed}
+        shown = {status or "unverified" for status in allowed | self._list_moved(key[1], fact)}
         assert (found or "unverified") in shown, f"{key}: {found}, not {shown}"
+
+    def _list_moved(self, uid: str, fact: Fields) -> set[str]:
+        """Return the statuses of verdicts on facts that a fact of the target stands for."""
+        moved = [one for one in self.plan.values() if one.kind == "verdict" and one.name == "identical"]
+        stood_for = [one for one in moved if ("fact", uid) in self.find_stand_ins(("fact", one.uid))]
+        return {fitting_status(self.source.versions[one.key].fields, fact) for one in stood_for}
 
     def _check_confirmations(self) -> None:
         """Check that confirmations of both sides are there, as far as their fact is."""
