@@ -1,6 +1,7 @@
 """Values that stand behind the name of a secret: assignments, options, sentences, forms, the next line."""
 
 import re
+from collections.abc import Iterator
 
 from memory.redaction.names import SHORT_WORDS, find_names, is_sure_name
 from memory.redaction.spans import NAMED, Spans
@@ -20,10 +21,11 @@ from memory.redaction.values import (
 
 MAX_LINE = 200  # characters of a line before a name
 MAX_BARE = 400  # characters of a value without quotes that are judged
+MAX_TABLE = 2000  # characters of a table behind its head
 MAX_TRIES = 3  # words with digits behind a name of which one may be its value
 QUOTE, NO_QUOTE = r"\\{0,3}[\"'`]", r"(?:\\{0,3}[\"'`]\]?|[*_]{1,2})?"
 IN_QUOTES = r"\\{0,3}(?:\"(?P<d>[^\"\n]{4,})\"|'(?P<q>[^'\n]{4,})'|`(?P<b>[^`\s]{4,200})`)"
-QUOTES = "\"'`“”„‟«»‹›「」『』《》〈〉〝〞‘’‚‛"
+QUOTES = "\"'`“”„‟«»‹›「」『』《》〈〉【】〝〞‘’‚‛"
 UNQUOTED = rf"[^\s,;&|)}}\]<>({{\[{QUOTES}]"
 # What is longer is judged by its beginning, so that a text of names takes linear time.
 BARE = rf"(?P<s>{UNQUOTED}{{4,{MAX_BARE}}}+)"
@@ -31,7 +33,7 @@ REST = re.compile(f"{UNQUOTED}*")
 # password = x, "password": "x", **Password:** x, password: str = "x"
 ASSIGNED = re.compile(
     rf"{NO_QUOTE}(?P<sep>\s{{0,20}}(?:=>|:=|\?=|={{1,3}}|:(?:[ ]?[A-Za-z_.]{{1,30}}[ ]?=)?"
-    rf"|(?<=[a-z])\[\]=)[*_]{{0,2}}[ \t]{{0,20}})"
+    rf"|(?<=[a-z])\[\]=)[*_]{{0,2}}[ \t]{{0,20}}\*{{0,2}}+)"
     rf"(?:(?:\n[ \t]{{0,40}})?[bfruBFRU]{{0,2}}{IN_QUOTES}|{BARE})"
 )
 # {"name": "PASSWORD", "value": "x"}, <add key="password" value="x">
@@ -52,11 +54,11 @@ VERBS = (
     r"|ingesteld|zmienion[eoy]|ustawion[eoy]|изменён|изменен|сброшен|установлен|змінено|ändrat|endret|ændret)"
     r" (?:to|auf|in|zu|à|en|par|a|por|para|naar|op|na|на|till|til|ke|menjadi)"
 )
-# "for the server", "(root)"
+# "for the server", "(root)", "of the new site:"
 OF = (
     r"(?:[ ](?:for|of|on|to|from|in|at|für|von|vom|zum|pour|du|de|del|para|per|da|do|di|voor|van|för|til"
     r"|für|для|от|к|на)"
-    r"(?:[ ][^\s:=\"',;()]{1,24}){1,4}?|[ ]?\([^()\n]{1,40}\))?"
+    r"(?:[ ][^\s:=\"',;()]{1,24}){1,4}?|[ ]?\([^()\n]{1,40}\)|(?:[ ][^\W\d_]{1,20}){1,4}(?=[ ]?:))?"
 )
 WIDE_ADVERBS = "[已经經就现現在被刚剛都也先暂暫時时]"
 WIDE_CHANGES = "[改换換设設变變更置重]{1,3}[为為成了到]{1,3}"
@@ -69,14 +71,14 @@ BREAK = r"(?:\r?\n|\\r\\n|\\n)"
 # The end of a line, with the mark of a list, a quotation or a block of code.
 GAP = (
     rf"[ \t]{{0,5}}(?:{BREAK}[ \t>]{{0,40}}(?:(?:`{{3,9}}|~{{3,9}})\w{{0,15}}{BREAK}[ \t]{{0,40}})?){{1,3}}"
-    rf"(?:(?:[-*+]|\d{{1,2}}[.)])[ \t]{{1,5}}|[•・‣▪][ \t]{{0,5}})?[{QUOTES}]{{0,2}}"
+    rf"(?:(?:[-*+]|\d{{1,2}}[.)])[ \t]{{1,5}}|[•・‣▪][ \t]{{0,5}})?[{QUOTES}]{{0,2}}[ \xa0\u202f]?"
 )
-ALONE = rf"(?=[{QUOTES}.。]{{0,2}}[ \t]{{0,5}}(?:{BREAK}|\Z))"
+ALONE = rf"(?=[ \xa0\u202f]?[{QUOTES}.。]{{0,2}}[ \t]{{0,5}}(?:{BREAK}|\Z))"
 # The password for the server is x; 密码是x; | password | x |
 SPOKEN = re.compile(
     rf"{NO_QUOTE}{OF}"
     rf"(?:(?:[ ]{{1,3}}(?:{VERBS})){{1,3}}(?:[ ]{{1,3}}|:[ ]{{0,3}})|(?<=[^\x00-\x7f])[ ]{{1,3}}"
-    rf"|[ ]?(?:{WIDE_VERBS})[ :]?"
+    rf"|[ ]?(?:{WIDE_VERBS}|→|->)[ :]?"
     rf"|[*_]{{0,2}}[ ]?[:=][*_]{{0,2}}[ ]{{0,3}}|[ ]{{0,20}}[|\t][ \t]{{0,20}}|[ ]{{0,3}}(?=[{QUOTES}]))"
     rf"[{QUOTES}*(]{{0,2}}[ \xa0\u202f]?(?P<v>[{LETTERS}]{{4,200}})"
 )
@@ -92,6 +94,8 @@ WORD_SIGNS = "".join(map(chr, range(ord("!"), ord("~") + 1))).translate(
 )
 MIXED_WORD = re.compile(rf"[{LETTERS}]{{1,200}}(?![{LETTERS}])")
 KEY = re.compile("key|secret")  # names of what is drawn, not chosen
+# The rest of a table's head, and the line below it.
+TABLE_HEAD = re.compile(r"[*_`]{0,3}[ \t]{0,20}(?:\|[^\n]{0,300})?\n[ \t]{0,5}[|:-][-:| \t]{2,300}\n")
 OPTION = re.compile(rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;&-][^\s\"'`<>|;&]{{3,200}}))")
 SET_BEFORE = re.compile(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}\w{0,100}$")
 
@@ -120,9 +124,28 @@ def find_named(text: str, folded: str, letters: str, spans: Spans) -> None:
     for name in find_names(folded, letters):
         if name.start() < end or not FOLLOWING.match(text, name.end()):
             continue
-        if starts_name(text, name) and (place := find_value(text, name)):
+        if not starts_name(text, name):
+            continue
+        if place := find_value(text, name):
             spans.add(*place, NAMED)
             end = place[1]
+        elif (head := TABLE_HEAD.match(text, name.end())) and is_sure(text, name):
+            for place in find_in_column(text, name.start(), head.end()):
+                spans.add(*place, NAMED)
+
+
+def find_in_column(text: str, name_start: int, start: int) -> Iterator[Place]:
+    """Yield the places of secrets in the column of a Markdown table that has the name in its head."""
+    column = text[max(0, name_start - MAX_LINE) : name_start].rpartition("\n")[2].count("|")
+    for row in text[start : start + MAX_TABLE].split("\n"):
+        cells = row.split("|")
+        if len(cells) < max(2, column + 1):
+            return
+        value = cells[column].strip(" \t`*_")
+        if is_literal(value) and looks_secret(value):
+            place = start + len("|".join([*cells[:column], ""])) + cells[column].index(value)
+            yield place, place + len(value)
+        start += len(row) + 1
 
 
 def starts_name(text: str, name: re.Match[str]) -> bool:
@@ -198,14 +221,14 @@ def is_expression(text: str, name: re.Match[str], match: re.Match[str]) -> bool:
     """Return whether an unquoted value after a name is an expression or a word of prose."""
     value, spaced, after = (
         match["s"],
-        match["sep"].strip() != match["sep"],
+        any(map(str.isspace, match["sep"])),
         text[match.end() : match.end() + 1],
     )
     if CODE.fullmatch(value) or after in ("(", "[", "{"):
         return True
     if WIDE.search(value) and ":" in match["sep"]:  # a sentence, as such a language has no blanks
         return True
-    if not WORD.fullmatch(value) or is_unreadable(value):
+    if not WORD.fullmatch(value.rstrip("*")) or is_unreadable(value):
         return False
     argument = after in (",", ")") or text[max(0, name.start() - 1)] in "(,"
     return spaced or (argument and text[name.start()].islower())
@@ -222,20 +245,24 @@ def is_argument(match: re.Match[str], *, sure: bool) -> bool:
 def find_spoken(text: str, name: re.Match[str], *, sure: bool) -> Place | None:
     """Return the place of a value in a sentence, a table, or on the next line: it must look like a secret."""
     for pattern in (SPOKEN, NEXT_LINE):
-        if match := pattern.match(text, name.end()):
-            value = match["v"].rstrip(TRAILING)
-            clear = bool(CLEAR.search(text, name.end(), match.start("v")))
-            if is_literal(value) and is_spoken_secret(value, name["name"], sure=sure, clear=clear):
-                return match.start("v"), match.start("v") + len(value)
-    return find_mixed(text, name.end()) if sure else None
+        if (match := pattern.match(text, name.end())) and is_announced(match, name["name"], sure=sure):
+            return match.start("v"), match.start("v") + len(match["v"].rstrip(TRAILING))
+    return find_mixed(text, name.end()) if sure and text[name.end() : name.end() + 1] != "_" else None
 
 
-def is_spoken_secret(value: str, name: str, *, sure: bool, clear: bool) -> bool:
+def is_announced(match: re.Match[str], name: str, *, sure: bool) -> bool:
+    """Return whether what a sentence, a table or a line shows behind a name is a secret."""
+    value, text = match["v"].rstrip(TRAILING), match.string
+    if not is_literal(value) or text[match.end() : match.end() + 1] in tuple("(["):
+        return False
     if value.isdecimal():
         return is_number(value, name, sure=sure)
     if not sure:
         return looks_drawn(value, name)
-    return looks_secret(value) or (clear and not KEY.search(name) and bool(NUMBERED.fullmatch(value)))
+    if looks_secret(value, quoted=text[match.start("v") - 1] in QUOTES[3:]):
+        return True
+    is_clear = not KEY.search(name) and CLEAR.search(text, match.start(), match.start("v"))
+    return bool(is_clear and NUMBERED.fullmatch(value))
 
 
 def find_mixed(text: str, start: int) -> Place | None:

@@ -11,11 +11,12 @@ MIN_LETTERS, MIN_ODD_PAIRS = 16, 3  # of a secret of letters alone
 MIN_CHANGES = 3  # between small and capital letters, digits and signs
 MAX_DIGITS = 16  # of a secret that is a number
 MAX_WORDED = 0.7  # the share of words in a secret after a common word
+MAX_MIXED_WORDED = 0.6  # and in one that nothing announces
 
 # Values after such a name, in code and prose, that are not secrets.
 NO_VALUE = re.compile(
-    r"(?i)(?:.*(?:…|\.\.\.)|\d{4}_[a-z]\w*|\?.*|true|false|null|none|nil|undefined|string|str|int|bool"
-    r"|text|optional\b.*|required|changeme|change[-_ ]?me|tbd"
+    r"(?i)(?:.*(?:…|\.\.\.)|\d{4}_[a-z]\w*|\?.*|true|false|null|none|nil|undefined|(?:string|str|int|bool|text)\??"
+    r"|optional\b.*|required|changeme|change[-_ ]?me|tbd"
     r"|[-x*.•●…_#?+=~]{3,}|\$.*|%.*|\{.*|<.*|#\{.*|process\.env.*|os\.(?:environ|getenv).*|env[.(\[].*"
     r"|self\..*|this\..*"
     r"|settings\..*|config\..*|args?\..*|request\..*|get\w*\(.*|input\(.*|\[redacted.*|\(?(?:redacted"
@@ -109,9 +110,9 @@ def has_mixture(value: str) -> bool:
     return bool(" " not in value and LETTER.search(value) and (DIGIT.search(value) or SIGN.search(value)))
 
 
-def looks_secret(value: str) -> bool:
+def looks_secret(value: str, *, quoted: bool = False) -> bool:
     """Return whether a word of a sentence has letters and digits or signs, as no word of a language has."""
-    if len(value) < MIN_SPOKEN or NO_SECRET.fullmatch(value) or CODE.fullmatch(value):
+    if len(value) < MIN_SPOKEN or NO_SECRET.fullmatch(value) or (not quoted and CODE.fullmatch(value)):
         return False
     return has_mixture(value) or is_unreadable(value)
 
@@ -135,24 +136,26 @@ def looks_drawn(value: str, name: str = "") -> bool:
     return not CODE.fullmatch(value) and is_wordless(value)
 
 
-def is_wordless(value: str) -> bool:
+def is_wordless(value: str, limit: float = MAX_WORDED) -> bool:
     """Return whether little of a value could be words."""
-    return measure_words(value) < MAX_WORDED or len(ODD_PAIR.findall(value.lower())) >= MIN_ODD_PAIRS - 1
+    return measure_words(value) < limit or len(ODD_PAIR.findall(value.lower())) >= MIN_ODD_PAIRS - 1
 
 
 def looks_mixed(value: str) -> bool:
     """Return whether letters, digits and signs change so often that nothing has to announce a secret."""
     if len(value) < MIN_DRAWN or NO_DRAWN.fullmatch(value) or not looks_secret(value):
         return False
-    return count_changes(value) >= MIN_CHANGES and is_wordless(value)
+    return count_changes(value) >= MIN_CHANGES and is_wordless(value, MAX_MIXED_WORDED)
 
 
 def count_changes(value: str) -> int:
     """Count where small letters, capitals, digits and signs follow each other, other than Aa."""
-    return sum(pair != ("A", "a") for pair in pairwise(kind for kind, _ in groupby(map(sort_sign, value))))
+    kinds = filter(None, map(sort_sign, value))
+    return sum(pair != ("A", "a") for pair in pairwise(kind for kind, _ in groupby(kinds)))
 
 
 def sort_sign(sign: str) -> str:
+    """Return the kind of a sign, or "" for those that join words."""
     if sign.isalpha():
         return "A" if sign.isupper() else "a"
     return "0" if sign.isdigit() else "" if sign in "-_./:" else "!"

@@ -176,3 +176,12 @@ def test_a_token_of_letters_alone(alphabet):
         "AbstractTokenProviderFactory",
     ):
         assert redact_text(f"API token: {word}") == f"API token: {word}"
+
+
+def test_the_column_of_a_table():
+    head, secrets = "| Service | Password | Notes |\n|---|:--|---|\n", [draw_password() for _ in range(3)]
+    rows = [f"| host{n} | {{}} | since 2024-05-0{n}, A1b2C3d4 |" for n in range(3)]
+    text = head + "\n".join(rows) + "\n\nA1b2C3d4 stays.\n"
+    assert redact_text(text.format(*secrets)) == text.format(*[MARK] * 3)
+    plain = head + "| host1 | see vault | x |"
+    assert redact_text(plain) == plain
