@@ -100,6 +100,7 @@ OPTION = re.compile(rf"(?:[ \t]{{1,3}}|=)(?:{IN_QUOTES}|(?P<s>[^\s\"'`$<>\[{{(|;
 SET_BEFORE = re.compile(r"(?:^|\s)(?:ENV|ARG|setenv|setx|set -[gUx]{1,3})\s{1,5}\w{0,100}$")
 
 TRAILING = ".,;:!?)]}>»”’」』›«\"'`*|"
+BEHIND = TRAILING.replace("!", "")  # a password sooner ends with it than a sentence that shows one
 # A text without any of these, and without long words, has no value that could be a secret: most prose is done
 # with here. A digit counts in a word of four characters, a colon or a sign where a word goes on behind it.
 IN_WORD = r"[!-~\u00c0-\u024f\u0370-\u052f]"
@@ -246,7 +247,7 @@ def find_spoken(text: str, name: re.Match[str], *, sure: bool) -> Place | None:
     """Return the place of a value in a sentence, a table, or on the next line: it must look like a secret."""
     for pattern in (SPOKEN, NEXT_LINE):
         if (match := pattern.match(text, name.end())) and is_announced(match, name["name"], sure=sure):
-            return match.start("v"), match.start("v") + len(match["v"].rstrip(TRAILING))
+            return match.start("v"), match.start("v") + len(match["v"].rstrip(BEHIND))
     return find_mixed(text, name.end()) if sure and text[name.end() : name.end() + 1] != "_" else None
 
 
@@ -279,6 +280,6 @@ def find_mixed(text: str, start: int) -> Place | None:
             return None
         value = word[0].rstrip(TRAILING)
         if looks_mixed(value):
-            return word.start(), word.start() + len(value)
+            return word.start(), word.start() + len(word[0].rstrip(BEHIND))
         start = word.end()
     return None

@@ -185,3 +185,8 @@ def test_the_column_of_a_table():
     assert redact_text(text.format(*secrets)) == text.format(*[MARK] * 3)
     plain = head + "| host1 | see vault | x |"
     assert redact_text(plain) == plain
+
+
+def test_a_sign_at_its_end():
+    for sentence in ("Password:\n- {}", "das Passwort ist {}.", "密码改成了{}", "contraseña «{}»"):
+        assert redact_text(sentence.format("Sommer2024!")) == sentence.format(MARK)
