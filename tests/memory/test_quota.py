@@ -28,7 +28,7 @@ from memory.engines.support.usage import SCHEDULE, UsageEngine, count_stored
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import Invalid, QuotaExceeded
 from memory.models import Branch, Membership, Project, ProjectUsage, RecallLog
-from memory.models.usage import read_usage
+from memory.models.usage import forget_known, read_usage
 from memory.quota import Quota, format_size
 from tests.memory.api.client import api_for, refused, state
 from tests.memory.views.conftest import person
@@ -337,6 +337,22 @@ def test_pages_say_that_a_project_is_full(full: Project, client: Client) -> None
     assert read_usage(full.pk).quota == Quota(2, SERVER.bytes)
     client.post(url, form | {"quota": ""})
     assert read_usage(full.pk).quota == SERVER
+
+
+def test_a_page_reads_what_is_stored_once_in_every_second(full: Project, client: Client) -> None:
+    root = User.objects.create_superuser("root", password="p")
+    client.force_login(root)
+    Membership.objects.create(project=full, user=root, role="maintainer")
+
+    def count_reads(page: str) -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(f"/p/test/{page}").status_code == 200
+        return sum('FROM "memory_projectusage"' in one["sql"] for one in queries.captured_queries)
+
+    for page, reads in (("ageing", 1), ("facts", 0), ("search?q=deploys", 1)):
+        client.get(f"/p/test/{page}")
+        forget_known()
+        assert (page, [count_reads(page) for _ in range(2)]) == (page, [reads] * 2)
 
 
 def test_refusals_of_one_key_come_in_turns() -> None:

@@ -18,7 +18,7 @@ from day1site.cli.output import Output, note, short_time
 Report = dict[str, Any]
 SET_ASIDE = {  # files of a spool, and why the events in them are there
     "broken.jsonl": "could not be read as JSON and will not be sent",
-    "refused.jsonl": "were refused by the server for good",
+    "refused.jsonl": "were refused or left out by the server for good",
 }
 
 
