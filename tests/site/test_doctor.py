@@ -323,8 +323,8 @@ def test_events_that_were_set_aside_are_told(day1: Day1, url: str, tmp_path: Pat
     assert day1("doctor")[2].splitlines() == [
         f"claude-code: 1 event could not be read as JSON and will not be sent: look into {spool}/broken.jsonl"
         ", and delete it when it is of no more use.",
-        f"claude-code: 2 events were refused or left out by the server for good: look into {spool}/refused.jsonl"
-        ", and delete it when it is of no more use.",
+        "claude-code: 2 events were refused or left out by the server for good:"
+        f" look into {spool}/refused.jsonl, and delete it when it is of no more use.",
     ]
 
 
