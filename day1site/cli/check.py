@@ -14,6 +14,7 @@ from day1site.cli.parameters import option, switch
 
 ALONE = "Stop it first: a repair must be alone with the store."
 NOTES = {
+    "known_loss": "findings are of a loss that was accepted when the store was salvaged.",
     "versions_without_checksum": "versions are older than checksums: only the hash of their text is checked.",
     "no_mark": "store without a mark yet: an older copy in its place cannot be told. A server makes one.",
     "embedding_is_off": "embedder is off: whether each text has its vector was not checked.",

@@ -12,7 +12,7 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import start_django
 from day1site.cli.migrate_store import make_tables
 from day1site.cli.output import Output, note, progress
-from day1site.cli.parameters import argument
+from day1site.cli.parameters import argument, switch
 from day1site.settings.paths import STORE_FILE
 
 
@@ -21,10 +21,12 @@ from day1site.settings.paths import STORE_FILE
     "Write every row of a damaged store that can be read to a new store, and list what was lost.",
     "day1 salvage data/day1.sqlite3 salvaged.sqlite3",
     "day1 salvage data new-data",
+    "day1 salvage data new-data --accept-loss",
 )
 @argument("source", "SOURCE")
 @argument("target", "TARGET")
-def salvage(run: Invocation, source: str, target: str) -> int:
+@switch("--accept-loss", help="leave out what cannot be read; later checks note what is lost")
+def salvage(run: Invocation, source: str, target: str, accept_loss: bool) -> int:
     """End with status 1 when something was lost, or the check of the new store finds something."""
     if server_url():
         raise local_only("salvage")
@@ -33,7 +35,7 @@ def salvage(run: Invocation, source: str, target: str) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     os.umask(0o077)  # what is salvaged is nobody else's to read
     start_django(whole=True)
-    found = salvage_file(damaged, made)
+    found = salvage_file(damaged, made, accept_loss)
     answer = {"source": str(damaged), "target": str(made), **found.describe()}
     run.show(answer, lambda out: print_salvage(out, answer))
     return 0 if found.is_whole else 1
@@ -62,7 +64,7 @@ def find_target(text: str) -> Path:
     return path
 
 
-def salvage_file(damaged: Path, made: Path) -> Any:
+def salvage_file(damaged: Path, made: Path, accept: bool) -> Any:
     """Make the new store and fill it; nothing of it is left where that fails."""
     from django.db import connections
 
@@ -72,7 +74,7 @@ def salvage_file(damaged: Path, made: Path) -> Any:
         require_target(made)
         make_tables()
         with progress("Salvaging") as update:
-            return SalvageEngine().salvage_file(damaged, update)
+            return SalvageEngine().salvage_file(damaged, update, accept=accept)
     except BaseException:
         connections.close_all()
         for file in made.parent.glob(f"{made.name}*"):
@@ -103,10 +105,12 @@ def print_salvage(out: Output, answer: dict[str, Any]) -> None:
     lost = f"{answer['lost']} known to be lost" if answer["lost"] else "none known to be lost"
     out.line(f"{answer['rows']} rows written to {answer['target']}, {lost}. The check of the new store:")
     print_report(out, answer["check"])
+    if not (answer["accepted"] or answer["check"]["ok"]):
+        note("Where there is no backup, salvage again with --accept-loss: later checks then note it.")
 
 
 def is_whole(table: dict[str, Any]) -> bool:
-    return not (table["refused"] or table["mended"] or table["lost_ids"])
+    return not (table["refused"] or table["changed"] or table["lost"] or table["lost_ids"])
 
 
 def describe(table: dict[str, Any]) -> str:
@@ -114,7 +118,9 @@ def describe(table: dict[str, Any]) -> str:
     parts = [describe_ids(table["lost_ids"])] if table["lost_ids"] else []
     parts += [f"keys {', '.join(map(str, table['lost_keys'][:10]))}"] if table["lost_keys"] else []
     parts += [f"{table['refused']} contradict other rows"] if table["refused"] else []
-    parts += [f"{table['mended']} with a text of which bytes were replaced"] if table["mended"] else []
+    parts += [f"{table['mended']} put back from copies"] if table["mended"] else []
+    changed = ", ".join(map(str, table["changed"][:10]))
+    parts += [f"bytes that are no text were replaced in {changed}"] if changed else []
     parts += [f"without {', '.join(table['left_out'])}"] if table["left_out"] else []
     return "; ".join(parts)
 

@@ -65,6 +65,15 @@ def insert_stored(
         return max(int(cursor.rowcount), 0)
 
 
+def delete_stored(table: str, column: str, keys: Sequence[str], *, using: str = "default") -> None:
+    """Delete rows by a column's values as texts, also of those that no model can load."""
+    quote = connections[using].ops.quote_name
+    with connections[using].cursor() as cursor:
+        cursor.executemany(
+            f"DELETE FROM {quote(table)} WHERE CAST({quote(column)} AS CHAR) = %s", [[key] for key in keys]
+        )
+
+
 def insert_one(row: models.Model, *, using: str = "default") -> None:
     """Insert a row whose fields are all set except its key, which the database generates."""
     connection = connections[using]

@@ -297,6 +297,7 @@ ACTION_LABELS: dict[str, Any] = {
     "task.cancel": _("cancelled a task"),
     "snapshot.create": _("made a snapshot"),
     "snapshot.restore": _("restored a snapshot"),
+    "store.salvage": _("accepted the loss of a damaged store"),
     "snapshot.drop": _("dropped a snapshot"),
     "snapshot.window": _("changed how long snapshots are kept"),
     "workspace.create": _("made a workspace"),

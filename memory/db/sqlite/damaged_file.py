@@ -6,6 +6,7 @@ no way leads are looked for on all pages of the file.
 """
 
 import os
+import re
 import shutil
 import sqlite3
 from bisect import bisect_right
@@ -26,7 +27,8 @@ from memory.db.sqlite.store_mark import measure_log
 
 BATCH_SIZE = 500
 USUAL_PAGE_BYTES = 4096
-REPLACED = "\ufffd"  # in the place of bytes that are no UTF-8
+NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are no UTF-8, as Python keeps them in a text
+CUT = "\udcff"  # the end of a text that stands in the filling
 FILL, FILL_BYTES = b"\xff", 2**20
 
 Row = tuple[Any, ...]
@@ -34,15 +36,30 @@ Row = tuple[Any, ...]
 
 @dataclass
 class TableRead:
-    """What was read of a table: rows, those of which a text had other bytes than text, and lost row ids."""
+    """What was read of a table: rows, those with bytes that are no text (by column), and lost row ids."""
 
     name: str
     rows: int = 0
-    mended: int = 0
+    broken: list[tuple[Row, dict[str, bytes]]] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
     gaps: list[tuple[int | None, int | None]] = field(
         default_factory=list
     )  # of unknown rows, between two ids
+
+    def take(self, rows: Sequence[Row], columns: Sequence[str]) -> list[Row]:
+        """Count rows and note their broken texts; return them with a sign for each byte that is none."""
+        self.rows += len(rows)
+        return [self._replace_bytes(row, columns) if is_broken(row) else row for row in rows]
+
+    def _replace_bytes(self, row: Row, columns: Sequence[str]) -> Row:
+        texts = {name: value for name, value in zip(columns, row, strict=True) if is_broken([value])}
+        data = {name: value.encode("utf-8", "surrogateescape") for name, value in texts.items()}
+        whole = tuple(
+            data[name].decode("utf-8", "replace") if name in data else value
+            for name, value in zip(columns, row, strict=True)
+        )
+        self.broken.append((whole, data))
+        return whole
 
 
 @contextmanager
@@ -102,7 +119,7 @@ class DamagedFile:
 
     def __init__(self, database: sqlite3.Connection, pages: PageFile) -> None:
         self.database, self.pages = database, pages
-        database.text_factory = lambda data: data.decode("utf-8", "replace")
+        database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
 
     @cached_property
     def tables(self) -> dict[str, list[str]]:
@@ -136,9 +153,7 @@ class DamagedFile:
         reader = TableReader(self.database, read, columns)
         read_rows = self._leave_out_cut(reader.read_all(), read)
         for rows in chain(read_rows, self._find_lost(reader, columns)):
-            read.rows += len(rows)
-            read.mended += count_mended(rows)
-            yield rows
+            yield read.take(rows, columns)
 
     def _leave_out_cut(self, batches: Iterator[list[Row]], read: TableRead) -> Iterator[list[Row]]:
         """Yield rows without their ids; those whose rest stood on pages that are missing are lost."""
@@ -160,6 +175,11 @@ class DamagedFile:
                 found[raw.rowid] = tuple(row[column] for column in columns)
         read.lost = [rowid for rowid in read.lost if rowid not in found]
         yield from map(list, batched(list(found.values()), BATCH_SIZE))
+
+    def read_texts(self, full_text: str, rowid: int) -> list[str]:
+        """Return what a full-text table has of a row."""
+        sql = f'SELECT c0 FROM "{full_text}_content" WHERE id = ?'
+        return [text for (text,) in read_until_error(self.database, sql, [rowid])[0] if not is_broken([text])]
 
     def name_lost(self, read: TableRead, column: str, limit: int) -> list[Any]:
         """Return the values of a column of lost rows, from an index that begins with it."""
@@ -186,8 +206,7 @@ class RawDamagedFile(DamagedFile):
     def read_table(self, read: TableRead, columns: Sequence[str]) -> Iterator[list[Row]]:
         rows = self._read_tree(read, columns)
         while batch := list(islice(rows, BATCH_SIZE)):
-            read.rows, read.mended = read.rows + len(batch), read.mended + count_mended(batch)
-            yield batch
+            yield read.take(batch, columns)
 
     def _read_tree(self, read: TableRead, columns: Sequence[str]) -> Iterator[Row]:
         table, last = self.raw.tables[read.name], None
@@ -288,15 +307,15 @@ def leave_out_full_text(tables: dict[str, list[str]]) -> dict[str, list[str]]:
     }
 
 
-def count_mended(rows: Sequence[Row]) -> int:
-    """Count the rows with bytes that are no text."""
-    return sum(any(isinstance(value, str) and REPLACED in value for value in row) for row in rows)
+def is_broken(values: Iterable[Any]) -> bool:
+    """Return whether one of the values is a text with bytes that are none."""
+    return any(isinstance(value, str) and NO_TEXT.search(value) for value in values)
 
 
 def is_cut(values: Iterable[Any]) -> bool:
     """Return whether the end of a text or of bytes is the filling of a file whose own end is missing."""
     return any(
-        value.endswith(REPLACED if isinstance(value, str) else FILL * 4)
+        value.endswith(CUT if isinstance(value, str) else FILL * 4)
         for value in values
         if isinstance(value, str | bytes)
     )

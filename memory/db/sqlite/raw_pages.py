@@ -140,7 +140,7 @@ def read_value(payload: bytes, at: int, kind: int) -> tuple[Any, int]:
     if kind >= 12:
         size = (kind - 12) // 2
         data = payload[at : at + size]
-        return (data.decode("utf-8", "replace") if kind % 2 else data), at + size
+        return (data.decode("utf-8", "surrogateescape") if kind % 2 else data), at + size
     if kind == 7:
         return struct.unpack(">d", payload[at : at + 8])[0], at + 8
     constants: dict[int, Any] = {0: None, 8: 0, 9: 1}

@@ -53,6 +53,7 @@ FREEING = (
     "task.cancel",
     "template.deprecate",
     "snapshot.drop",
+    "store.salvage",
     "view.delete",
     "workspace.drop",
 )

@@ -4,35 +4,54 @@ Rows are copied as they are stored, without models: one that no model can load i
 new store tells of it. What is derived is made anew.
 """
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, models, transaction
 
+from memory.actors import local_actor
 from memory.db.backend import open_damaged_file
-from memory.db.bulk_sql import insert_stored
-from memory.engines.store.check.engine import CheckEngine, CheckReport
+from memory.db.bulk_sql import delete_stored, insert_stored
+from memory.db.damage import permit_writes
+from memory.db.indexes import FullTextIndex, full_text_index
+from memory.engines.audit.trail import record_entry
+from memory.engines.store.check.engine import ACCEPTED, CheckEngine, CheckReport
 from memory.engines.store.check.high_water import keep_mark
-from memory.engines.store.check.rows import list_tables
+from memory.engines.store.check.mending import mend_version, walk_changed
+from memory.engines.store.check.problems import Findings, Problem
+from memory.engines.store.check.rows import list_tables, walk_keys
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress
+from memory.engines.support.readable_rows import read_rows
 from memory.exceptions import Conflict
 from memory.models import Project
 
 # Of the new store: what its own migrations made, and logins, which may have been ended meanwhile.
 OWN = frozenset({"django_migrations", "django_session"})
 MAX_KEYS = 100  # of lost rows in a report
+MAX_DIGESTS = 1000  # in an entry of the trail
+MAX_NAME_LENGTH = 200  # of a file, in the trail
+LOSSES = frozenset({"foreign_keys", "content", "versions", "commits", "audit"})  # checks that tell them
 
 
 @dataclass
 class SalvagedTable:
-    """What came of a table. ``refused`` rows contradict others, such as a second row of one key."""
+    """What came of a table. ``refused`` rows contradict others, such as a second row of one key.
+
+    ``mended`` rows were put back from copies; ``changed`` are the keys of those with bytes that are no text
+    and no copy.
+    """
 
     name: str
     rows: int = 0
     refused: int = 0
     mended: int = 0
+    changed: list[Any] = field(default_factory=list)
+    broken: dict[Any, dict[str, bytes]] = field(default_factory=dict)  # not yet known to be either
     lost: int = 0
     lost_ids: list[tuple[int | None, int | None]] = field(default_factory=list)
     lost_keys: list[Any] = field(default_factory=list)
@@ -40,7 +59,10 @@ class SalvagedTable:
 
     @property
     def is_whole(self) -> bool:
-        return not (self.refused or self.mended or self.lost or self.lost_ids)
+        return not (self.refused or self.changed or self.lost or self.lost_ids)
+
+    def describe(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "broken"}
 
 
 @dataclass
@@ -51,18 +73,22 @@ class Salvage:
     missing: list[str]  # tables that the file does not have
     left_out: list[str]  # tables that this Day1 does not have
     check: CheckReport
+    is_accepted: bool = False  # what was lost, by a person
 
     @property
     def is_whole(self) -> bool:
+        if self.is_accepted:
+            return self.check.is_clean
         return self.check.is_clean and not self.missing and all(table.is_whole for table in self.tables)
 
     def describe(self) -> dict[str, Any]:
         return {
             "rows": sum(table.rows for table in self.tables),
             "lost": sum(table.lost for table in self.tables),
-            "tables": [vars(table) for table in self.tables],
+            "tables": [table.describe() for table in self.tables],
             "missing": self.missing,
             "left_out": self.left_out,
+            "accepted": self.is_accepted,
             "check": self.check.describe(),
         }
 
@@ -70,9 +96,11 @@ class Salvage:
 class SalvageEngine:
     """The salvage of a file into the store of this process, which is new."""
 
-    def salvage_file(self, source: Path, tell: Progress) -> Salvage:
+    def salvage_file(self, source: Path, tell: Progress, *, accept: bool = False) -> Salvage:
         """Copy what can be read, make the index anew and check the result.
 
+        Where a person accepts the loss, rows that no model can load are left out, and the audit trail has
+        what is lost, so that later checks only note it.
         Raises Conflict for a store that is not new, and for a file of which nothing can be read.
         """
         if Project.objects.exists():
@@ -87,11 +115,20 @@ class SalvageEngine:
             for done, name in enumerate(known):
                 tell(done, len(known))
                 tables.append(copy_table(damaged, kinds[name]))
+            with permit_writes():  # rows are kept that mark the new store as damaged
+                put_back(damaged, tables, tell)
             missing = sorted(kinds.keys() - damaged.tables.keys() - OWN)
             left_out = sorted(damaged.tables.keys() - kinds.keys() - OWN)
-        MaintenanceEngine().rebuild_index(tell)
+        with permit_writes():
+            if accept:
+                leave_out_unreadable({table.name: table for table in tables})
+            MaintenanceEngine().rebuild_index(tell)
         keep_mark(anew=True)
-        return Salvage(tables, missing, left_out, CheckEngine().check_store())
+        report = CheckEngine().check_store()
+        if accept and (lost := [one for one in report.problems if one.check in LOSSES]):
+            accept_loss(source.name, lost)
+            report = CheckEngine().check_store()
+        return Salvage(tables, missing, left_out, report, accept)
 
 
 def empty_tables(kinds: Any) -> None:
@@ -115,12 +152,70 @@ def copy_table(damaged: Any, kind: type[models.Model]) -> SalvagedTable:
         for rows in damaged.read_table(read, columns):
             with transaction.atomic(savepoint=False):
                 table.rows += insert_stored(name, written, [(*row, *defaults) for row in rows])
+    key = columns.index(str(kind._meta.pk.column))
+    table.broken = {row[key]: data for row, data in read.broken}
     describe_lost(table, read, damaged, kind)
     return table
 
 
+def put_back(damaged: Any, tables: list[SalvagedTable], tell: Progress) -> None:
+    """Put changed versions back from copies in the damaged file, where their checksums prove them right."""
+    broken = {(table.name, key): data for table in tables for key, data in table.broken.items()}
+    by_name = {table.name: table for table in tables}
+    for row, unread in walk_changed(tell):
+        name, index = row._meta.db_table, full_text_index(type(row))
+        texts = read_texts(damaged, index, row.pk) if index else []
+        with transaction.atomic(savepoint=False):
+            if mend_version(row, broken.get((name, row.pk), {}) | unread, texts):
+                by_name[name].mended += 1
+                by_name[name].broken.pop(row.pk, None)
+    for table in tables:
+        table.changed = list(table.broken)[:MAX_KEYS]
+
+
+def read_texts(damaged: Any, index: FullTextIndex, rid: int) -> Iterator[str]:
+    for table in (index.name, index.closed):
+        yield from damaged.read_texts(table, rid)
+
+
+def leave_out_unreadable(tables: dict[str, SalvagedTable]) -> None:
+    """Take out what no model can load: it would stop all writes."""
+    for kind in list_tables():
+        if not (keys := find_unreadable(kind)):
+            continue
+        name = kind._meta.db_table
+        with connection.constraint_checks_disabled(), transaction.atomic(savepoint=False):
+            delete_stored(name, str(kind._meta.pk.column), keys)
+        table = tables[name]
+        table.rows, table.lost = table.rows - len(keys), table.lost + len(keys)
+        table.lost_keys += keys[:MAX_KEYS]
+
+
+def find_unreadable(kind: type[models.Model]) -> list[str]:
+    """Return the keys of the rows that no model can load, as they are stored."""
+    rows, findings, found = kind._base_manager.order_by(), Findings(""), list[Any]()
+    for keys in walk_keys(rows, findings):
+        found += read_rows(rows, keys)[1]
+    of_no_key = [place for problem in findings.problems.values() for place in problem.examples]
+    stored = [place.removeprefix(f"{kind._meta.db_table} ") for place in of_no_key]
+    return [key.hex if isinstance(key, UUID) else str(key) for key in found] + stored
+
+
+def accept_loss(source: str, lost: list[Problem]) -> None:
+    """Write to each project's trail what is lost: how much of what, and digests that tell later checks."""
+    counts: Counter[str] = Counter()
+    for problem in lost:
+        counts[problem.kind.name] += problem.count
+    digests = [digest for problem in lost for digest in problem.digests]
+    for project in Project.objects.all():
+        with transaction.atomic():
+            for start in range(0, len(digests), MAX_DIGESTS):
+                detail = {"lost": counts, "accepted": digests[start : start + MAX_DIGESTS]}
+                record_entry(local_actor(project.pk), ACCEPTED, source[:MAX_NAME_LENGTH], detail)
+
+
 def describe_lost(table: SalvagedTable, read: Any, damaged: Any, kind: type[models.Model]) -> None:
-    table.refused, table.mended = read.rows - table.rows, read.mended
+    table.refused = read.rows - table.rows
     table.lost, table.lost_ids = len(read.lost), [*damaged.find_ranges(read.lost), *read.gaps]
     column = "uid" if any(one.name == "uid" for one in kind._meta.fields) else str(kind._meta.pk.column)
     table.lost_keys = damaged.name_lost(read, column, MAX_KEYS)

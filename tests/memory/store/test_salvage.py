@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from memory.db.damage import find_damage
+from memory.engines.audit.trail import seal_entries
 from memory.engines.facts.engine import FactEngine
 from memory.engines.store.check.engine import CheckEngine
 from memory.engines.store.salvage import Salvage, SalvageEngine
 from memory.exceptions import Conflict
+from memory.models import AuditEntry, Fact, Project
 from tests.command_line import Day1
 from tests.databases import only_on_sqlite
 from tests.memory.store import damaging
@@ -106,12 +108,47 @@ def test_a_list_of_tables_that_cannot_be_read(salvage: Salvaging, whole: Path) -
     assert (found.is_whole, tables(found), problems) == (True, {}, set())
 
 
-def test_rows_that_contradict_or_cannot_be_read_as_text(salvage: Salvaging) -> None:
-    change = "UPDATE memory_fact SET essence = CAST(x'ff41' AS TEXT) WHERE rid = "
-    found, problems = salvage(run_sql(f"{change}(SELECT min(rid) FROM memory_fact)"))
+NO_TEXT = "UPDATE memory_fact SET {0} = CAST({1} AS TEXT) WHERE fact_text LIKE 'Fact {2} %'"
+
+
+def test_bytes_that_are_no_text_are_put_back_where_proven(salvage: Salvaging, whole: Path) -> None:
+    first = "(SELECT min(rid) FROM memory_fact)"
+    found, _ = salvage(
+        run_sql(
+            f"UPDATE memory_fact SET essence = CAST(x'ff41' AS TEXT) WHERE rid = {first}",  # as before it
+            NO_TEXT.format("fact_text", "x'ff' || substr(fact_text, 2)", 7),  # which the checksum proves
+            NO_TEXT.format("fact_text", "'x'", 8),  # as the index has it
+            NO_TEXT.format("essence = 'x', fact_text", "x'ff41ff'", 9),
+        )
+    )
     (fact,) = (table for table in found.tables if not table.is_whole)
-    assert (fact.name, fact.rows, fact.lost, fact.mended) == ("memory_fact", FACTS, 0, 1)
-    assert problems == {"changed_content"}
+    assert (fact.name, fact.rows, fact.lost, fact.mended) == ("memory_fact", FACTS, 0, 3)
+    with closing(sqlite3.connect(whole)) as before:
+        (key,) = before.execute("SELECT rid FROM memory_fact WHERE fact_text LIKE 'Fact 9 %'").fetchone()
+    assert (fact.changed, found.check.count_problems()) == ([key], {"changed_content": 1})
+
+
+def test_a_loss_that_is_accepted_is_noted(whole: Path, tmp_path: Path) -> None:
+    """What is damaged afterwards is found all the same."""
+    source = damaging.use_copy(whole, tmp_path / "damaged.sqlite3")
+    overwrite_page("memory_fact")(source)
+    run_sql(
+        "DELETE FROM memory_auditentry WHERE place = 3",
+        "UPDATE memory_fact SET tags = '{', essence = 'x' WHERE rid = (SELECT max(rid) FROM memory_fact)",
+    )(source)
+    with damaging.new_store(tmp_path / "target.sqlite3"):
+        found = SalvageEngine().salvage_file(source, lambda done, total: None, accept=True)
+        assert (found.is_whole, found.check.count_problems()) == (True, {})
+        assert found.check.notes["known_loss"] > 2
+        entry = AuditEntry.objects.get(action="store.salvage")
+        assert (entry.target, entry.detail["lost"]["audit_changed"]) == ("damaged.sqlite3", 1)
+        FactEngine().write_fact(fact_text="Written after the salvage.", actor=damaging.find_actor())
+        seal_entries(Project.objects.get())
+        assert CheckEngine().check_store().count_problems() == {}
+        AuditEntry.objects.filter(place=4).update(target="x")  # beside the gap
+        Fact.objects.all_versions().filter(fact_text__startswith="Written after").update(priority="P0")
+        seen = CheckEngine().check_store(("content", "audit")).count_problems()
+        assert seen == {"changed_content": 1, "audit_changed": 1}
 
 
 def test_what_only_the_log_has_is_read_too(whole: Path, tmp_path: Path) -> None:
@@ -172,6 +209,6 @@ def test_on_the_command_line(whole: Path, tmp_path: Path) -> None:
 
 
 def test_a_row_that_no_model_can_load_is_kept_without_words(salvage: Salvaging) -> None:
-    change = "UPDATE memory_fact SET tags = '{' WHERE rid = (SELECT min(rid) FROM memory_fact)"
+    change = "UPDATE memory_fact SET tags = '{', essence = 'x' WHERE rid = (SELECT min(rid) FROM memory_fact)"
     found, problems = salvage(run_sql(change))
     assert (tables(found), problems) == ({}, {"unreadable_rows"})

@@ -22,7 +22,7 @@ Point = tuple[int, int]  # a branch and a seq
 MISSING_COMMIT = ProblemKind("missing_commit", "commits that are gone from their branch", advice=RESTORE)
 CHANGED_AUDIT = ProblemKind(
     "audit_changed",
-    "places of the sealed audit trail from which on it is not what was sealed",
+    "places of the sealed audit trail at which it is not what was sealed",
     advice="Compare the trail with a backup: somebody or something changed it after it was sealed.",
 )
 MISSING_AUDIT = ProblemKind(
@@ -60,7 +60,8 @@ def check_span(store: CheckedStore, pk: int, name: str, span: tuple[int, int], f
     commits = store.rows(Commit).filter(branch=pk, seq__range=span)
     known = {commit.seq: commit for commit in commits.values_list("seq", *COUNTS, named=True)}
     missing = [seq for seq in range(span[0], span[1] + 1) if seq not in known]
-    findings.add(MISSING_COMMIT, *(f"{name}@{seq}" for seq in missing)) if missing else None
+    for seq in missing:
+        findings.add(MISSING_COMMIT, f"{name}@{seq}")
     written = count_versions(store, pk, span)
     for seq, commit in known.items():
         changes = commit.added + commit.changed + commit.removed
@@ -93,15 +94,15 @@ def check_audit(store: CheckedStore, findings: Findings) -> None:
 
 
 def check_chain(store: CheckedStore, project: Project, findings: Findings) -> None:
-    """Find the first entry of a project's chain that does not fit the one before."""
+    """Find the entries of a project's chain that do not fit the one before."""
     before, expected = "", 1
     sealed = store.rows(AuditEntry).filter(project=project).exclude(place=None)
     for batch in walk_places(sealed):
         for entry in batch:
             if entry.place != expected or entry.hash != chain_hash(before, expected, entry):
-                findings.add(CHANGED_AUDIT, f"{project.slug}, place {expected}")
-                return
-            before, expected = entry.hash, expected + 1
+                proof = chain_hash("", entry.place, entry)
+                findings.add(CHANGED_AUDIT, f"{project.slug}, place {expected}", proof=proof)
+            before, expected = entry.hash, entry.place + 1
 
 
 def walk_places(sealed: Any) -> Iterator[list[AuditEntry]]:
@@ -124,7 +125,8 @@ def check_trail(store: CheckedStore, project: Project, findings: Findings) -> No
     for pk, name, head in branches:
         known = store.rows(Commit).filter(branch=pk, seq__lte=head).values_list("seq", flat=True)
         unknown = sorted(seq for seq in known if not seen[pk][seq])
-        findings.add(MISSING_AUDIT, *(f"{name}@{seq}" for seq in unknown)) if unknown else None
+        for seq in unknown:
+            findings.add(MISSING_AUDIT, f"{name}@{seq}")
 
 
 def compare_entries(

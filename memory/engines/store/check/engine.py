@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,9 @@ from memory.engines.store.check.problems import (
 )
 from memory.engines.store.check.results import keep_result
 from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error
-from memory.engines.support.readable_rows import UNREADABLE
+from memory.engines.support.readable_rows import UNREADABLE, try_read
 from memory.exceptions import Invalid
+from memory.models import AuditEntry
 
 # As they run: what others rest on comes first.
 ORDER = (
@@ -49,6 +51,7 @@ UNREADABLE_STORE = ProblemKind(
     advice="Mend what the other checks found, and check again.",
 )
 WITHOUT_FILE = "this database checks its files itself"
+ACCEPTED = "store.salvage"  # the action of an entry that has what a person knows to be lost
 LOST = "the file cannot be read"
 # With these nothing is written before the store is repaired: see decision 0068.
 DAMAGE = frozenset({*files.KINDS, UNREADABLE_ROWS.name})
@@ -105,29 +108,35 @@ class CheckEngine:
             )
         report = CheckReport(timezone.now())
         with open_store() as (alias, path):
+            accepted = read_accepted(alias)
             for name in sorted_names():
                 if not names or name in names:
-                    self._run_check(CHECKS[name], alias, path, report, tell)
+                    findings = Findings(name, accepted)
+                    store = CheckedStore(alias, path, partial(tell, CHECKS[name].title))
+                    self._run_check(CHECKS[name], findings, store, report)
         if not names:
             conclude(report)
         return report
 
-    def _run_check(
-        self, check: Check, alias: str, path: Path | None, report: CheckReport, tell: Tell
-    ) -> None:
+    def _run_check(self, check: Check, findings: Findings, store: CheckedStore, report: CheckReport) -> None:
         lost = any(problem.kind.name in LOST_FILE for problem in report.problems)
-        if lost or (check.needs_file and path is None):
+        if lost or (check.needs_file and store.path is None):
             report.skipped[check.name] = LOST if lost else WITHOUT_FILE
             return
-        findings = Findings(check.name)
-        store = CheckedStore(alias, path, lambda done, total: tell(check.title, done, total))
         try:
             check.find(store, findings)
         except UNREADABLE as error:
             findings.add(UNREADABLE_STORE, f"{check.name}: {describe_error(error)}")
         report.checks.append(check.name)
         report.problems += findings.problems.values()
-        report.notes |= findings.notes
+        report.notes = dict(Counter(report.notes) + Counter(findings.notes))
+
+
+def read_accepted(alias: str) -> set[str]:
+    """Return the digests of the losses that a person has accepted, as the audit trail has them."""
+    entries = AuditEntry.objects.using(alias).filter(action=ACCEPTED)
+    details = [entry.detail for entry in try_read(entries.only("detail")) or []]
+    return {digest for detail in details for digest in detail.get("accepted", [])}
 
 
 def sorted_names() -> list[str]:

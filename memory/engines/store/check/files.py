@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef
 
 from memory.db.backend import get_file_check
-from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
+from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
 from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error, list_tables
 from memory.engines.store.check.versions import RESTORE
 from memory.engines.support.readable_rows import UNREADABLE
@@ -82,8 +82,6 @@ def find_broken(store: CheckedStore, kind: Any, field: Any) -> Any:
 
 def check_reference(store: CheckedStore, kind: Any, field: Any, findings: Findings) -> None:
     broken = find_broken(store, kind, field)
-    if count := broken.count():
-        found = broken.values_list("pk", field.attname)[:MAX_EXAMPLES]
-        target = field.related_model._meta.db_table
-        examples = [f"{kind._meta.db_table} {pk}: {target} {value}" for pk, value in found]
-        findings.add(BROKEN_KEY, *examples, count=count)
+    target = field.related_model._meta.db_table
+    for pk, value in broken.values_list("pk", field.attname):
+        findings.add(BROKEN_KEY, f"{kind._meta.db_table} {pk}: {target} {value}")

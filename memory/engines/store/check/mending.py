@@ -66,6 +66,8 @@ def list_candidates(row: Any, damaged: Mapping[str, bytes], texts: Iterable[str]
             yield {name: getattr(other, name) for name in damaged}
         else:
             yield from ({name: getattr(other, name)} for name in names)
+    if damaged:
+        yield {name: row._meta.get_field(name).get_default() for name in damaged}
     if len(damaged) == 1:
         ((name, data),) = damaged.items()
         yield from ({name: value} for value in guess_values(row._meta.get_field(name), data))

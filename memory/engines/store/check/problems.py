@@ -1,14 +1,16 @@
 """What a check finds: kinds of problems by stable names, with counts and examples; and the list of checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from memory.db.backend import get_backend
 
 MAX_EXAMPLES = 10
+KNOWN_LOSS = "known_loss"  # a note: what was lost before, and accepted by a person
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Problem:
     check: str
     count: int = 0
     examples: list[str] = field(default_factory=list)
+    digests: list[str] = field(default_factory=list)  # of all of them, by which a person can accept them
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -45,20 +48,32 @@ class Problem:
 class Findings:
     """The problems of one check, by name."""
 
-    def __init__(self, check: str) -> None:
-        self.check = check
+    def __init__(self, check: str, accepted: Set[str] = frozenset()) -> None:
+        self.check, self.accepted = check, accepted
         self.problems: dict[str, Problem] = {}
         self.notes: dict[str, int] = {}  # counts of what was not checked, which are no problems
 
-    def add(self, kind: ProblemKind, *examples: str, count: int | None = None) -> None:
-        """Add what was found; each example counts as one unless a count is named."""
+    def add(self, kind: ProblemKind, *examples: str, count: int | None = None, proof: str = "") -> None:
+        """Add what was found; each example counts as one unless a count is named.
+
+        What a person has accepted is noted alone; ``proof`` is what it says now, which must stay so.
+        """
+        digests = [digest_finding(kind, example, proof) for example in examples]
+        if digests and self.accepted.issuperset(digests):
+            self.add_note(KNOWN_LOSS, len(examples) if count is None else count)
+            return
         problem = self.problems.setdefault(kind.name, Problem(kind, self.check))
         problem.count += len(examples) if count is None else count
         problem.examples += examples[: MAX_EXAMPLES - len(problem.examples)]
+        problem.digests += digests
 
     def add_note(self, name: str, count: int) -> None:
         if count:
             self.notes[name] = self.notes.get(name, 0) + count
+
+
+def digest_finding(kind: ProblemKind, example: str, proof: str) -> str:
+    return blake2b(f"{kind.name}|{example}|{proof}".encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db import connections
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 
-from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
+from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
 from memory.engines.store.check.rows import (
+    BATCH_SIZE,
     UNREADABLE_ROWS,
     describe_error,
     list_tables,
-    read_batch,
     walk_rows,
 )
-from memory.engines.support.readable_rows import UNREADABLE
+from memory.engines.support.readable_rows import UNREADABLE, read_rows
 from memory.engines.versions.kinds import versioned_models
 from memory.models import OPEN, AuditEntry, BranchedModel, QueueMessage, Vector
 from memory.models.base import ERASED_MARK
@@ -76,7 +76,7 @@ def check_row(row: BranchedModel, findings: Findings) -> None:
     if row.checksum is None:
         findings.add_note(UNCHECKED, 1)
     if has_changed(row):
-        findings.add(CHANGED_CONTENT, name_version(row))
+        findings.add(CHANGED_CONTENT, name_version(row), proof=str(compute_checksum(row)))
     if (row.slot is not None) != (row.seq_to == OPEN and not row.deleted):
         findings.add(WRONG_SLOT, name_version(row))
 
@@ -107,10 +107,10 @@ def check_versions(store: CheckedStore, findings: Findings) -> None:
 
 def check_chain(store: CheckedStore, model: type[BranchedModel], findings: Findings) -> None:
     rows = store.rows(model)
-    add_all(findings, BEYOND_HEAD, rows.filter(seq_from__gt=F("branch__head")))
-    add_all(findings, MISSING_VERSION, find_unclosed(rows))
-    for orphans in find_orphans(rows):
-        add_all(findings, MISSING_VERSION, orphans)
+    add_all(findings, BEYOND_HEAD, rows, list_keys(rows.filter(seq_from__gt=F("branch__head"))))
+    add_all(findings, MISSING_VERSION, rows, list_keys(find_unclosed(rows)))
+    for keys in find_orphans(rows):
+        add_all(findings, MISSING_VERSION, rows, keys)
     open_rows = rows.filter(seq_to=OPEN).values("branch_id", "uid")
     doubles = open_rows.annotate(number=Count("rid")).filter(number__gt=1)
     for double in doubles:
@@ -123,15 +123,24 @@ def find_unclosed(rows: QuerySet) -> QuerySet:
     return rows.filter(~Exists(following), seq_to__lt=OPEN)
 
 
-def find_orphans(rows: QuerySet) -> Iterator[QuerySet]:
-    """Yield versions whose origin or predecessor is not there: the row whose rid is the vid."""
+def find_orphans(rows: QuerySet) -> Iterator[list[int]]:
+    """Yield the first version of those that name an origin or predecessor which is gone: the row of the vid.
+
+    Later ones are copies of it, or go on from it.
+    """
     for name in ("vid", "prev_vid", "merged_vid"):
-        yield rows.filter(~Q(**{name: F("rid")}), ~Exists(rows.filter(rid=OuterRef(name)))).exclude(
-            **{name: None}
-        )
+        orphans = rows.filter(~Q(**{name: F("rid")}), ~Exists(rows.filter(rid=OuterRef(name))))
+        named = orphans.exclude(**{name: None}).values(name).annotate(first=Min("rid"))
+        yield sorted(named.values_list("first", flat=True))
 
 
-def add_all(findings: Findings, kind: ProblemKind, rows: QuerySet) -> None:
-    if count := rows.count():
-        keys = list(rows.order_by("rid").values_list("rid", flat=True)[:MAX_EXAMPLES])
-        findings.add(kind, *map(name_version, read_batch(rows, keys, Findings(""))), count=count)
+def list_keys(rows: QuerySet) -> list[int]:
+    return list(rows.order_by("rid").values_list("rid", flat=True))
+
+
+def add_all(findings: Findings, kind: ProblemKind, rows: QuerySet, keys: list[int]) -> None:
+    """Add versions by their names, or by their keys where they cannot be read."""
+    for start in range(0, len(keys), BATCH_SIZE):
+        read, unread = read_rows(rows.order_by("rid"), keys[start : start + BATCH_SIZE])
+        for name in (*map(name_version, read), *(f"{rows.model.KIND.name} row {key}" for key in unread)):
+            findings.add(kind, name)
