@@ -20,6 +20,10 @@ class CopyFailed(Exception):
     """A failure to make or use a copy; the text is a message for people. Nothing is left behind."""
 
 
+class CopyDamaged(CopyFailed):
+    """A copy in which the database finds damage, as the store may have it; the text is what it finds."""
+
+
 @dataclass(frozen=True)
 class CopyInfo:
     """A finished copy: name, bytes and SHA-256 (0 and "" where the database keeps it)."""

@@ -14,7 +14,15 @@ from django.db import models
 
 from memory.db import atomic_files
 from memory.db.sqlite.online_backup import OnlineCopy
-from memory.db.store_copies import Changes, CopyFailed, CopyInfo, build_name, build_prefix, check_name
+from memory.db.store_copies import (
+    Changes,
+    CopyDamaged,
+    CopyFailed,
+    CopyInfo,
+    build_name,
+    build_prefix,
+    check_name,
+)
 from memory.db.temporary_database import temporary_alias
 
 FILE = "day1.sqlite3"  # in a workspace's folder, which is a data directory by itself
@@ -166,7 +174,7 @@ class Copies:
             self._need_room()
             draft = atomic_files.create_draft(path)
             if trouble := self.online.copy_to(draft, lambda done, total: None):
-                raise CopyFailed(f"The copy is damaged, so nothing was kept: {trouble}.")
+                raise CopyDamaged(trouble)
             taken = CopyInfo(path.name, draft.stat().st_size, atomic_files.file_sha256(draft))
             atomic_files.publish_file(draft, path)
         except (OSError, sqlite3.Error) as error:

@@ -30,7 +30,7 @@ NOT_COPIED = (
     " damaged and what to do."
 )
 DAMAGED_COPY = (
-    "The copy is damaged, so nothing was kept, and no older backup was removed: {answer}. The store may be"
+    "The copy is damaged, so nothing was kept, and no older copy was removed: {answer}. The store may be"
     " damaged too: `day1 check` tells."
 )
 

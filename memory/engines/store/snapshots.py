@@ -14,10 +14,11 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.backend import StoreCopies, get_backend, get_features, get_store_copies
 from memory.db.retry import retry_methods
-from memory.db.store_copies import CopyFailed, CopyInfo
+from memory.db.store_copies import CopyDamaged, CopyFailed, CopyInfo
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.restore import BranchPlan, go_back, restore_plan
 from memory.engines.fields.orders import SNAPSHOTS
+from memory.engines.store.maintenance import DAMAGED_COPY
 from memory.engines.store.recovery import count_lost, lost_rows, restore_lost_rows
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -284,9 +285,14 @@ def list_points(copy: str, project_id: UUID) -> dict[str, tuple[int, bool]]:
 
 
 def with_copies(work: Callable[[StoreCopies], Result]) -> Result:
-    """Call ``work`` with the backend's copies and return its result. Raises Conflict where it fails."""
+    """Call ``work`` with the backend's copies and return its result.
+
+    Raises Conflict where it fails, StoreDamaged where that is since the store is damaged.
+    """
     try:
         return work(get_store_copies())
+    except CopyDamaged as error:
+        raise StoreDamaged(DAMAGED_COPY, answer=error) from None
     except CopyFailed as error:
         raise Conflict(str(error)) from None
     except StoreDamaged as error:
