@@ -34,6 +34,7 @@ from memory.views.widgets import parse_number
 
 PAGE = 50
 HEADINGS = {404: gettext_lazy("Not found"), 403: gettext_lazy("You don’t have access")}
+DAMAGED_HEADING = gettext_lazy("The store is damaged")
 THAT_FAILED = gettext_lazy("That did not work")
 PLACE = ("branch", "at", "cursor")  # the words of an address that say where it is read
 
@@ -65,9 +66,9 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
             raise PermissionDenied
         try:
             with read_usage_once():
-                response = self.dispatch_to_project(request, *args, slug=slug, **kwargs)
-        except StoreDamaged:  # the frame around the page may be what cannot be read
-            raise
+                response = render_now(self.dispatch_to_project(request, *args, slug=slug, **kwargs))
+        except StoreDamaged as error:
+            response = self.answer_to_damage(error)
         except Day1Error as error:
             response = self.answer_to(error)
         finally:
@@ -82,6 +83,14 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         self.reader.actor.require_scope(self.scope)
         secrets_found.start(self.reader.actor.project_id)
         return super().dispatch(request, *args, **kwargs)
+
+    def answer_to_damage(self, error: StoreDamaged) -> HttpResponse:
+        """Render a refusal in the page's frame, from which the rest can be read; raise it where there is
+        none.
+        """
+        if not hasattr(self, "reader"):
+            raise error
+        return self.answer_to(error)
 
     def answer_to(self, error: Day1Error) -> HttpResponse:
         """Render the page of a refusal."""
@@ -119,6 +128,11 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         }
 
 
+def render_now(response: Any) -> Any:
+    """Render a response where a refusal can still take its place."""
+    return response.render() if hasattr(response, "render") else response
+
+
 def base_context(reader: ViewContext, section: str = "") -> dict[str, Any]:
     """Return the context of base.html for a page of a project."""
     return {
@@ -146,7 +160,8 @@ def render_refusal(
     name = "parts/refused.html" if getattr(request, "htmx", False) else "refused.html"
     title = _("Not found") if error.status == 404 else f"{error.status} · Day1"
     context = {"error": error, "sentence": error_sentence(error), "plain": plain_address(request)}
-    context["heading"] = HEADINGS.get(error.status, THAT_FAILED)
+    heading = HEADINGS.get(error.status, THAT_FAILED)
+    context["heading"] = DAMAGED_HEADING if isinstance(error, StoreDamaged) else heading
     return render(request, name, {**shell, **context, "title": title}, status=error.status)
 
 
