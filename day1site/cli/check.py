@@ -53,8 +53,11 @@ def open_damaged_store(name: str) -> None:
         raise local_only(name)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     start_django(whole=True)
+    from memory.db.backend import get_features, get_file_check
     from memory.exceptions import StoreDamaged
 
+    if get_features().has_online_backup:
+        get_file_check().read_alone()
     try:
         open_store()
     except StoreDamaged:  # what is to be checked

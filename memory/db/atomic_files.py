@@ -32,6 +32,16 @@ def publish_file(finished: Path, path: Path, *, replace: bool = False) -> None:
     fsync_dir(path.parent)
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write a small file whole, in the place of the one before; a disk that is full keeps nothing of it."""
+    draft = create_draft(path)
+    try:
+        draft.write_text(text, encoding="utf-8")
+        publish_file(draft, path, replace=True)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def fsync_dir(folder: Path) -> None:
     """Sync a folder, so that its entries survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)

@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,9 +67,7 @@ def mark_damaged(store: str, error: str, *, is_kept: bool = True) -> None:
         return
     logger.error("%s is damaged: %s. Nothing is written until `day1 check` clears it.", store, error)
     try:
-        draft = atomic_files.create_draft(path)
-        draft.write_text(json.dumps(asdict(damage)) + "\n")
-        atomic_files.publish_file(draft, path, replace=True)
+        atomic_files.write_file(path, json.dumps(asdict(damage)) + "\n")
     except OSError:
         _unwritten[store] = damage
 
@@ -77,8 +75,8 @@ def mark_damaged(store: str, error: str, *, is_kept: bool = True) -> None:
 def clear_damage(store: str) -> None:
     """Remove the mark, after the store was checked, repaired or replaced."""
     _unwritten.pop(store, None)
-    with suppress(FileNotFoundError):
-        name_mark(store).unlink()
+    if name_mark(store).exists():  # a disk that takes no writes refuses to remove nothing, too
+        name_mark(store).unlink(missing_ok=True)
 
 
 @contextmanager

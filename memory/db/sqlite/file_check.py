@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -14,10 +15,11 @@ from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
 from memory.db.sqlite.log_check import is_log_damaged
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
 from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
-from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, read_head, read_state
+from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, measure_log, read_head, read_state
 from memory.db.temporary_database import temporary_alias
 from memory.db.work_slots import work_slots
 
+LOG_BYTES = 65_536  # of the smallest log and what SQLite keeps beside it
 MAX_MESSAGES = 20  # of one table
 INDEX = re.compile(r"(?:missing from|in|entries in) index (\S+)")
 TREE = re.compile(r"(?:Tree|On tree page) (\d+)")
@@ -59,7 +61,20 @@ def get_path(connection: Any) -> Path:
 
 def open_read_only(path: Path) -> sqlite3.Connection:
     """Open a database that nothing of this connection can change, its log included."""
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+    return sqlite3.connect(build_address(path), uri=True)
+
+
+def build_address(path: Path) -> str:
+    """Return how SQLite opens a file to read it, also in a folder that takes no files beside it."""
+    return f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_on_closed_disk(path) else ''}"
+
+
+def is_on_closed_disk(path: Path) -> bool:
+    """Return whether a database without a log stands where SQLite can make none: it can be read without."""
+    if not path.is_file() or measure_log(path):
+        return False
+    is_full = shutil.disk_usage(path.parent).free < LOG_BYTES and not Path(f"{path}-shm").exists()
+    return is_full or not os.access(path.parent, os.W_OK)
 
 
 class FileCheck:
@@ -72,11 +87,17 @@ class FileCheck:
     def path(self) -> Path:
         return get_path(self.connection)
 
+    def read_alone(self) -> None:
+        """Open the store without a log from now on, where its disk takes none; it cannot be written then."""
+        if is_on_closed_disk(self.path):
+            own = self.connection.settings_dict
+            self.connection.settings_dict = own | {"NAME": build_address(self.path)}
+
     @contextmanager
     def open_alias(self) -> Iterator[str]:
         """Open the database under an alias that only reads, while others may be writing it."""
         options = {"init_command": "PRAGMA query_only = ON"}
-        with temporary_alias({"NAME": f"file:{quote(str(self.path))}?mode=ro", "OPTIONS": options}) as alias:
+        with temporary_alias({"NAME": build_address(self.path), "OPTIONS": options}) as alias:
             yield alias
 
     def read_state(self) -> dict[str, int]:

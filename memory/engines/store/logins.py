@@ -49,7 +49,7 @@ class SessionStore(db.SessionStore):
             self._session_key = None
             return {}
 
-    def exists(self, session_key: str | None) -> bool:
+    def exists(self, session_key: str) -> bool:
         if (kept := self._read_file(session_key)) is not None:
             return kept != ENDED
         try:
@@ -61,7 +61,8 @@ class SessionStore(db.SessionStore):
         if not is_damaged() or self.session_key is None:
             super().save(must_create)
             return
-        data = self._get_session(no_load=must_create)
+        base: Any = super()  # whose private part Django's types do not say
+        data = base._get_session(no_load=must_create)
         if self.exists(self.session_key) is must_create:
             raise CreateError if must_create else UpdateError
         self._write_file(self.session_key, self.encode(data))
@@ -90,9 +91,7 @@ class SessionStore(db.SessionStore):
         folder = find_folder()
         assert folder is not None  # only a store in a file is marked
         folder.mkdir(mode=0o700, exist_ok=True)
-        draft = atomic_files.create_draft(folder / key)
-        draft.write_text(text)
-        atomic_files.publish_file(draft, folder / key, replace=True)
+        atomic_files.write_file(folder / key, text)
 
 
 def end_kept(folder: Path) -> None:

@@ -99,10 +99,11 @@ def check_chain(store: CheckedStore, project: Project, findings: Findings) -> No
     sealed = store.rows(AuditEntry).filter(project=project).exclude(place=None)
     for batch in walk_places(sealed):
         for entry in batch:
-            if entry.place != expected or entry.hash != chain_hash(before, expected, entry):
-                proof = chain_hash("", entry.place, entry)
+            place = entry.place or 0  # never empty: they are sealed
+            if place != expected or entry.hash != chain_hash(before, expected, entry):
+                proof = chain_hash("", place, entry)
                 findings.add(CHANGED_AUDIT, f"{project.slug}, place {expected}", proof=proof)
-            before, expected = entry.hash, entry.place + 1
+            before, expected = entry.hash, place + 1
 
 
 def walk_places(sealed: Any) -> Iterator[list[AuditEntry]]:

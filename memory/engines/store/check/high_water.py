@@ -74,12 +74,7 @@ def write_mark(path: Path, places: dict[str, list[Any]]) -> None:
         "sealed": places,
         "heads": heads,
     }
-    draft = atomic_files.create_draft(name_mark(path))
-    try:
-        draft.write_text(json.dumps(mark, indent=1), encoding="utf-8")
-        atomic_files.publish_file(draft, name_mark(path), replace=True)
-    finally:
-        draft.unlink(missing_ok=True)
+    atomic_files.write_file(name_mark(path), json.dumps(mark, indent=1))
 
 
 def keep_mark(*, anew: bool = False) -> None:

@@ -59,7 +59,7 @@ class Findings:
         What a person has accepted is noted alone; ``proof`` is what it says now, which must stay so.
         """
         digests = [digest_finding(kind, example, proof) for example in examples]
-        if digests and self.accepted.issuperset(digests):
+        if digests and self.accepted >= set(digests):
             self.add_note(KNOWN_LOSS, len(examples) if count is None else count)
             return
         problem = self.problems.setdefault(kind.name, Problem(kind, self.check))

@@ -1,6 +1,7 @@
 """The result of the last check, kept in a file: a damaged database could not take it."""
 
 import json
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,12 +33,8 @@ def keep_result(at: datetime, problems: dict[str, int]) -> None:
     if (path := find_file()) is None:
         return
     text = json.dumps({"at": at.isoformat(), "problems": problems})
-    try:
-        draft = atomic_files.create_draft(path)
-        draft.write_text(text + "\n", encoding="utf-8")
-        atomic_files.publish_file(draft, path, replace=True)
-    except OSError:
-        return
+    with suppress(OSError):
+        atomic_files.write_file(path, text + "\n")
 
 
 def describe_last() -> dict[str, Any]:
