@@ -170,8 +170,9 @@ class DamagedFile:
         found: dict[int, Row] = {}
         for raw in self.pages.find_rows(expected):
             row = name_values(table.columns, table.alias, raw)
-            is_proven = row is not None and row.items() >= expected[raw.rowid]
-            if is_proven and not (self.is_cut and is_cut(row.values())):
+            if row is None or not row.items() >= expected[raw.rowid]:
+                continue
+            if not (self.is_cut and is_cut(row.values())):
                 found[raw.rowid] = tuple(row[column] for column in columns)
         read.lost = [rowid for rowid in read.lost if rowid not in found]
         yield from map(list, batched(list(found.values()), BATCH_SIZE))
@@ -314,11 +315,8 @@ def is_broken(values: Iterable[Any]) -> bool:
 
 def is_cut(values: Iterable[Any]) -> bool:
     """Return whether the end of a text or of bytes is the filling of a file whose own end is missing."""
-    return any(
-        value.endswith(CUT if isinstance(value, str) else FILL * 4)
-        for value in values
-        if isinstance(value, str | bytes)
-    )
+    ends: dict[Any, Any] = {str: CUT, bytes: FILL * 4}
+    return any(value[-len(end) :] == end for value in values if (end := ends.get(type(value))))
 
 
 def batched(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
