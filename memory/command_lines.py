@@ -98,8 +98,8 @@ def find_call_key(tool: str, raw_input: str) -> str:
     payload = load_input(raw_input)
     if line := read_line(tool, payload):
         return f"$ {reduce_line(line)}"
-    given = payload if isinstance(payload, Mapping) else {}
-    own = {name: value for name, value in given.items() if name not in ADDED}
+    fields = payload if isinstance(payload, Mapping) else {}
+    own = {name: value for name, value in fields.items() if name not in ADDED}
     return f"{tool}\n{json.dumps(own, sort_keys=True) if own else raw_input}"
 
 

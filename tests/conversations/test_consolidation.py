@@ -191,8 +191,7 @@ def test_error_then_fix(did):
     assert facts() == [
         (
             "bug_fix",
-            "make test failed: make: *** no rule to make target 'test'. "
-            "It worked after: changed Makefile.",
+            "make test failed: make: *** no rule to make target 'test'. It worked after: changed Makefile.",
         )
     ]
     link = FactLink.objects.all_versions().get()

@@ -69,7 +69,7 @@ def client(tmp_path: Path) -> Client:
 def test_an_event_is_kept_as_it_came(client):
     given = event("UserPromptSubmit", prompt="Grüße 🙂", prompt_id="p1")
     del given["day1"]
-    assert client.run(given, CLAUDE_PROJECT_DIR="/nowhere/at/all") == ""
+    client.run(given, CLAUDE_PROJECT_DIR="/nowhere/at/all")
     (kept,) = client.events()
     beside = kept.pop("day1")
     assert kept == given
@@ -125,10 +125,38 @@ def test_a_folder_that_cannot_be_written(client):
     assert client.run(event("Stop")) == ""
 
 
-def test_nobody_answers_at_the_start(client):
-    assert client.run(event("SessionStart")) == ""
-    assert client.run(event("SubagentStart", agent_id="a")) == ""
-    assert len(client.lines()) == 2
+def test_that_memory_is_off_is_told_once_in_a_session(client):
+    answer = json.loads(client.run(event("SessionStart")))
+    assert answer == {
+        "systemMessage": f"Day1: memory is off, the server does not answer ({NOBODY}). "
+        "What happens meanwhile is kept and sent later; `day1 doctor` says more.",
+        "hookSpecificOutput": {
+            "hookEventName": "SessionStart",
+            "additionalContext": "<day1-memory>Day1: memory is off, the server does not answer. "
+            "Nothing is known of earlier sessions.</day1-memory>",
+        },
+    }
+    for again in ("UserPromptSubmit", "SubagentStart", "SessionStart", "Stop"):
+        assert client.run(event(again, prompt="Go.")) == ""
+    assert "memory is off" in client.run(event("UserPromptSubmit", "s2", prompt="Go."))
+    assert [one["hook_event_name"] for one in client.events()] == [
+        *("SessionStart", "UserPromptSubmit", "SubagentStart", "SessionStart", "Stop", "UserPromptSubmit"),
+    ]
+
+
+def test_a_later_outage_is_told_again_and_what_was_kept_arrives_in_order(client, failing):
+    failing.down = True
+    client.config.write_text(json.dumps({"url": f"http://127.0.0.1:{failing.server_port}", "key": "k"}))
+    for n in range(2):
+        answer = client.run({**event("UserPromptSubmit", prompt="Go."), "text": f"prompt {n}"})
+        assert ("the server fails with status 500" in answer) == (n == 0)
+    failing.down = False
+    deliver(client, failing, "last")
+    while client.lines():  # another process may be at it
+        deliver(client, failing)
+    assert failing.taken == ["prompt 0", "prompt 1", "last"]
+    failing.down = True
+    assert "memory is off" in client.run({**event("UserPromptSubmit", prompt="Go."), "text": "next"})
 
 
 def test_a_huge_result_keeps_head_and_tail(client):

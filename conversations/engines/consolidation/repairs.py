@@ -89,10 +89,9 @@ def describe_repair(calls: ToolCalls, index: int) -> str:
     if form is None or not (done or form):
         return ""
     failure = f"{describe_call(rows[failed])} failed: {get_reason(rows[failed])}. It worked "
-    given = f"as: {form}" if form else ""
     if not done:
-        return f"{failure}{given}."
-    end = f", and {given}." if given else "."
+        return f"{failure}as: {form}."
+    end = f", and as: {form}." if form else "."
     steps_length = MAX_LENGTH - len(failure) - len("after: ") - len(end)
     return f"{failure}after: {'; '.join(fit_steps(done, steps_length))}{end}"
 

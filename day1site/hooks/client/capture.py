@@ -7,8 +7,7 @@ The start of a session or subagent waits for a response, at most three seconds, 
 of life within one; a person's prompt at most one. Within a minute of a time when none came a start waits a
 fifth of a second for that sign, a prompt not at all. All else is sent by a background process, now or with a
 later event. It always exits with 0 and writes nothing to standard error: a memory must never stop the agent.
-Standard library only, Python 3.8 and later; slow modules are imported where needed: the sending code is in
-delivery.py, the cutting in event_cuts.py, and transcripts.py sends what no event brought.
+Standard library only, Python 3.8 and later; slow modules are imported where needed.
 """
 
 import os
@@ -69,7 +68,8 @@ class Event:
     """Event as a line of the spool; ``line`` is empty when it is no JSON object."""
 
     def __init__(self, raw, client):
-        self.answered, self.is_prompt = False, False
+        self.answered = self.is_prompt = False
+        self.client, self.value = client, {}
         self.nonce = f"{time.time_ns()}-{os.getpid()}"
         if raw[:1] in (b"\xef", b"\xff", b"\xfe"):
             raw = load_sibling("event_cuts").without_mark(raw)
@@ -99,6 +99,7 @@ class Event:
             return b"" if private or len(raw) > MAX_LINE_BYTES else raw
         if not isinstance(value, dict):
             return b""
+        self.value = value
         name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
         name = name.lower().replace("_", "").replace("-", "")
         self.answered, self.is_prompt = name in ANSWERED, name in PROMPTS
@@ -141,7 +142,7 @@ def project_root():
 def find_start():
     """Return the folder that the program works in: the one that it names, else that of this process."""
     variables = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
-    return next((os.environ[name] for name in variables if os.environ.get(name)), "") or os.getcwd()
+    return next(filter(None, map(os.environ.get, variables)), "") or os.getcwd()
 
 
 def find_repository(root):
@@ -321,18 +322,20 @@ def write_all(handle, data):
 
 def answer(spool, event):
     """Print the server's response to this event, sent in order, or ahead of a long backlog."""
-    start = time.monotonic()
+    start, tell_outage = time.monotonic(), load_sibling("outages").tell_outage
     wait, backlog = (PROMPT_WAIT, PROMPT_BACKLOG) if event.is_prompt else (WAIT, BACKLOG)
     if not event.is_prompt:
         sign_wait = SILENT_SIGN_WAIT if spool.is_silent() else SIGN_WAIT
-        if not sender(spool, sign_wait).server.is_awake():
+        waking = sender(spool, sign_wait)
+        if not waking.server.is_awake():
+            write_all(1, tell_outage(spool, event, waking.server))
             give_up(spool)
     give_up_after(wait - (time.monotonic() - start), spool)
     sending = sender(spool, wait)
     body = sending.deliver(until=start + backlog, mine=event.nonce)
     if body is None:  # it was not reached, or another process sent it
         body = sending.ask(event.line)
-    write_all(1, body or b"")
+    write_all(1, body or tell_outage(spool, event, sending.server))
     if spool.waiting() or sending.has_due():
         in_background(spool)
 

@@ -120,6 +120,8 @@ class Sender:
                 # Only a single event is refused for good.
                 self.set_aside("refused.jsonl", good[0].encode())
             self.spool.set_delivered(offset)
+            if status == 200 and os.path.exists(self.spool.path("off")):
+                os.remove(self.spool.path("off"))  # the next outage is told again
             self._note_transcripts(event for _, event in parsed)
             return True, body
         return False, body
@@ -296,9 +298,11 @@ class Server:
         self.connection = None
         self.left_out = ""  # why the last event, or one of the last, says nothing
         self.is_full = False  # whether the last refusal was for the quota of the project
+        self.status = 0  # of the last response; 0 without one
 
     def post(self, text):
         """Post a text; return status and body, status 0 without a response."""
+        self.status = 0
         for again in (False, True):
             try:
                 return self._post(text)
@@ -345,6 +349,7 @@ class Server:
             body = reply.read(MIB)
             self.left_out = reply.getheader("Day1-Left-Out") or ""
             self.is_full = reply.status == 403 and FULL in body
+            self.status = reply.status
             return reply.status, body
         except BaseException:
             self.connection.close()
