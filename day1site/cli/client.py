@@ -240,6 +240,9 @@ class Client:
     def get_session_context(self, session_id: str, limits: Fields) -> Answer:
         return self.api.get(f"{session_path(session_id)}/context", **limits)
 
+    def preview_context(self, branch: str, repository: str) -> Answer:
+        return self.api.get("/sessions/next-context", branch=branch, repository=repository)
+
     def end_session(self, session_id: str, fields: Fields) -> Answer:
         return self.api.post(f"{session_path(session_id)}/end", **fields)
 

@@ -317,6 +317,7 @@ TABLE: dict[str, Entry] = {
     "import-from": lazy_command("importing.command:import_from", "Import what another program remembers"),
     "hook": lazy_command("hook_command:hook", "Hand an event of an agent's program to Day1"),
     "events": lazy_command("events:events", "Follow what happens, a line for each event"),
+    "context": lazy_command("context:context", "Show what the next session here would be told"),
     "connect": lazy_command("connect.command:connect", "Connect an agent's program"),
     "doctor": lazy_command(
         "connect.doctor:doctor", "Test each connected program, up to what the server stored"

@@ -87,6 +87,12 @@ documented = document_routes(
                 [BRANCH, *paging_by(SESSIONS), *list_filter_parameters(SessionFilterSet)],
             ),
             "retrieve": route("Read a session", {200: shapes.SessionShape}),
+            "next_context": route(
+                "What the next session would be told at its start; nothing is counted as told",
+                {200: shapes.NextContextShape},
+                None,
+                [BRANCH, query("repository", TEXT, "As its hooks name it, such as github.com/acme/shop.")],
+            ),
             "context": route(
                 "What was said, learned and done in a session",
                 {200: shapes.SessionContextShape},

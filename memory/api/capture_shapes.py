@@ -11,7 +11,9 @@ from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 from memory.engines.fields.facts import FACT
 from memory.engines.graph.engine import Graph
 from memory.engines.search.text_search import TextSearchResult
+from memory.engines.sessions.briefing import StartContext
 from memory.engines.sessions.manager import SessionContext
+from memory.ranking import count_tokens
 
 
 @declare_fields(OBSERVATION.select_fields(Use.ANSWER))
@@ -101,6 +103,16 @@ class SessionContextShape(s.Serializer):
     parent_summary = s.CharField()
 
 
+class NextContextShape(s.Serializer):
+    """What a session that begins now would be told."""
+
+    branch = s.CharField()
+    repository = s.CharField()
+    context = s.CharField(help_text="As its program gets it; empty where there is nothing to tell.")
+    tokens = s.IntegerField()
+    fact_ids = s.ListField(child=s.UUIDField())
+
+
 observation = shapes.build_renderer(ObservationShape, "branch")
 found_observation = shapes.build_renderer(FoundObservationShape, "branch")
 relation = shapes.build_renderer(RelationShape, "branch")
@@ -139,6 +151,16 @@ def graph_shape(found: Graph, branch: str) -> dict[str, Any]:
         "nodes": [{"entity": node.entity, "distance": node.distance} for node in found.nodes],
         "edges": [relation(edge, branch=branch) for edge in found.edges],
         "truncated": found.truncated,
+    }
+
+
+def next_context(found: StartContext, branch: str, repository: str) -> dict[str, Any]:
+    return {
+        "branch": branch,
+        "repository": repository,
+        "context": found.text,
+        "tokens": count_tokens(found.text) if found.text else 0,
+        "fact_ids": [str(uid) for uid in found.fact_ids],
     }
 
 

@@ -14,6 +14,7 @@ from memory.api.shapes import page_shape
 from memory.engines.fields.capture import SESSION_FILTERS
 from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.manager import CHECKS, SessionManager
+from memory.engines.sessions.preview import preview_context
 from memory.engines.support import validation as c
 
 session_manager = SessionManager()
@@ -24,7 +25,7 @@ session_manager = SessionManager()
 class SessionViewSet(Resource):
     lookup_field = "session_id"
     # The id is the client's own and may contain slashes; the last segment is a route of the session.
-    lookup_value_regex = r"(?:[^/]+/)*(?!(?:context|end)/?$)[^/]+"
+    lookup_value_regex = r"(?:[^/]+/)*(?!(?:context|end|next-context)/?$)[^/]+"
     filterset_class = SessionFilterSet
 
     def create(self, request: Request) -> Response:
@@ -60,6 +61,14 @@ class SessionViewSet(Resource):
                 session_manager.get_session(session_id=session_id, actor=get_request_actor(request))
             )
         )
+
+    @action(detail=False, methods=["get"], url_path="next-context")
+    def next_context(self, request: Request) -> Response:
+        payload = Input(request)
+        branch, repository = payload.take_branch(), payload.take_value("repository", c.plain_text, "")
+        payload.refuse_unknown()
+        found = preview_context(actor=get_request_actor(request), branch_name=branch, repository=repository)
+        return Response(shapes.next_context(found, branch, repository))
 
     @action(detail=True, methods=["get"])
     def context(self, request: Request, session_id: str) -> Response:

@@ -60,6 +60,7 @@ ADDED = {
     "salvage",
     *VERIFICATION,
     "completion",
+    "context",
     "facts accept",
     "facts refuse",
     "facts pin",
