@@ -136,6 +136,15 @@ def test_whoever_reads_can_log_in_and_out(project: Project, other_project: Proje
     assert (user.last_login, user.password) == (seen, old)
 
 
+def test_a_damaged_row_of_logins_keeps_nobody_out(project: Project) -> None:
+    user, now = person("vera", project), Client()
+    now.cookies = browser(user).cookies
+    with damaged("django_session"):
+        assert now.get("/account").status_code == 302
+        assert now.post("/login", {"username": "vera", "password": "a long password"})["Location"] == "/"
+        assert now.get(f"/p/{project.slug}/branches").status_code == 200
+
+
 def test_words_are_found_without_their_index(api: Api) -> None:
     api.fact("Tokens expire after a day.")
     with damaged("memory_fact_fts_data"):
