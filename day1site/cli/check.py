@@ -114,6 +114,8 @@ def show_steps() -> Iterator[Callable[[str, int, int], None]]:
 def print_report(out: Output, answer: dict[str, Any]) -> None:
     for step in answer.get("planned", []) if "repaired" not in answer else []:
         note(f"{step['name']}: {step['count']} would be repaired: {step['text']}.")
+    if answer["problems"] and answer.get("planned") == []:
+        note("None of this can be repaired.")
     for done in answer.get("repaired", []):
         note(
             f"{done['name']}: "
