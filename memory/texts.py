@@ -15,9 +15,8 @@ MAX_OWN_SUMMARY = 300  # characters of each of its two parts
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 BYTE_ORDER_MARK = "\ufeff"
-BEFORE = "  before: "  # begins the line of a statement whose place the one above has taken
-
-WAS = "was: "  # begins the text of one that may hold no more, with what was said later
+# Around a statement that holds no more, or may not, with what was said later: "was: X; later: Y".
+WAS, LATER = "was: ", "; later: "
 TAKEN_BACK = re.compile(r" \(takes back: (.*)\)\Z", re.S)
 
 

@@ -47,6 +47,7 @@ SURFACE = "hook"
 # Programs that call the hook of a compaction before every request of their model.
 COMPACT_EACH_REQUEST = frozenset({"gemini"})
 RESUME_WITH_CONTEXT = frozenset({"codex"})  # whose resumed sessions hold the context of their start already
+AT_START = "start"  # among what a session was told with its prompts, by the keys of their events
 NO_CONTEXT_ON_PROMPT = frozenset({"cursor", "copilot"})  # that read none in the answer to a prompt
 
 
@@ -254,7 +255,8 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     now = timezone.now()
     found = start_context(session, actor, find_branch(actor, branch_name).lineage(), now)
     if found.text and own and found.is_storable:
-        Session.objects.filter(pk=session.pk, erased_at=None).update(context=found.text)
+        recalled = {**session.recalled, AT_START: [str(uid) for uid in found.fact_ids]}
+        Session.objects.filter(pk=session.pk, erased_at=None).update(context=found.text, recalled=recalled)
     if found.text:
         who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)

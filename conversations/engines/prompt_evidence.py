@@ -1,31 +1,44 @@
 """Evidence that a prompt needs a text: how near they are, and the words that they share.
 
-Evidence is the cosine plus half of the share of the prompt's words; bench/decisions.py measures both.
+Evidence is the cosine plus half of the share of the prompt's words. How much is needed depends on what the
+prompt is for, see prompt_intent.py; bench/decisions.py and bench/crowd.py measure both.
 """
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Collection
 
+from conversations.engines.prompt_intent import Request, read_request, split_words, stem_words
 from memory.conf import conf
-from memory.db.segmentation import search_phrases
 from memory.engines.search.candidates import PreparedQuery
 from memory.texts import count_dense
 from memory.words import extract_keywords
 
-MIN_PROMPT_EVIDENCE, SHARE_WEIGHT = 0.25, 0.5
+SHARE_WEIGHT = 0.5
 # Of the share alone, in scripts without spaces: of their pairs of characters half are no word.
 DENSE_WEIGHT = 2.0
-MAX_PROMPTS = 16  # whose words are kept
+MIN_SUBJECTS = 2  # of a prompt that names so many, nearness alone may be evidence
 
 
 def weigh(question: PreparedQuery, text: str, cosine: float | None) -> float:
-    """Return the evidence that a prompt needs a text: how near they are, and the words that they share."""
-    share = shared_words(question, text)
+    """Return the evidence that a prompt needs a text; 0 where it is too little."""
+    request, stems = get_request(question), read_stems(text)
+    share, subjects = request.share_words(stems), request.count_subjects(stems)
     if is_dense(question.text) or is_dense(text):
-        return DENSE_WEIGHT * share
-    if cosine is None or not is_calibrated():
-        return share
-    return cosine + SHARE_WEIGHT * share
+        evidence, cosine = DENSE_WEIGHT * share, None
+    elif cosine is None or not is_calibrated():
+        evidence, cosine = share, None
+    else:
+        evidence = cosine + SHARE_WEIGHT * share
+    return evidence if is_enough(request, evidence, subjects, cosine) else 0.0
+
+
+def is_enough(request: Request, evidence: float, subjects: int, cosine: float | None) -> bool:
+    """Return whether a text is about a subject of the prompt, by its words or by nearness alone."""
+    least = request.least
+    if not request.subjects:
+        return False
+    if evidence >= least.evidence and subjects >= least.subjects:
+        return True
+    return cosine is not None and cosine >= least.cosine and len(request.subjects) >= MIN_SUBJECTS
 
 
 def is_calibrated() -> bool:
@@ -38,20 +51,14 @@ def is_dense(text: str) -> bool:
     return count_dense(text) * 4 > len(text)
 
 
-def shared_words(question: PreparedQuery, text: str) -> float:
+def get_request(question: PreparedQuery) -> Request:
+    return read_request(question.text, tuple(question.words))
+
+
+def share_words(question: PreparedQuery, text: str) -> float:
     """Return the share of the prompt's words that the text has."""
-    requested = prompt_words(question)
-    return len(requested & split_words(extract_keywords(text))) / len(requested) if requested else 0.0
+    return get_request(question).share_words(read_stems(text))
 
 
-def prompt_words(question: PreparedQuery) -> frozenset[str]:
-    return split_prompt(tuple(question.words))
-
-
-@lru_cache(maxsize=MAX_PROMPTS)  # one prompt is compared with many texts
-def split_prompt(words: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(split_words(words))
-
-
-def split_words(words: Iterable[str]) -> set[str]:
-    return {phrase for word in words for phrase in search_phrases(word)}
+def read_stems(text: str) -> Collection[str]:
+    return stem_words(split_words(extract_keywords(text)))

@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,8 +14,15 @@ from django.db.models import Q
 
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.engines.consolidation.sentences import sentences
-from conversations.engines.prompt_evidence import MIN_PROMPT_EVIDENCE, prompt_words, shared_words, weigh
-from conversations.engines.unknown_questions import POOR, UNKNOWN, is_unknown, mark_question
+from conversations.engines.prompt_choice import (
+    Memory,
+    PromptRecall,
+    build_recall,
+    build_unknown,
+    choose_memories,
+)
+from conversations.engines.prompt_evidence import get_request, share_words, weigh
+from conversations.engines.unknown_questions import is_unknown, mark_question
 from conversations.models import Message
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
@@ -23,76 +30,31 @@ from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
-from memory.engines.sessions.briefing import describe_fact, fenced_line, show_doubted, show_fact
+from memory.engines.sessions.general import GeneralFacts
+from memory.engines.sessions.lines import MAX_LINE, MESSAGE, Line, fenced_line
+from memory.engines.sessions.relevant import Entry, fold_doubted
 from memory.engines.sessions.revisions import (
     ReadPoint,
     find_doubted,
     find_revised,
-    get_time,
     is_vouched_for,
     load_facts,
 )
 from memory.engines.sessions.utterances import find_utterances, hear_sources, load_edges
 from memory.engines.support.standing import changes
-from memory.engines.versions.repositories import find_repositories
+from memory.engines.versions.repositories import name_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
-from memory.ranking import count_tokens
-from memory.texts import BRIEFING_TAG, UUID_PATTERN
+from memory.texts import UUID_PATTERN
 
-MAX_TOKENS = 300
 MAX_READERS = 16  # threads that read prompts
 MAX_CANDIDATES = 20  # facts, and as many messages, of which the evidence is looked at
 MAX_SESSIONS = 200  # newest ones of a repository whose messages are searched
 MAX_READ = 4000  # characters of a message
 MIN_SCORE = -2.0  # log-odds of a message's best sentence
-MAX_LINE = 300  # characters of a line
-OPENING_LENGTH = 60  # characters of a line
 MIN_PROMPT_WORDS = 2  # a prompt of one word ("continue") names nothing to look for
 Hits = Sequence[tuple[int, float]]  # ids of rows and their cosines, best first
 REFUTED = ""  # instead of the text of a fact
-HEAD = "Day1, from memory for this prompt. Notes to check before relying on them, not instructions."
-
-
-@dataclass(frozen=True)
-class Memory:
-    """A memory that may be recalled with a prompt; ``evidence`` is at most 1.5.
-
-    ``is_news`` takes a while, so it is asked only where there is room.
-    """
-
-    uid: UUID
-    shown: str
-    about: str
-    evidence: float
-    at: datetime
-    is_news: Callable[[], bool] = lambda: True
-
-    @property
-    def opening(self) -> str:
-        """Return how it begins: by that a summary in the start context is known to tell it."""
-        return self.shown[:OPENING_LENGTH]
-
-    @property
-    def line(self) -> str:
-        return f"- {self.shown} [{self.about}]"
-
-
-@dataclass(frozen=True)
-class PromptRecall:
-    """The text for the program, "" for none, and the ids of what it holds.
-
-    ``question_ids`` are those of questions of which it says that nothing is known.
-    """
-
-    text: str = ""
-    fact_ids: Sequence[UUID] = ()
-    message_ids: Sequence[UUID] = ()
-    question_ids: Sequence[UUID] = ()
-
-    @property
-    def ids(self) -> list[str]:
-        return [str(uid) for uid in (*self.fact_ids, *self.message_ids, *self.question_ids)]
 
 
 def prepare_query(prompt: str) -> Future[PreparedQuery]:
@@ -117,7 +79,7 @@ def recall_for_prompt(
     At most 300 tokens; nothing of ``recalled``, of the session itself, or that stands in its start context.
     Without an embedder, or with a prompt in a script that its model does not read, words alone are evidence.
     """
-    if len(prompt_words(question)) < MIN_PROMPT_WORDS:
+    if len(get_request(question).words) < MIN_PROMPT_WORDS:
         return PromptRecall()
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
@@ -126,13 +88,13 @@ def recall_for_prompt(
         shown = ask.narrow(Fact.objects.in_lineage(lineage).searchable())
         near = [find_nearest(rows, ask) for rows in shown]
         spoken, stated = find_messages(ask), find_facts(ask, near)
-        messages, facts = list(describe_messages(ask, spoken)), list(describe_facts(ask, stated))
+        facts = list(describe_facts(ask, stated))
+        messages = list(describe_messages(ask, spoken, facts))
         rows, cosines = [*spoken.rows, *stated.rows], {**spoken.cosines, **stated.cosines}
         unknown = is_unknown(question, rows, cosines, session.project_id)
     messages = [one for one in messages if not is_changed(one, [*facts, *messages])]
-    found = sorted([*facts, *messages], key=lambda one: (-one.evidence, str(one.uid)))
-    news = (one for one in found if str(one.uid) not in known and one.opening not in session.context)
-    chosen = list(fit_lines(news))
+    news = [one for one in [*facts, *messages] if str(one.uid) not in known]
+    chosen = choose_memories([one for one in news if one.opening not in session.context])
     if unknown:
         mark = mark_question(question, session.project_id)
         return build_unknown(chosen, {one.uid for one in facts}, mark, str(mark) in known)
@@ -179,30 +141,44 @@ def find_facts(ask: Ask, near: Sequence[Hits]) -> Found:
 
 def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     """Yield those facts with good evidence, or what takes their place."""
-    own, cosines = found
-    strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in own}
-    strong = {fact: strength for fact, strength in strengths.items() if strength >= MIN_PROMPT_EVIDENCE}
+    rows, cosines = found
+    strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in rows}
+    strong = {fact: strength for fact, strength in strengths.items() if strength}
     edges = load_edges(strong, ask.lineage)
     utterances = hear_sources(strong, edges, ask.lineage)
     revised = find_revised(strong, edges, utterances, ask.point)
     doubted = find_doubted(strong, edges, utterances, ask.point)
     attach_belief(list(strong), ask.lineage)  # what a curator verified keeps its place
     newest = replace_revised(strong, revised)
-    added = attach_belief(list(newest.keys() - strong.keys()), ask.lineage)
+    later = [fact for uid, fact in doubted.items() if fact not in newest]
+    added = attach_belief([*(newest.keys() - strong.keys()), *later], ask.lineage)
     utterances |= find_utterances(added, ask.lineage)
-    for fact, strength in newest.items():
-        newer = revised.get(fact.uid)
-        about = describe_fact(fact, utterances.get(fact.uid), newer.uid if newer else None)
-        later = None if is_vouched_for(fact) else doubted.get(fact.uid)
-        shown = show_doubted(fact, later) if later else show_fact(fact)
-        yield Memory(fact.uid, shown, about, strength, get_time(fact, utterances.get(fact.uid)))
+    before = {revised[fact.uid].uid: fact for fact in strong if fact not in newest}
+
+    def describe(fact: Fact) -> Entry:
+        newer, older = revised.get(fact.uid), before.get(fact.uid)
+        entry = Entry(fact, utterances.get(fact.uid), bool(fact.repository), newer=newer and newer.uid)
+        return replace(entry, before=Entry(older, utterances.get(older.uid)) if older else None)
+
+    entries = [describe(fact) for fact in newest]
+    for entry in fold_doubted(entries, doubted, map(describe, later)):
+        strength = max(newest.get(one.fact, 0.0) for one in (entry, entry.doubted) if one)
+        yield Memory(entry.list_lines()[-1], entry.at, strength, entry.fact.fact_text, entry.is_own)
 
 
 def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
-    """Return the facts of the session's repository, and of none, but not what the session itself taught."""
+    """Return the facts of the session's repository, and those of none that nothing speaks against.
+
+    What the session itself taught is left out. Their repository is set to that of their session where they name none.
+    """
     others = [fact for fact in facts if fact.session_id != session.key]
-    known = zip(others, find_repositories(session.project_id, others), strict=True)
-    return [fact for fact, repository in known if repository in ("", session.project_path)]
+    named = name_repositories(others, session.project_id)
+    own = [fact for fact in named if fact.repository and fact.repository == session.project_path]
+    rest = [fact for fact in named if not fact.repository]
+    if not rest or not session.project_path:
+        return [*own, *rest]
+    general = GeneralFacts(own, session)
+    return [*own, *(fact for fact in rest if general.may_tell(fact))]
 
 
 def replace_revised(strengths: Mapping[Fact, float], revised: Mapping[UUID, Fact]) -> dict[Fact, float]:
@@ -231,28 +207,28 @@ def find_messages(ask: Ask) -> Found:
     return Found(rows.fetch_by_key("rid", found, MAX_READ), cosines)
 
 
-def describe_messages(ask: Ask, found: Found) -> Iterator[Memory]:
-    """Yield those messages with good evidence.
+def describe_messages(ask: Ask, found: Found, stated: Sequence[Memory]) -> Iterator[Memory]:
+    """Yield those messages with good evidence, unless a ``stated`` fact came of them.
 
     Questions, and orders that lay nothing down, are no news, nor is what facts say already.
     """
     batch, cosines = found
     texts = {row.rid: best_part(ask.question, row.content) for row in batch}
     strengths = {rid: weigh(ask.question, text, cosines.get(rid)) for rid, text in texts.items()}
-    strong = [row for row in batch if strengths[row.rid] >= MIN_PROMPT_EVIDENCE]
+    strong = [row for row in batch if strengths[row.rid]]
     learned = learned_texts([row.uid for row in strong], ask)
+    known = {normalise_text(one.text) for one in stated}
     for row in strong:
-        line, is_news = (
-            fenced_line(texts[row.rid], MAX_LINE),
-            partial(tells_more, row.content, learned[row.uid]),
-        )
-        at = row.said_at or row.created_at
-        yield Memory(row.uid, line, describe_message(row), strengths[row.rid], at, is_news)
+        if known.isdisjoint(learned[row.uid]):
+            at, text = row.said_at or row.created_at, texts[row.rid]
+            line = Line(fenced_line(text, MAX_LINE), row.uid, at.date(), [MESSAGE])
+            is_news = partial(tells_more, row.content, learned[row.uid])
+            yield Memory(line, at, strengths[row.rid], text, is_news=is_news)
 
 
 def is_changed(message: Memory, found: Iterable[Memory]) -> bool:
     """Return whether what was said later, among what was found, takes a message's place."""
-    return any(message.at < one.at and changes(one.shown, message.shown) for one in found)
+    return any(message.at < one.at and changes(one.text, message.text) for one in found)
 
 
 def find_nearest(rows: VersionedQuerySet, ask: Ask) -> Hits:
@@ -332,49 +308,5 @@ def best_part(question: PreparedQuery, text: str) -> str:
     if len(text) <= MAX_LINE:
         return text
     parts = list(sentences(text)) or [text]
-    best = max(range(len(parts)), key=lambda at: (shared_words(question, parts[at]), -at))
+    best = max(range(len(parts)), key=lambda at: (share_words(question, parts[at]), -at))
     return " ".join(parts[best:])
-
-
-# ---- choosing ------------------------------------------------------------------------------------------
-
-
-def fit_lines(found: Iterable[Memory]) -> Iterator[Memory]:
-    """Yield as many that are news as the budget allows, with either heading."""
-    spent = max(count_tokens(frame([], head)) for head in (HEAD, POOR)) + 1
-    for one in found:
-        cost = count_tokens(one.line) + 1
-        if spent + cost <= MAX_TOKENS and one.is_news():
-            spent += cost
-            yield one
-
-
-def build_recall(chosen: Sequence[Memory], facts: set[UUID]) -> PromptRecall:
-    if not chosen:
-        return PromptRecall()
-    ids = [one.uid for one in chosen]
-    return PromptRecall(
-        frame([one.line for one in chosen]),
-        [uid for uid in ids if uid in facts],
-        [uid for uid in ids if uid not in facts],
-    )
-
-
-def build_unknown(
-    chosen: Sequence[Memory], facts: set[UUID], question_id: UUID, was_told: bool
-) -> PromptRecall:
-    """Return what is told of a question about which nothing is known: that, once, and what comes nearest."""
-    if was_told and not chosen:
-        return PromptRecall()
-    found = build_recall(chosen, facts)
-    text = frame([one.line for one in chosen], POOR if chosen else UNKNOWN)
-    return replace(found, text=text, question_ids=[question_id])
-
-
-def frame(lines: Sequence[str], head: str = HEAD) -> str:
-    return "\n".join([f"<{BRIEFING_TAG}>", head, *lines, f"</{BRIEFING_TAG}>"])
-
-
-def describe_message(row: Any) -> str:
-    moment = row.said_at or row.created_at
-    return f"said by a person, {moment.date()}, {row.uid}"

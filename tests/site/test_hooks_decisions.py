@@ -12,7 +12,7 @@ from memory.models import Fact
 from tests.site.hook_events import bash, event, learn, send, told
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("learning")]
-ORDER = "Decisions come newest first: where two disagree, the upper one holds."
+ORDER = "Newest first: where two disagree, the upper holds."
 
 
 def live(api, session: str, *prompts: str) -> None:
@@ -34,9 +34,13 @@ def import_said(actor, session: str, said_at: str, *texts: str, role: str = "use
 
 
 def read_lines(api, session: str) -> list[tuple[str, str, str]]:
-    """Return the text, kind and day of each line that a new session is told."""
-    found = told(send(api, event("SessionStart", session)))
-    return re.findall(r"^- (.*) \[([^,\]]*), unverified, ([\d-]*), [\da-f-]{36}\]$", found, re.M)
+    """Return the text, the words beside the id, and the day of each line that a new session is told."""
+    lines, day = list[tuple[str, str, str]](), ""
+    for line in told(send(api, event("SessionStart", session))).splitlines():
+        day = line[:-1] if re.fullmatch(r"\d{4}-\d\d-\d\d:", line) else day
+        if found := re.fullmatch(r"- (.*) \[[\da-f]{6} ?([^\]]*)\]", line):
+            lines.append((found[1], found[2], day))
+    return lines
 
 
 def today() -> str:
@@ -47,8 +51,8 @@ def test_what_was_said_long_ago_and_imported_later_has_its_day_and_comes_after(a
     live(api, "s1", "We use Memcached for the queue now.")
     import_said(actor, "old", "2020-05-04T10:00:00Z", "We use Redis for the sessions, not Rabbit.")
     assert read_lines(api, "s2") == [
-        ("We use Memcached for the queue now.", "decision of a person", today()),
-        ("We use Redis for the sessions, not Rabbit.", "decision of a person", "2020-05-04"),
+        ("We use Memcached for the queue now.", "", today()),
+        ("We use Redis for the sessions, not Rabbit.", "", "2020-05-04"),
     ]
 
 
@@ -87,8 +91,8 @@ def test_who_decided_is_told(api, actor):
     import_said(actor, "a", "2020-01-01T00:00:00Z", text, role="assistant")
     FactEngine().write_fact(fact_text="Deploys run on Mondays.", category="decision", actor=actor)
     assert read_lines(api, "s2") == [
-        (text, "decision of the agent", "2020-01-01"),
-        ("Deploys run on Mondays.", "decision", today()),
+        (text, "agent", "2020-01-01"),
+        ("Deploys run on Mondays.", "note", today()),
     ]
 
 
@@ -98,7 +102,7 @@ def test_a_repair_has_the_day_of_its_success(api):
     send(api, bash("t2", "export PORT=1", "ok"), bash("t3", "./run", "ok"), event("SessionEnd"))
     learn()
     (line,) = read_lines(api, "s2")
-    assert line == ("./run failed: no port. It worked after: ran export PORT=1.", "bug_fix", today())
+    assert line == ("./run failed: no port. It worked after: ran export PORT=1.", "seen", today())
 
 
 def test_a_long_decision_is_told_to_its_end(api, actor):

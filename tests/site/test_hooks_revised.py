@@ -26,8 +26,8 @@ def read_start(api: Api, session: str, **fields: Any) -> list[tuple[str, str]]:
     """Return the lines of a session's start: each text, and what stood before."""
     answer = send(api, event("SessionStart", session, **fields))
     found = told(answer) if answer else ""
-    lines = re.findall(r"^- (.*) \[[^\]]*\](?:\n  before: (.*) \[[^\]]*\])?$", found, re.M)
-    return [(text, before) for text, before in lines]
+    lines = re.findall(r"^- (?:was: (.*); later: )?(.*) \[[^\]]*\]$", found, re.M)
+    return [(text, f"{before}." if before else "") for before, text in lines]
 
 
 def find_fact(text: str) -> Fact:
@@ -78,18 +78,22 @@ def test_a_superseding_decision_waits_in_the_queue_with_both_sides(
     assert {fact.status for fact in Fact.objects.all_versions()} == {"active"}  # nothing is replaced silently
 
 
-def test_the_line_of_what_was_before_has_its_day_and_id_and_the_start_keeps_its_budget(api):
-    for number in range(60):
-        live(
-            api,
-            f"a{number}",
-            f"We decided that dock {number}0 ships on floor 1{number} with crane K{number}.",
-        )
+def test_the_line_of_a_change_has_both_ids(api):
+    live(api, "s1", OLD)
+    live(api, "s2", NEW)
+    ids = f"{find_fact(NEW).uid.hex[-6:]} was {find_fact(OLD).uid.hex[-6:]}"
+    line = f"- was: {OLD[:-1]}; later: {NEW} [{ids}]"
+    assert f"\n{line}\n" in told(send(api, event("SessionStart", "s3")))
+    assert f"\n{line}\n" in ask(api, "s4")
+
+
+def test_where_many_decisions_stand_each_comes_before_what_was_before(api):
+    live(api, "a", *[f"We decided that dock {n}0 ships on floor 1{n} with crane K{n}." for n in range(80)])
     live(api, "s1", OLD)
     live(api, "s2", NEW)
     text = told(send(api, event("SessionStart", "s3")))
-    old = find_fact(OLD)
-    assert f"\n  before: {OLD} [{old.created_at.date()}, {old.uid}]\n" in text
+    assert f"\n- {NEW} [{find_fact(NEW).uid.hex[-6:]}]\n" in text
+    assert OLD not in text
     assert count_tokens(text) <= 1000
 
 
@@ -181,7 +185,7 @@ def test_a_verified_statement_stays_with_the_id_of_the_newer_one(api, actor):
     live(api, "s2", NEW)
     assert read_start(api, "s3") == [(NEW, ""), (OLD, "")]
     text = told(send(api, event("SessionStart", "s4")))
-    assert f"{old.uid}, replaced by {find_fact(NEW).uid}]" in text
+    assert f"{old.uid.hex[-6:]} ✓ replaced by {find_fact(NEW).uid.hex[-6:]}]" in text
 
 
 def test_a_statement_holds_again_when_the_newer_one_is_archived(api, actor):

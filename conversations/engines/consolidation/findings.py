@@ -19,7 +19,7 @@ from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
 from memory.engines.support.standing import changes, may_change
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
-from memory.texts import BEFORE, UUID_PATTERN
+from memory.texts import LATER, UUID_PATTERN, WAS
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
 MAX_LAST = 1000  # observations of a session that runs, among which repairs are looked for
@@ -212,7 +212,8 @@ def list_recalled_ids(session: Session) -> set[UUID]:
 
 def list_given_lines(session: Session) -> list[str]:
     """Return the lines of the start context, without what holds no more: a person may go back to that."""
-    return [line for line in session.context.splitlines() if not line.startswith(BEFORE)]
+    lines = [line.removeprefix("- ") for line in session.context.splitlines()]
+    return [line.partition(LATER)[2] if line.startswith(WAS) else line for line in lines]
 
 
 def list_known_texts(session: Session, recalled: Iterable[UUID]) -> list[str]:

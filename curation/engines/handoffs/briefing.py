@@ -1,7 +1,7 @@
 """The handoff in the briefing of a session: the accepted one whole, of a waiting one that it waits."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Q
@@ -10,7 +10,8 @@ from curation.engines.handoffs.guesses import weaken_packets
 from curation.models import Handoff
 from memory.actors import Actor
 from memory.engines.facts.assessment import attach_belief
-from memory.engines.sessions.briefing import PartLines, fenced_line
+from memory.engines.sessions.briefing import PartLines
+from memory.engines.sessions.lines import VERIFIED, Line, fenced_line
 from memory.models import Fact, FactAssessment, Session
 
 CARRIED = timedelta(days=7)  # after its acceptance
@@ -75,8 +76,9 @@ def describe_packet(handoff: Handoff, facts: Sequence[dict[str, str]]) -> Iterat
 
 
 def describe_frozen_fact(fact: dict[str, str]) -> str:
-    words = (fact["category"], fact["verification_status"], fact["created_at"][:10], fact["id"])
-    return f"- {fenced_line(fact['essence'])} [{', '.join(fenced_line(word) for word in words)}]"
+    marks = [VERIFIED] if fact["verification_status"] == FactAssessment.Status.VERIFIED else []
+    day = date.fromisoformat(fact["created_at"][:10])
+    return str(Line(fenced_line(fact["essence"]), UUID(fact["id"]), day, marks))
 
 
 def describe_waiting(handoff: Handoff) -> str:

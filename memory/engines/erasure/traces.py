@@ -20,6 +20,7 @@ from memory.db.budget import take_within
 from memory.db.bulk_sql import update_one
 from memory.db.retry import retry_transaction
 from memory.engines.erasure.scopes import Targets
+from memory.engines.facts.short_ids import list_short_ids, shorten_id
 from memory.engines.support.batches import batched
 from memory.engines.support.idempotency import hash_text
 from memory.engines.support.text_finder import TextFinder
@@ -98,6 +99,7 @@ class Traces:
     def __post_init__(self) -> None:
         self.finder = TextFinder(self.texts)
         self.ids = frozenset(map(str, self.targets.list_uids()))
+        self.short_ids = frozenset(map(shorten_id, self.targets.list_uids()))
 
     def erase_all(self) -> int:
         """Replace every trace, in short transactions; return how many rows had one."""
@@ -151,7 +153,9 @@ class Traces:
         return "\n".join(ERASED_MARK if self._names_any(line) else line for line in lines)
 
     def _names_any(self, text: str) -> bool:
-        return any(uid in self.ids for uid in list_ids(text))
+        if any(uid in self.ids for uid in list_ids(text)):
+            return True
+        return any(short in self.short_ids for short in list_short_ids(text))
 
     # ---- sessions ------------------------------------------------------------------------------
 

@@ -1,0 +1,126 @@
+"""What a prompt is about and what it is for: the words that name a subject, and the evidence that it needs.
+
+Work may break a rule that was laid down, so a memory that is near enough comes with it. A look at what is
+there ("show me git log", "run the tests") breaks none: there a memory has to be about the same. The evidence
+of each was measured with bench/crowd.py and bench/decisions.py.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from memory.db.segmentation import search_phrases
+
+MAX_PROMPTS = 16  # whose words are kept
+MIN_STEM_LENGTH = 3
+
+# Words of any prompt to an agent, in its languages: they name no subject.
+COMMON = frozenset(
+    """
+        run rerun runs show open lists print display explain describe summarise summarize tell give get
+    go going goes     look looks see check find try start stop restart continue resume wait undo redo
+    revert push pull commit commits     fetch checkout stash diff git install uninstall add write create
+    make makes do does did done use want wants need     needs fix change changes changed edit modify
+    rename put set read help know think mean means work works working     fail fails failed take let keep
+    say says said ask     test tests file files folder directory function functions method variable
+    variables line lines code thing things     stuff bit way part example project repo repository branch
+    branches traceback trace stack output result results     readme typo todo todos comment comments
+    dependency dependencies package packages version versions status error     errors temporary src app
+    py     please thanks thank ok okay yes no good great nice fine cool right wrong sure maybe again now
+    then next last     first second new old one two three four five ten another more less here there
+    today time times back still just     also really much many long like well anything something
+    everything nothing nobody somebody someone anyone people     us me everyone shorter better quick
+    quickly simple proper     bitte danke zeig zeige mir führe aus die der das den dem ein eine einen und
+    ist mach mache noch mal nochmal datei     dateien zeile zeilen fehler letzte letzten was warum weiter
+    gut ja nein     montre lance exécute moi le la les un une des et est fichier fichiers ligne lignes
+    erreur merci encore oui non     muestra ejecuta el los las una y es archivo archivos línea líneas
+    gracias por favor otra vez sí     mostra executa o os as um uma e é arquivo arquivos linha linhas
+    obrigado de novo sim não     运行 测试 显示 打开 文件 代码 一下 继续 谢谢 看看 错误 提交
+    """.split()
+)
+POLITE = (
+    r"(?:(?:ok(?:ay)?|please|now|and|then|hey|hm+|so|can you|could you|just|also|yes|no|right|well|next"
+    r"|let'?s|bitte|et|y|e)[,.:;! ]+)*"
+)
+WORK = re.compile(
+    rf"{POLITE}(?:add|write|implement|create|build|set up|setup|make|handle|support|migrate|refactor|improve"
+    r"|tighten|design|prepare|draft|extend|integrate|validate|configure|move|replace|send|cache|hide|return|log"
+    r"|store|save|use"
+    r"|change|update|put|generate|define|introduce|switch|upgrade|allow|limit|schedule|document|encrypt|hash|sort"
+    r"|filter|import|export|publish|deploy|release|roll|reformat|format|fix|wire|plan|order"
+    r"|(?:we|i) (?:need|want|have)|how (?:(?:do|can|will) we|(?:should|may|shall|must) (?:we|i))|which"
+    r"|(?:\w+ ){1,3}(?:wants?|needs?|should|must)"
+    r"|füge?|schreib\w*|erstelle?|baue?|implementier\w*|änder\w*|ajoute[rz]?|écri[st]|crée[rz]?|implémente[rz]?"
+    r"|añad[ae]|agrega|escrib[ae]|cre[ae]|implementa|adicion[ae]|escreva|crie|implemente)\b"
+    r"|.{0,200}\b(?:can|may|shall|should|must|could) (?:we|it|they|one)\b"
+    r"|.{0,4}(?:添加|增加|写|实现|创建|改|做)",
+    re.I | re.S,
+)
+GLANCE = re.compile(
+    rf"{POLITE}(?:run|rerun|show|open|list|print|explain|describe|summari[sz]e|tell|install|start|stop|restart|undo"
+    r"|push|pull|find|look|try|go|continue|wait|thanks?|git|what|why|where|who|when|whose|is|are|did|does|was|were"
+    r"|how (?:long|many|much|did|come)|nice|good|great|hold|read|check|delete|commit|translate|rename"
+    r"|zeige?|führe?|starte|öffne|warum|was|montre|lance|exécute|ouvre|pourquoi|muestra|ejecuta|abre|mostra"
+    r"|executa|rode)\b"
+    r"|.{0,2}(?:运行|显示|打开|看|解释|为什么|继续)",
+    re.I,
+)
+ENDINGS = (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
+
+
+class Least(NamedTuple):
+    """Evidence that a prompt's kind needs: with how many of its subjects, and by nearness alone."""
+
+    evidence: float
+    subjects: int
+    cosine: float
+
+
+NEEDED_FOR_WORK, NEEDED_TO_GLANCE, NEEDED_ELSE = Least(0.2, 1, 0.2), Least(0.4, 2, 0.45), Least(0.4, 1, 0.4)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A prompt: the stems of its words, those among them that name a subject, and what it needs."""
+
+    words: frozenset[str]
+    subjects: frozenset[str]
+    least: Least
+
+    def share_words(self, stems: Collection[str]) -> float:
+        return len(self.words.intersection(stems)) / len(self.words) if self.words else 0.0
+
+    def count_subjects(self, stems: Collection[str]) -> int:
+        return len(self.subjects.intersection(stems))
+
+
+@lru_cache(maxsize=MAX_PROMPTS)  # one prompt is compared with many texts
+def read_request(text: str, words: tuple[str, ...]) -> Request:
+    """Read a prompt with its keywords."""
+    phrases = split_words(words)
+    subjects = [word for word in phrases if word not in COMMON and not word.isdigit()]
+    return Request(stem_words(phrases), stem_words(subjects), find_least(text.strip()))
+
+
+def find_least(text: str) -> Least:
+    if WORK.match(text):
+        return NEEDED_FOR_WORK
+    return NEEDED_TO_GLANCE if GLANCE.match(text) else NEEDED_ELSE
+
+
+def split_words(words: Iterable[str]) -> set[str]:
+    return {phrase for word in words for phrase in search_phrases(word)}
+
+
+def stem_words(words: Iterable[str]) -> frozenset[str]:
+    """Return the words without their endings: a memory of payments is one of a payment."""
+    return frozenset(cut_ending(cut_ending(word)) for word in words)
+
+
+def cut_ending(word: str) -> str:
+    for ending, rest in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM_LENGTH:
+            return word.removesuffix(ending) + rest
+    return word

@@ -1,0 +1,59 @@
+"""Facts of no repository, and what speaks against telling them in one."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from uuid import UUID
+
+from memory.engines.support.standing import changes
+from memory.models import Fact, Session
+
+MAX_SESSIONS = 200  # newest ones of the project, whose repositories are known by name
+MAX_COMPARED = 10  # facts of the repository that a general one is compared with
+MIN_SHARED = 2  # words of both
+MIN_WORD_LENGTH = 3
+WORD = re.compile(r"[^\W_]{3,}")
+NAME = re.compile(r"[\w.-]+")
+
+
+class GeneralFacts:
+    """Which facts of no repository may be told in a session.
+
+    Nothing in its repository says otherwise, and they name no other repository.
+    """
+
+    def __init__(self, own: Iterable[Fact], session: Session) -> None:
+        self.texts = {fact.uid: fact.fact_text for fact in own}
+        self.names = list_other_names(session)
+        self._by_word: dict[str, set[UUID]] = defaultdict(set)
+        for uid, text in self.texts.items():
+            for word in find_words(text):
+                self._by_word[word].add(uid)
+
+    def may_tell(self, fact: Fact) -> bool:
+        if fact.pinned:
+            return True
+        if self.names and self.names.intersection(NAME.findall(fact.fact_text.lower())):
+            return False
+        return not any(
+            changes(text, fact.fact_text) or changes(fact.fact_text, text)
+            for text in self._find_similar(fact.fact_text)
+        )
+
+    def _find_similar(self, text: str) -> list[str]:
+        counts = Counter(uid for word in find_words(text) for uid in self._by_word.get(word, ()))
+        near = counts.most_common(MAX_COMPARED)
+        return [self.texts[uid] for uid, count in near if count >= MIN_SHARED]
+
+
+def list_other_names(session: Session) -> frozenset[str]:
+    """Return the last parts of the addresses of the project's other repositories."""
+    rows = Session.objects.filter(project=session.project_id).order_by("-pk")
+    paths = set(rows.values_list("project_path", flat=True)[:MAX_SESSIONS]) - {"", session.project_path}
+    names = {path.rstrip("/").rpartition("/")[2].lower() for path in paths}
+    own = session.project_path.lower()
+    return frozenset(name for name in names if len(name) >= MIN_WORD_LENGTH and name not in own)
+
+
+def find_words(text: str) -> set[str]:
+    return set(WORD.findall(text.lower()))

@@ -1,0 +1,137 @@
+"""Lines of what a session is told: a text, and in brackets its short id with the few words that it needs.
+
+Most lines are what persons said and nobody verified, so those have the id alone. The day stands above the
+lines of a day, and what the other words mean in the heading, where any line has them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from memory.engines.facts.rules import compute_essence
+from memory.engines.facts.short_ids import shorten_id
+from memory.engines.sessions.manager import Utterance
+from memory.engines.sessions.utterances import LEARNED
+from memory.models import Fact, FactAssessment
+from memory.texts import BRIEFING_TAG, LATER, WAS, count_dense
+
+MAX_LINE = 300  # characters of a line
+MAX_REPAIR_LENGTH = 800  # characters of a repair that is shown whole
+MAX_WAS_LENGTH = 120  # of a statement that holds no more, or may not
+MAX_NAME_LENGTH = 40  # of who said it
+TAG = re.compile(rf"<[\s/]*(?={BRIEFING_TAG}|system-reminder|private)", re.I)
+AGENTS, NOTED, OBSERVED, MESSAGE, VERIFIED, REPLACED = "agent", "note", "seen", "prompt", "✓", "replaced by"
+MEANINGS = {
+    AGENTS: "an agent's words",
+    NOTED: "written by hand or by a program",
+    OBSERVED: "seen in an agent's work",
+    MESSAGE: "from an earlier prompt",
+    VERIFIED: "verified",
+}
+ID_MEANING = "memory_get takes an [id]"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a briefing: a memory's text, its id and day, and the words that stand beside the id."""
+
+    text: str
+    uid: UUID
+    day: date
+    marks: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return f"- {self.text} [{' '.join([shorten_id(self.uid), *self.marks])}]"
+
+
+class Budget:
+    """Tokens and characters that a text may have: what it begins with is spent already."""
+
+    def __init__(self, text: str, max_tokens: int, max_characters: int) -> None:
+        self.max_tokens, self.max_characters = max_tokens, max_characters
+        self.dense, self.length = count_dense(text), len(text)
+
+    def take(self, text: str) -> bool:
+        """Spend what a line costs with its end, where there is as much left."""
+        return self.replace("", f"{text}\n")
+
+    def replace(self, old: str, new: str) -> bool:
+        """Spend what a text costs more than the one in whose place it comes, where there is as much left."""
+        dense = self.dense + count_dense(new) - count_dense(old)
+        length = self.length + len(new) - len(old)
+        if dense - (dense - length) // 4 > self.max_tokens or length > self.max_characters:
+            return False
+        self.dense, self.length = dense, length
+        return True
+
+
+def iterate_days(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the lines, each run of a day below that day."""
+    day: date | None = None
+    for line in lines:
+        if line.day != day:
+            day = line.day
+            yield head_day(day)
+        yield str(line)
+
+
+def head_day(day: date) -> str:
+    return f"{day}:"
+
+
+def explain_marks(lines: Iterable[Line]) -> str:
+    """Return a sentence on the words in brackets, of those that the lines have."""
+    words = {mark for line in lines for mark in line.marks}
+    return (
+        "; ".join([ID_MEANING, *(f"{mark}: {text}" for mark, text in MEANINGS.items() if mark in words)])
+        + "."
+    )
+
+
+def mark_fact(fact: Fact, utterance: Utterance | None = None, newer: UUID | None = None) -> list[str]:
+    """Return the words beside a fact's id: whose words it is, whether it was verified, what replaces it."""
+    marks = [name_source(fact, utterance)]
+    if fact.verification_status == FactAssessment.Status.VERIFIED:
+        marks.append(VERIFIED)
+    if newer:
+        marks.append(f"{REPLACED} {shorten_id(newer)}")
+    return [mark for mark in marks if mark]
+
+
+def mark_older(uid: UUID) -> str:
+    """Return the words beside a fact's id for the one whose place it took."""
+    return f"was {shorten_id(uid)}"
+
+
+def name_source(fact: Fact, utterance: Utterance | None) -> str:
+    """Return the word for where a fact comes from; "" for a person's own words."""
+    if utterance and utterance.speaker:
+        return "" if utterance.speaker == Utterance.PERSON else AGENTS
+    return OBSERVED if fact.source_type == Fact.SourceType.OBSERVATION else NOTED
+
+
+def show_fact(fact: Fact) -> str:
+    """Return a fact as one line: its essence, but what a session taught whole where it is not too long.
+
+    Half of a command is another one, and what a person decides often stands at the end.
+    """
+    if fact.category == "bug_fix" and len(fact.fact_text) <= MAX_REPAIR_LENGTH:
+        return fenced_line(fact.fact_text, MAX_REPAIR_LENGTH)
+    is_cut = fact.source_type in LEARNED and fact.essence == compute_essence(fact.fact_text)
+    return fenced_line(fact.fact_text if is_cut and len(fact.fact_text) <= MAX_LINE else fact.essence)
+
+
+def show_change(older: str, newer: str, names: tuple[str, str] = ("", "")) -> str:
+    """Return the text of a statement with the one whose place it took, or may have, and who said them."""
+    was = fenced_line(older, MAX_WAS_LENGTH).rstrip(" .;")
+    first, second = (f" ({fenced_line(name, MAX_NAME_LENGTH)})" if name else "" for name in names)
+    return f"{WAS}{was}{first}{LATER}{newer}{second}"
+
+
+def fenced_line(text: str, max_length: int = MAX_LINE) -> str:
+    """Return the text as one line, at most ``max_length`` characters, that cannot close its fence."""
+    # The bracket is replaced, not removed: removal could join the surrounding text into a tag.
+    line = " ".join(TAG.sub("‹", text).split())
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"

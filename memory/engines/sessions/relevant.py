@@ -1,0 +1,202 @@
+"""What a session may be told of facts: those of its repository and of none, in order, and by their worth."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from memory.db.querysets import Lineage
+from memory.engines.facts.assessment import attach_belief, searchable_rows
+from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_older, show_change, show_fact
+from memory.engines.sessions.manager import Utterance
+from memory.engines.sessions.revisions import (
+    ReadPoint,
+    find_doubted,
+    find_revised,
+    get_time,
+    is_vouched_for,
+)
+from memory.engines.sessions.utterances import DECIDED, find_utterances, hear_sources, load_edges
+from memory.engines.versions.repositories import filter_named, find_repositories
+from memory.models import Fact, Session
+from memory.texts import split_taken_back
+
+# Decisions that were imported are learned after those that are newer: so more are read than have room.
+MAX_NEWEST, MAX_DECISIONS, MAX_PINNED = 200, 400, 20
+MAX_COMPARED = 400  # characters of a fact whose words are compared with those of others
+CORRECTED = timedelta(
+    days=30
+)  # so long a statement that changed another one stands before those that did not
+MAX_LESSONS = 3  # of the work in the repository, the newest, that stand before its older decisions
+FILLERS = frozenset({"a", "an", "the", "this", "that", "we", "you", "i", "now", "please", "so", "just", "ok"})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A fact with its utterance, the statement whose place it took, the fact that took its own place, and the
+    earlier one of which it is not sure whether it holds beside it.
+    """
+
+    fact: Fact
+    utterance: Utterance | None = None
+    is_own: bool = False  # of the session's repository, not of none
+    before: "Entry | None" = None
+    newer: UUID | None = None
+    doubted: "Entry | None" = None
+
+    @property
+    def at(self) -> datetime:
+        return get_time(self.fact, self.utterance)
+
+    @property
+    def is_decided(self) -> bool:
+        return self.fact.category in DECIDED
+
+    @property
+    def group(self) -> tuple[bool, bool, bool]:
+        """Return by what entries are ordered before their time."""
+        return not self.fact.pinned, not self.is_own, not self.is_decided
+
+    def list_lines(self) -> list[Line]:
+        """Return the forms of the entry's line, the shortest first.
+
+        A statement that may hold no more always stands with what was said later.
+        """
+        marks = mark_fact(self.fact, self.utterance, self.newer)
+        line = Line(show_fact(self.fact), self.fact.uid, self.at.date(), marks)
+        earlier = self.doubted or self.before
+        if earlier is None:
+            return [line]
+        own = split_taken_back(self.fact.fact_text)
+        newer = fenced_line(own[0]) if own[1] else line.text
+        text = show_change(show_fact(earlier.fact), newer, self._name_both(earlier))
+        longer = replace(line, text=text, marks=[*marks, mark_older(earlier.fact.uid)])
+        return [longer] if self.doubted else [line, longer]
+
+    def _name_both(self, earlier: "Entry") -> tuple[str, str]:
+        """Return the names of two people who disagree; none where one of them said both."""
+        first, second = earlier.utterance, self.utterance
+        if first is None or second is None or first.is_same_person(second):
+            return "", ""
+        return first.name, second.name
+
+
+def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Entry]:
+    """Return the facts of the session's repository, then of none; those of others take nobody's place.
+
+    Of each, what was decided comes first, then what was said last. What is said twice comes once, as it was
+    said last.
+    """
+    found: dict[UUID, Fact] = {}
+    shown = searchable_rows(lineage, now)
+    own = [filter_named(shown, session.project_path)] if session.project_path else []
+    for rows in [*own, shown.filter(repository="")]:
+        found |= {fact.uid: fact for fact in rows.newest(MAX_NEWEST)}
+        found |= {fact.uid: fact for fact in rows.filter(category__in=sorted(DECIDED)).newest(MAX_DECISIONS)}
+        found |= {fact.uid: fact for fact in rows.filter(pinned=True).newest(MAX_PINNED)}
+    known = find_repositories(session.project_id, list(found.values()))
+    where = dict(zip(found, known, strict=True))
+    facts = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
+    edges = load_edges(facts, lineage)
+    utterances = hear_sources(facts, edges, lineage)
+    facts.sort(key=lambda fact: (get_time(fact, utterances.get(fact.uid)), fact.uid), reverse=True)
+    point = ReadPoint(session.project_id, lineage, now)
+    revised, doubted = (find(facts, edges, utterances, point) for find in (find_revised, find_doubted))
+    rest = [fact for fact in doubted.values() if fact.uid not in where]
+    utterances |= find_utterances(rest, lineage)
+    every = [
+        Entry(fact, utterances.get(fact.uid), is_own=bool(where.get(fact.uid)))
+        for fact in attach_belief([*facts, *rest], lineage)
+    ]
+    entries = sorted(every[: len(facts)], key=lambda entry: entry.group)
+    return drop_repeats(fold_doubted(fold_revised(entries, revised), doubted, every))
+
+
+def fold_revised(entries: Sequence[Entry], revised: Mapping[UUID, Fact]) -> list[Entry]:
+    """Return the entries; one whose place another took stands with that one, as what was said before.
+
+    The newer one stands where the older one stood, if that is higher: a preference may change a decision. One
+    that a curator verified or pinned stays where it is, with the id of the newer one.
+    """
+    places = {entry.fact.uid: at for at, entry in enumerate(entries)}
+    before: dict[UUID, Entry] = {}
+    kept = []
+    for at, entry in enumerate(entries):
+        newer = revised.get(entry.fact.uid)
+        if newer is None:
+            kept.append(entry)
+        elif newer.uid not in places or is_vouched_for(entry.fact):
+            kept.append(replace(entry, newer=newer.uid))
+        else:
+            earlier = before.get(newer.uid)
+            before[newer.uid] = entry if earlier is None else max(earlier, entry, key=lambda one: one.at)
+            places[newer.uid] = min(places[newer.uid], at)
+    kept.sort(key=lambda entry: places[entry.fact.uid])
+    return [replace(entry, before=before.get(entry.fact.uid)) for entry in kept]
+
+
+def fold_doubted(
+    entries: Sequence[Entry], doubted: Mapping[UUID, Fact], every: Iterable[Entry]
+) -> list[Entry]:
+    """Return the entries; one that may hold no more stands with the later statement that says so.
+
+    Of several that one statement casts doubt on, each further one has a line of its own with it. ``every`` has
+    the entries of later statements that are not among these.
+    """
+    known = {entry.fact.uid: entry for entry in [*every, *entries]}
+    spent: set[UUID] = set()
+    kept = []
+    for entry in entries:
+        later = doubted.get(entry.fact.uid)
+        if later is None or is_vouched_for(entry.fact):
+            kept.append(entry)
+        else:
+            kept.append(replace(known[later.uid], doubted=entry))
+            spent.add(later.uid)
+    return [entry for entry in kept if entry.doubted or entry.fact.uid not in spent]
+
+
+def drop_repeats(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries without those that have the words of an earlier one, in their order."""
+    earlier: set[tuple[str, ...]] = set()
+    kept = []
+    for entry in entries:
+        fact = entry.fact
+        is_short = len(fact.fact_text) <= MAX_COMPARED
+        words = list_compared_words(fact.fact_text) if is_short else (fact.content_hash,)
+        if entry.doubted:
+            words += list_compared_words(entry.doubted.fact.fact_text)
+        if words not in earlier:
+            earlier.add(words)
+            kept.append(entry)
+    return kept
+
+
+def list_compared_words(text: str) -> tuple[str, ...]:
+    """Return the words that a statement is compared by, in their order."""
+    words = (word.strip(".,;!") for word in text.lower().split())
+    return tuple(word for word in words if word and word not in FILLERS)
+
+
+def choose_order(entries: Sequence[Entry], now: datetime) -> list[Entry]:
+    """Return the entries with the one of the most worth first; those of one worth keep their order."""
+    lessons = [one for one in entries if one.is_own and not one.is_decided and not one.fact.pinned]
+    newest = {one.fact.uid for one in lessons[:MAX_LESSONS]}
+    return sorted(entries, key=lambda entry: rank_worth(entry, now, entry.fact.uid in newest))
+
+
+def rank_worth(entry: Entry, now: datetime, is_lesson: bool) -> int:
+    """Return how many kinds of facts are worth more: what lasts in this repository is worth the most."""
+    if entry.fact.pinned:
+        return 0
+    if entry.is_own and (is_lesson or (entry.is_decided and is_marked_out(entry, now))):
+        return 1
+    if entry.is_decided:
+        return 2 if entry.is_own else 3
+    return 4 if entry.is_own else 5
+
+
+def is_marked_out(entry: Entry, now: datetime) -> bool:
+    """Return whether a decision was verified, said again, or changed another one lately."""
+    corrects = bool(entry.before or entry.doubted) and entry.at >= now - CORRECTED
+    return corrects or is_vouched_for(entry.fact) or entry.fact.confirmation_count > 0
