@@ -140,8 +140,8 @@ def fold_doubted(
 ) -> list[Entry]:
     """Return the entries; one that may hold no more stands with the later statement that says so.
 
-    Of several that one statement casts doubt on, each further one has a line of its own with it. ``every`` has
-    the entries of later statements that are not among these.
+    Of several that one statement casts doubt on, each further one has a line of its own with it. ``every``
+    has the entries of later statements that are not among these.
     """
     known = {entry.fact.uid: entry for entry in [*every, *entries]}
     spent: set[UUID] = set()
@@ -151,7 +151,7 @@ def fold_doubted(
         if later is None or is_vouched_for(entry.fact):
             kept.append(entry)
         else:
-            kept.append(replace(known[later.uid], doubted=entry))
+            kept.append(replace(known[later.uid], doubted=entry, is_own=entry.is_own))
             spent.add(later.uid)
     return [entry for entry in kept if entry.doubted or entry.fact.uid not in spent]
 
