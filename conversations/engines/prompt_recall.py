@@ -169,7 +169,7 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
 def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
     """Return the facts of the session's repository, and those of none that nothing speaks against.
 
-    What the session itself taught is left out. The repository of those that name none is set to their session's.
+    What the session itself taught is left out. Those that name no repository get that of their session.
     """
     others = [fact for fact in facts if fact.session_id != session.key]
     named = name_repositories(others, session.project_id)
