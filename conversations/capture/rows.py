@@ -25,6 +25,7 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine, build_observation
+from memory.engines.sessions.open_sessions import note_key
 from memory.engines.sessions.tool_calls import as_text
 from memory.engines.versions.commits import CommitWriter
 from memory.models import Observation, Session
@@ -109,6 +110,7 @@ class EventRows:
         session = self._sessions[event.session]
         if session.erased_at:
             return False
+        note_key(session, self.actor)
         if event.name in self.begins and session.status != Session.Status.ACTIVE:
             self._sessions[event.session] = manager.resume_session(session_id=event.session, actor=self.actor)
         return True

@@ -1,5 +1,7 @@
 """``mcp``: the memory as a server of the Model Context Protocol, on standard input and output."""
 
+import os
+
 from day1site.cli.client import server_key, server_url
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import OneOf, option
@@ -27,7 +29,7 @@ def mcp(run: Invocation, branch: str, profile: str, repository: str) -> None:
         from day1site.mcp.bridge import serve as serve_bridge
 
         transport = HttpTransport(url, server_key(run.project))
-        serve_bridge(transport.url, transport.key, branch, profile, repository)
+        serve_bridge(transport.url, transport.key, branch, profile, repository, find_own_session())
         return
     from day1site.cli.local_store import find_actor, open_store
 
@@ -35,7 +37,8 @@ def mcp(run: Invocation, branch: str, profile: str, repository: str) -> None:
     from day1site.mcp.call_context import SURFACE
     from day1site.mcp.stdio import serve
 
-    serve(find_actor(run.project, SURFACE), branch, profile, repository)
+    actor = find_actor(run.project, SURFACE).with_origin(session_id=find_own_session())
+    serve(actor, branch, profile, repository)
 
 
 def find_own_repository() -> str:
@@ -43,3 +46,8 @@ def find_own_repository() -> str:
     from day1site.hooks.client.capture import find_repository, find_start
 
     return str(find_repository(find_start()))
+
+
+def find_own_session() -> str:
+    """Return the session of the program that started this server, where it says so; "" else."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID", "")

@@ -173,10 +173,10 @@ def failure(message: Message | None, text: str, code: int = SERVER_ERROR) -> Mes
     return {"jsonrpc": "2.0", "id": requested, "error": {"code": code, "message": text}}
 
 
-def serve(url: str, key: str, branch: str, profile: str, repository: str) -> None:
+def serve(url: str, key: str, branch: str, profile: str, repository: str, session: str) -> None:
     """Bridge this process's standard input and output to a server, with the connection's settings."""
     # Nothing has replaced them in this process.
     cast(TextIOWrapper, sys.stdin).reconfigure(encoding="utf-8", errors="replace")
     cast(TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-    settings = {"branch": branch, "profile": profile, "repository": repository}
+    settings = {"branch": branch, "profile": profile, "repository": repository, "session": session}
     Bridge(url, key, sys.stdout, **settings).serve(sys.stdin)

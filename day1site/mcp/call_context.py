@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from day1site.mcp.profiles import ALL
 from memory.actors import Actor
 from memory.api.reading import Input
 from memory.db.fields import dumps
 from memory.engines.access.work_handles import Work, WorkEngine
+from memory.engines.facts.short_ids import find_fact_id
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.rate_limits import count_request
@@ -30,6 +32,7 @@ class Caller:
     branch: str = ""
     rate: int = 0
     profile: str = ALL
+    is_inferred: bool = False  # whether its session is that of its hooks, not one that it named
 
     def count(self) -> None:
         """Count a request. Raises RateLimited."""
@@ -40,6 +43,12 @@ class Caller:
     def usual_branch(self) -> str:
         """Return the branch of calls that name none."""
         return self.branch or self.actor.default_branch or MAIN
+
+
+def check_list(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise Invalid("{field} must be a list.", field=name)
+    return value
 
 
 class Arguments(Input):
@@ -72,9 +81,13 @@ class Call:
         """Take the repository that the caller works in: the argument, else that of the connection, else of
         the work handle, else of its session. Call it before ``actor``.
         """
-        named = self.take("repository", parse_repository, "") or self.caller.actor.repository
-        if named := named or (self.work.repository if self.work else ""):
-            self.caller = replace(self.caller, actor=replace(self.caller.actor, repository=named))
+        own, is_inferred = self.caller.actor, self.caller.is_inferred
+        named = self.take("repository", parse_repository, "") or ("" if is_inferred else own.repository)
+        named = named or (self.work.repository if self.work else "") or own.repository
+        if is_inferred and named != own.repository:
+            own = replace(own, session_id="")  # it is of another repository
+        if named:
+            self.caller = replace(self.caller, actor=replace(own, repository=named))
         return find_repository(self.caller.actor)
 
     @cached_property
@@ -108,6 +121,18 @@ class Call:
         if value is None:
             raise Invalid("{field} is needed.", field=name)
         return value
+
+    def need_fact_id(self) -> UUID:
+        """Return the fact that ``fact_id`` names, by its id or the end of it. Raises Invalid, NotFound."""
+        return self._find_fact("fact_id", self.need("fact_id", lambda _, value: value))
+
+    def need_fact_ids(self) -> list[UUID]:
+        """Return the facts that ``fact_ids`` names. Raises Invalid, NotFound."""
+        values = self.need("fact_ids", check_list)
+        return [self._find_fact(f"fact_ids[{index}]", value) for index, value in enumerate(values)]
+
+    def _find_fact(self, name: str, value: Any) -> UUID:
+        return find_fact_id(name, value, actor=self.caller.actor, branch_name=self.branch)
 
     def end(self) -> None:
         """Raise UnknownField for an argument that was not consumed."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -24,6 +25,7 @@ from memory.api.searches import SearchRoutes
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.facts.short_ids import find_fact_id
 from memory.engines.search.explain import ExplainEngine
 from memory.engines.search.related import RelatedEngine
 from memory.engines.support import validation as c
@@ -152,22 +154,25 @@ class FactViewSet(SearchRoutes, Resource):
 
     @action(detail=True, methods=["get"])
     def history(self, request: Request, pk: str) -> Response:
-        fact_id, payload = parse_id(pk), Input(request)
+        payload = Input(request)
         branch, paging = payload.take_branch(), payload.take_paging()
         payload.refuse_unknown()
         page = fact_engine.list_versions(
-            fact_id=fact_id, actor=get_request_actor(request), branch_name=branch, **paging
+            fact_id=find_target(request, pk, branch),
+            actor=get_request_actor(request),
+            branch_name=branch,
+            **paging,
         )
         return Response(shapes.page_shape(page, lambda row: shapes.version_shape(row, branch)))
 
     @action(detail=True, methods=["get"])
     def explain(self, request: Request, pk: str) -> Response:
-        fact_id, payload = parse_id(pk), Input(request)
+        payload = Input(request)
         branch, limit, query, options = self.parse_options(payload)
         payload.refuse_unknown()
         answer = ExplainEngine().explain(
             query=query,
-            fact_id=fact_id,
+            fact_id=find_target(request, pk, branch),
             actor=get_request_actor(request),
             branch_name=branch,
             limit=limit,
@@ -177,7 +182,7 @@ class FactViewSet(SearchRoutes, Resource):
 
     @action(detail=True, methods=["get"])
     def related(self, request: Request, pk: str) -> Response:
-        fact_id, payload = parse_id(pk), Input(request)
+        payload = Input(request)
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         depth, limit = (
             payload.take_value("depth", parse_integer, 1),
@@ -185,7 +190,7 @@ class FactViewSet(SearchRoutes, Resource):
         )
         payload.refuse_unknown()
         found = RelatedEngine().find_related(
-            fact_id=fact_id,
+            fact_id=find_target(request, pk, branch),
             actor=get_request_actor(request),
             branch_name=branch,
             at=at,
@@ -198,7 +203,7 @@ class FactViewSet(SearchRoutes, Resource):
 
     @action(detail=True, methods=["get"], url_path="links")
     def links(self, request: Request, pk: str) -> Response:
-        fact_id, payload = parse_id(pk), Input(request)
+        payload = Input(request)
         branch, at, paging = (
             payload.take_branch(),
             payload.take_value("at", parse_point),
@@ -206,7 +211,11 @@ class FactViewSet(SearchRoutes, Resource):
         )
         payload.refuse_unknown()
         page = link_engine.list_links(
-            fact_id=fact_id, actor=get_request_actor(request), branch_name=branch, at=at, **paging
+            fact_id=find_target(request, pk, branch),
+            actor=get_request_actor(request),
+            branch_name=branch,
+            at=at,
+            **paging,
         )
         return Response(shapes.page_shape(page, lambda row: shapes.link(row, branch=branch)))
 
@@ -231,9 +240,10 @@ class FactViewSet(SearchRoutes, Resource):
 
     def write_target(self, request: Request, payload: Input, pk: str) -> dict[str, Any]:
         """Parse the fact, branch, actor and expected version of a request."""
+        branch = payload.take_branch()
         who: dict[str, Any] = {
-            "fact_id": parse_id(pk),
-            "branch_name": payload.take_branch(),
+            "fact_id": find_target(request, pk, branch),
+            "branch_name": branch,
             "actor": payload.take_actor(get_request_actor(request)),
         }
         expected = expected_version(request, payload, lambda: fact_engine.get_fact(**who).version)
@@ -246,12 +256,20 @@ class FactViewSet(SearchRoutes, Resource):
         return build_row_response(shapes.fact(fact, branch=who["branch_name"]))
 
     def read_fact(self, request: Request, pk: str) -> tuple[Fact, str]:
-        fact_id, payload = parse_id(pk), Input(request)
+        payload = Input(request)
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
         payload.refuse_unknown()
         return fact_engine.get_fact(
-            fact_id=fact_id, actor=get_request_actor(request), branch_name=branch, at=at
+            fact_id=find_target(request, pk, branch),
+            actor=get_request_actor(request),
+            branch_name=branch,
+            at=at,
         ), branch
+
+
+def find_target(request: Request, pk: str, branch: str) -> UUID:
+    """Return the id in a path, of which the last digits are enough. Raises as find_fact_id."""
+    return find_fact_id("id", pk, actor=get_request_actor(request), branch_name=branch)
 
 
 def move_handler(move: Callable[..., Fact]) -> Callable[..., Fact]:

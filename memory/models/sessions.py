@@ -28,6 +28,9 @@ class Session(models.Model):
     recalled = JSONTextField(
         default=dict, help_text="Ids of the memories that came with a prompt, by prompt."
     )
+    brought_by = models.CharField(
+        max_length=64, blank=True, default="", help_text="The key with which hooks bring its events."
+    )
     captured = models.BigIntegerField(default=0, help_text="Bytes of long texts that hooks brought.")
     started_at = models.DateTimeField()
     active_at = models.DateTimeField(null=True, blank=True, help_text="When it was last heard of.")
@@ -42,6 +45,13 @@ class Session(models.Model):
 
     class Meta:
         ordering = ["-started_at"]
+        indexes = [
+            models.Index(
+                fields=["brought_by", "status"],
+                condition=models.Q(brought_by__gt=""),
+                name="session_brought_by",
+            )
+        ]
         constraints = [models.UniqueConstraint(fields=["project", "key"], name="one_session_of_a_key")]
 
     def __str__(self) -> str:

@@ -1,16 +1,22 @@
 """The repository of a caller over MCP: what is shown of it, named, preferred, and what of others is not."""
 
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
+from django.utils import timezone
 
+from conversations.capture.engine import IngestEngine
+from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
-from memory.models import Branch, RecallLog, Session
+from memory.models import Branch, Fact, RecallLog, Session
 from tests.mcp.conftest import URL, Agent, agent_for
 from tests.memory.api.client import UNKNOWN, nothing_left
+from tests.site.hook_events import CONSOLIDATOR, learn
 
 SHOP, TILL = "github.com/acme/shop", "github.com/acme/till"
 REMOTE = "git@github.com:acme/shop.git"
@@ -237,3 +243,89 @@ def test_a_key_sees_the_sessions_of_its_branches_alone(agent: Agent, sessions: N
     agent.call("branch_create", name="task/a")
     bound = agent_for(project, branch_patterns=["task/*"], default_branch="task/a")
     assert bound.at(Day1_Repository=SHOP).call("memory_context")["session"] is None
+
+
+# ---- the session whose events hooks bring with the same key ---------------------------------------------
+
+
+def send_event(agent: Agent, name: str, session: str, repository: str, **fields: Any) -> None:
+    """Bring an event as the hooks of the agent's program do, with its key."""
+    actor = get_actor(KeyEngine().verify_token(agent.token), "hook")
+    own = {"client": "claude-code", "root": repository}
+    event = {"hook_event_name": name, "session_id": session, "cwd": "/srv", "day1": own, **fields}
+    IngestEngine().ingest(events=[event], actor=actor, client="claude-code")
+
+
+def write_somewhere(agent: Agent, text: str, **arguments: Any) -> tuple[str, str]:
+    """Write a fact; return the repository and the session that it has."""
+    uid = agent.call("memory_write", fact_text=text, **arguments)["fact"]["id"]
+    fact = Fact.objects.all_versions().get(uid=uid)
+    return fact.repository, fact.session_id
+
+
+def test_a_call_belongs_to_the_open_session_of_the_same_key(agent: Agent, project: Any) -> None:
+    other = agent_for(project, label="other")
+    assert write_somewhere(agent, "Before any session.") == ("", "")
+    send_event(agent, "SessionStart", "h1", SHOP, source="startup")
+    assert write_somewhere(agent, "In the shop.") == (SHOP, "h1")
+    assert write_somewhere(other, "With another key.") == ("", "")
+    assert write_somewhere(agent, "Named.", session_id="mine") == (SHOP, "mine")
+    assert write_somewhere(agent, "In the till.", repository=TILL) == (TILL, "")
+    assert write_somewhere(agent.at(Day1_Repository=TILL), "By header.") == (TILL, "")
+    assert write_somewhere(agent.at(Day1_Session="s"), "By its session.") == ("", "s")
+    send_event(agent, "SessionEnd", "h1", SHOP, reason="exit")
+    assert write_somewhere(agent, "After it.") == ("", "")
+
+
+def test_of_several_open_sessions_only_what_they_share_is_known(agent: Agent) -> None:
+    send_event(agent, "SessionStart", "h1", SHOP, source="startup")
+    send_event(agent, "SessionStart", "h2", SHOP, source="startup")
+    assert write_somewhere(agent, "One of two in the shop.") == (SHOP, "")
+    send_event(agent, "SessionStart", "h3", TILL, source="startup")
+    assert write_somewhere(agent, "Somewhere.") == ("", "")
+    assert write_somewhere(agent.at(Day1_Repository=TILL), "In the till.") == (TILL, "h3")
+    Session.objects.exclude(key="h1").update(started_at=timezone.now() - timedelta(hours=1))
+    assert write_somewhere(agent, "The others are quiet.") == (SHOP, "h1")
+    Session.objects.update(started_at=timezone.now() - timedelta(hours=13))
+    assert write_somewhere(agent, "All were killed.") == ("", "")
+
+
+def test_what_a_person_says_stays_a_persons_when_the_agent_wrote_it_first(
+    agent: Agent, settings: Any
+) -> None:
+    settings.DAY1 = {**settings.DAY1, "consolidator": CONSOLIDATOR}
+    text = "We decided to use Argon2 for the passwords."
+    send_event(agent, "SessionStart", "h1", SHOP, source="startup")
+    agent.call("memory_write", fact_text=text, category="decision")
+    send_event(agent, "UserPromptSubmit", "h1", SHOP, prompt=text, prompt_id="p1")
+    send_event(agent, "SessionEnd", "h1", SHOP, reason="exit")
+    learn("h1")
+    session = Session.objects.select_related("branch").get(key="h1")
+    (fact,) = Fact.objects.on(session.branch).fetch_all()
+    actor = get_actor(KeyEngine().verify_token(agent.token), "hook")
+    new = Session(project_id=actor.project_id, key="h2", branch=session.branch, project_path=SHOP)
+    told = start_context(new, actor, session.branch.lineage(), timezone.now()).text
+    assert f"\n- {text} [{fact.uid.hex[-6:]}]\n" in told
+
+
+# ---- short ids -------------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_found_by_the_end_of_its_id(agent: Agent) -> None:
+    uid = agent.call("memory_write", fact_text="The clock is wrong.")["fact"]["id"]
+    (row,) = agent.call("memory_get", fact_ids=[uid[-6:].upper()])["facts"]
+    assert row["id"] == uid
+    agent.call("memory_update", fact_id=uid[-6:], fact_text="The clock is right.")
+    (row,) = agent.call("memory_get", fact_ids=[uid[-8:]])["facts"]
+    assert row["fact_text"] == "The clock is right."
+    agent.refused("memory_get", "not_found", fact_ids=["0" * 6 if uid[-6:] != "0" * 6 else "1" * 6])
+    agent.refused("memory_get", "invalid", fact_ids=["12345"])
+    agent.refused("memory_get", "invalid", fact_ids="123456")
+
+
+def test_an_end_that_several_ids_have_names_them(agent: Agent) -> None:
+    uids = [agent.call("memory_write", fact_text=f"Clock {n}.")["fact"]["id"] for n in range(2)]
+    other = UUID(f"{uids[0][:-6]}{uids[1][-6:]}")
+    Fact.objects.all_versions().filter(uid=uids[0]).update(uid=other)
+    text = agent.refused("memory_get", "invalid", fact_ids=[uids[1][-6:]])
+    assert all(uid in text for uid in sorted((str(other), uids[1])))

@@ -33,6 +33,7 @@ from conversations.engines.consolidation.writing import FindingWriter, choose_le
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.db.retry import retry_transaction
+from memory.engines.sessions.utterances import LEARNED
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Write
@@ -239,6 +240,8 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
         return None
     requested = {one.text: () if one.is_persons else source.recalled for one in news}
     same = find_same(session.branch, session.project_path, texts, requested)
+    persons = {one.text for one in news if one.is_persons}
+    same = {text: fact for text, fact in same.items() if text not in persons or fact.source_type in LEARNED}
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
     comparison = compare_texts(session, [one.text for one in news if one.is_statement])
     leaders = choose_leaders([one.text for one in news if one.text not in same], texts)

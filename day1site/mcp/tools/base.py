@@ -6,6 +6,7 @@ from typing import Any
 
 from day1site.mcp.call_context import Call
 
+SHORT = ": whole, or the last 6 digits as a context shows them."
 Schema = dict[str, Any]
 Answer = dict[str, Any]
 
@@ -102,6 +103,10 @@ def many(about: str, of: Schema | None = None, **more: Any) -> Schema:
 
 def uid(about: str) -> Schema:
     return text(about, format="uuid")
+
+
+def fact_id(about: str) -> Schema:
+    return text(f"{about}{SHORT}")
 
 
 def when(about: str) -> Schema:

@@ -7,7 +7,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties, input_property
-from memory.api.reading import count, parse_ids, parse_point
+from memory.api.reading import count, parse_point
 from memory.engines.fields import common
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT, NEW_FACT_TEXT
@@ -60,14 +60,12 @@ def memory_write(call: Call) -> b.Answer:
 @b.tool(
     title="Read facts in full",
     about=(
-        "Give the full text and all that is known of up to 20 facts, by the ids that memory_search gave: "
-        "category, confidence, verdict, when it was stored and is true, what it replaces. `history` adds "
-        "earlier versions, newest first. `at` reads the past."
+        "Give the full text and all that is known of up to 20 facts, by the ids that memory_search or a "
+        "context gave: category, confidence, verdict, when it was stored and is true, what it replaces. "
+        "`history` adds earlier versions, newest first. `at` reads the past."
     ),
     takes={
-        "fact_ids": b.many(
-            "1 to 20 ids.", {"type": "string", "format": "uuid"}, minItems=1, maxItems=MAX_FACTS
-        ),
+        "fact_ids": b.many(f"1 to 20 ids{b.SHORT}", {"type": "string"}, minItems=1, maxItems=MAX_FACTS),
         "history": b.flag("Add up to 10 versions of each; default false."),
         "at": b.AT,
     },
@@ -87,7 +85,7 @@ def memory_write(call: Call) -> b.Answer:
     },
 )
 def memory_get(call: Call) -> b.Answer:
-    requested, where = call.need("fact_ids", parse_ids), call.reading
+    requested, where = call.need_fact_ids(), call.reading
     if not 1 <= len(requested) <= MAX_FACTS:
         raise Invalid("{field} must be a list of 1 to {most} ids.", field="fact_ids", most=MAX_FACTS)
     back, at = call.take("history", c.check_boolean, False), call.take("at", parse_point)
@@ -115,7 +113,7 @@ def memory_get(call: Call) -> b.Answer:
         "makes a verified fact unverified."
     ),
     takes={
-        "fact_id": b.uid("The fact."),
+        "fact_id": b.fact_id("The fact"),
         **input_properties(FACT.select_fields(Use.TOOL_UPDATE)),
         **VERSION,
         **WHO,
@@ -146,7 +144,7 @@ def memory_update(call: Call) -> b.Answer:
         "decision was taken back."
     ),
     takes={
-        "fact_id": b.uid("The fact that no longer holds."),
+        "fact_id": b.fact_id("The fact that no longer holds"),
         **input_properties(
             [NEW_FACT_TEXT, *(one for one in CHANGES if one.name != "fact_text"), common.DEDUPLICATE]
         ),
@@ -185,7 +183,7 @@ def memory_supersede(call: Call) -> b.Answer:
         "plausible is a guess where there is no judge."
     ),
     takes={
-        "fact_id": b.uid("The fact."),
+        "fact_id": b.fact_id("The fact"),
         "verdict": b.choice("Your verdict; leave it out to ask the judge.", FactAssessment.JUDGEMENTS),
         "reason": b.text("How you know, up to 2,000 characters."),
         **VERSION,
@@ -216,7 +214,7 @@ def verify_fact(call: Call) -> b.Answer:
 
 def _fact_field(call: Call) -> tuple[Any, dict[str, Any], int | None]:
     """Return the fact id, actor and branch, and the expected version of a call."""
-    return call.need("fact_id", c.parse_uuid), call.where, call.take("expected_version", count)
+    return call.need_fact_id(), call.where, call.take("expected_version", count)
 
 
 def _answer_fact(call: Call, row: Fact, **more: Any) -> b.Answer:

@@ -12,7 +12,6 @@ from memory.api.searches import take_fact_filters
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.memory import MemoryEngine
 from memory.engines.search.ranked import INCLUDE, TYPES
-from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import Fact
 
@@ -114,7 +113,7 @@ def _after(kept: list[dict[str, Any]], branches: Any, known: bool) -> dict[str, 
     ),
     takes={
         "query": QUERY,
-        "fact_id": b.uid("The fact to explain."),
+        "fact_id": b.fact_id("The fact to explain"),
         "limit": b.whole("The page of the search; default 10.", 1, 100),
         **SEARCH_OPTIONS,
         **b.REPOSITORY,
@@ -130,7 +129,7 @@ def _after(kept: list[dict[str, Any]], branches: Any, known: bool) -> dict[str, 
     },
 )
 def memory_explain(call: Call) -> b.Answer:
-    query, uid = call.need("query", lambda _, value: value), call.need("fact_id", c.parse_uuid)
+    query, uid = call.need("query", lambda _, value: value), call.need_fact_id()
     call.take_repository()
     limit, where = call.take("limit", parse_integer, 10), call.reading
     answer = memory_engine.explain(query=query, fact_id=uid, limit=limit, **where, **_take_options(call))

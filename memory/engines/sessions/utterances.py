@@ -6,13 +6,16 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db.models import Q
+
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.sessions.manager import Utterance, session_parts
 from memory.engines.support.batches import batched
-from memory.models import Fact, FactLink, Observation
+from memory.models import Commit, Fact, FactLink, Observation
 
 LEARNED = frozenset({Fact.SourceType.CONSOLIDATION.value, Fact.SourceType.OBSERVATION.value})
 DECIDED = frozenset({"decision", "preference"})  # categories of what may be revised
+LEARNING_KIND = "consolidate."  # begins the kind of a commit in which something was learned
 BATCH_SIZE = 500
 
 
@@ -25,6 +28,8 @@ class FactEdge(NamedTuple):
     link_type: str
     valid_from: datetime | None
     valid_until: datetime | None
+    branch_id: int
+    seq_from: int
 
     @property
     def is_revision(self) -> bool:
@@ -40,13 +45,13 @@ def find_utterances(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Utter
 
     A fact that was learned again is as new as the last time, and a person's where a person said it once.
     """
-    learned = [fact for fact in facts if fact.source_type in LEARNED]
-    return hear_sources(learned, load_edges(learned, lineage), lineage)
+    batch = list(facts)
+    return hear_sources(batch, load_edges(batch, lineage), lineage)
 
 
 def load_edges(facts: Iterable[Fact], lineage: Lineage) -> list[FactEdge]:
-    """Return the links that lead from facts which were learned, or state what was decided."""
-    uids = [fact.uid for fact in facts if fact.source_type in LEARNED or fact.category in DECIDED]
+    """Return the links that lead from facts."""
+    uids = [fact.uid for fact in facts]
     rows = _select(FactLink.objects.in_lineage(lineage), FactEdge._fields, "from_id", uids)
     return [FactEdge(*row) for row in rows]
 
@@ -54,16 +59,32 @@ def load_edges(facts: Iterable[Fact], lineage: Lineage) -> list[FactEdge]:
 def hear_sources(facts: Iterable[Fact], edges: Iterable[FactEdge], lineage: Lineage) -> dict[UUID, Utterance]:
     """Return the utterance of each fact that was learned, by its links to messages and observations.
 
-    Who writes a fact by hand may link it to any message: that makes nobody the one who said it.
+    Who writes a fact by hand may link it to any message: that makes nobody the one who said it. A fact that
+    an agent wrote and a session taught too, in the same words, is of who said it there.
     """
     learned = {fact.uid for fact in facts if fact.source_type in LEARNED}
+    heard_edges = [edge for edge in edges if edge.to_type != FactLink.Target.FACT]
+    taught = _find_taught([edge for edge in heard_edges if edge.from_id not in learned])
     sources: dict[UUID, set[UUID]] = defaultdict(set)
-    for edge in edges:
-        if edge.from_id in learned and edge.to_type != FactLink.Target.FACT:
+    for edge in heard_edges:
+        if edge.from_id in learned or (edge.branch_id, edge.seq_from) in taught:
             sources[edge.from_id].add(edge.to_id)
     heard = _find_heard({uid for found in sources.values() for uid in found}, lineage)
     per_fact = {fact: [heard[uid] for uid in found if uid in heard] for fact, found in sources.items()}
     return {fact: _join_utterances(several) for fact, several in per_fact.items() if several}
+
+
+def _find_taught(edges: Iterable[FactEdge]) -> set[tuple[int, int]]:
+    """Return those of the commits of links in which a session was learned from, as branch and seq."""
+    points: dict[int, set[int]] = defaultdict(set)
+    for edge in edges:
+        points[edge.branch_id].add(edge.seq_from)
+    taught = Q(kind__startswith=LEARNING_KIND)
+    return {
+        (branch, seq)
+        for branch, seqs in points.items()
+        for seq in Commit.objects.filter(taught, branch=branch, seq__in=seqs).values_list("seq", flat=True)
+    }
 
 
 def _join_utterances(several: Sequence[Utterance]) -> Utterance:

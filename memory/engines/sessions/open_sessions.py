@@ -1,0 +1,55 @@
+"""The session that a program works in, where its calls over MCP name none: its hooks bring the events of it.
+
+Both have the same key. Where several of a key's sessions run, the one that was heard of within half an hour
+is meant, if there is one alone; else what they have in common, which is their repository at most.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.models import Session
+
+OPEN, HEARD = timedelta(hours=12), timedelta(minutes=30)  # since when a session was last heard of
+MAX_OPEN = 20  # sessions that are looked at
+
+
+class Origin(NamedTuple):
+    """Where a call comes from, as far as it is known."""
+
+    repository: str = ""
+    session_id: str = ""
+
+
+def note_key(session: Session, actor: Actor) -> None:
+    """Keep with a session which key brings its events."""
+    if actor.kind == "key" and session.brought_by != actor.id:
+        Session.objects.filter(pk=session.pk, erased_at=None).update(brought_by=actor.id)
+        session.brought_by = actor.id
+
+
+def find_origin(actor: Actor, repository: str = "") -> Origin:
+    """Return the repository and session that the actor's key works in; in the repository, if one is named."""
+    if actor.kind != "key":
+        return Origin()
+    found = [one for one in list_open(actor) if repository in ("", one.project_path)]
+    now = timezone.now()
+    heard = [one for one in found if now - one.heard_at < HEARD]
+    chosen = heard if len(heard) == 1 else found
+    return Origin(join_paths(chosen), chosen[0].key if len(chosen) == 1 else "")
+
+
+def list_open(actor: Actor) -> list[Session]:
+    """Return the sessions that the key brings events of and that run, each with when it was heard of."""
+    rows = Session.objects.filter(project=actor.project_id, brought_by=actor.id, status=Session.Status.ACTIVE)
+    rows = rows.filter(hidden=False, erased_at=None).annotate(heard_at=Coalesce("active_at", "started_at"))
+    return list(rows.filter(heard_at__gte=timezone.now() - OPEN).order_by("-heard_at")[:MAX_OPEN])
+
+
+def join_paths(sessions: Sequence[Session]) -> str:
+    paths = {one.project_path for one in sessions}
+    return paths.pop() if len(paths) == 1 else ""
