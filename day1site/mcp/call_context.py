@@ -12,6 +12,7 @@ from memory.api.reading import Input
 from memory.db.fields import dumps
 from memory.engines.access.work_handles import Work, WorkEngine
 from memory.engines.facts.short_ids import find_fact_id
+from memory.engines.sessions.open_sessions import Origin
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.rate_limits import count_request
@@ -32,7 +33,7 @@ class Caller:
     branch: str = ""
     rate: int = 0
     profile: str = ALL
-    is_inferred: bool = False  # whether its session is that of its hooks, not one that it named
+    origin: Origin = Origin()  # what it did not name, and its hooks tell
 
     def count(self) -> None:
         """Count a request. Raises RateLimited."""
@@ -81,10 +82,10 @@ class Call:
         """Take the repository that the caller works in: the argument, else that of the connection, else of
         the work handle, else of its session. Call it before ``actor``.
         """
-        own, is_inferred = self.caller.actor, self.caller.is_inferred
-        named = self.take("repository", parse_repository, "") or ("" if is_inferred else own.repository)
+        own, origin = self.caller.actor, self.caller.origin
+        named = self.take("repository", parse_repository, "") or ("" if origin.repository else own.repository)
         named = named or (self.work.repository if self.work else "") or own.repository
-        if is_inferred and named != own.repository:
+        if origin.session_id and named != own.repository:
             own = replace(own, session_id="")  # it is of another repository
         if named:
             self.caller = replace(self.caller, actor=replace(own, repository=named))

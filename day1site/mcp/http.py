@@ -87,9 +87,10 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session)
     if session or repository == ANY:
         return Caller(actor, branch, key.rate_per_minute, profile)
-    origin = find_origin(actor, repository)
-    actor = replace(actor, repository=repository or origin.repository, session_id=origin.session_id)
-    return Caller(actor, branch, key.rate_per_minute, profile, is_inferred=True)
+    found = find_origin(actor, repository)
+    actor = replace(actor, repository=repository or found.repository, session_id=found.session_id)
+    origin = found._replace(repository="") if repository else found
+    return Caller(actor, branch, key.rate_per_minute, profile, origin)
 
 
 def setting_in(scope: Scope, headers: dict[bytes, bytes], name: str) -> str:

@@ -284,9 +284,11 @@ def test_of_several_open_sessions_only_what_they_share_is_known(agent: Agent) ->
     send_event(agent, "SessionStart", "h3", TILL, source="startup")
     assert write_somewhere(agent, "Somewhere.") == ("", "")
     assert write_somewhere(agent.at(Day1_Repository=TILL), "In the till.") == (TILL, "h3")
-    Session.objects.exclude(key="h1").update(started_at=timezone.now() - timedelta(hours=1))
+    buffer.flush()
+    Session.objects.exclude(key="h1").update(active_at=timezone.now() - timedelta(hours=1))
     assert write_somewhere(agent, "The others are quiet.") == (SHOP, "h1")
-    Session.objects.update(started_at=timezone.now() - timedelta(hours=13))
+    buffer.flush()
+    Session.objects.update(active_at=timezone.now() - timedelta(hours=13))
     assert write_somewhere(agent, "All were killed.") == ("", "")
 
 

@@ -163,7 +163,8 @@ def test_a_prompt_brings_a_verified_statement_with_the_id_of_the_newer_one(api, 
     found = ask(api, "s3")
     assert f"- {NEW} [" in found
     assert f"- {OLD} [" in found
-    assert f"{find_fact(OLD).uid}, replaced by {find_fact(NEW).uid}]" in found
+    ids = f"{find_fact(OLD).uid.hex[-6:]} ✓ replaced by {find_fact(NEW).uid.hex[-6:]}"
+    assert f"[{ids}]" in found
 
 
 def test_a_prompt_brings_the_last_of_several_changes_alone(api, actor):
