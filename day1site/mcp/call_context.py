@@ -12,7 +12,7 @@ from memory.api.reading import Input
 from memory.db.fields import dumps
 from memory.engines.access.work_handles import Work, WorkEngine
 from memory.engines.facts.short_ids import find_fact_id
-from memory.engines.sessions.open_sessions import Origin
+from memory.engines.sessions.open_sessions import NOWHERE, Origin
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.rate_limits import count_request
@@ -33,7 +33,7 @@ class Caller:
     branch: str = ""
     rate: int = 0
     profile: str = ALL
-    origin: Origin = Origin()  # what it did not name, and its hooks tell
+    origin: Origin = NOWHERE  # what it did not name, and its hooks tell
 
     def count(self) -> None:
         """Count a request. Raises RateLimited."""

@@ -25,6 +25,9 @@ class Origin(NamedTuple):
     session_id: str = ""
 
 
+NOWHERE = Origin()
+
+
 def note_key(session: Session, actor: Actor) -> None:
     """Keep with a session which key brings its events."""
     if actor.kind == "key" and session.brought_by != actor.id:
@@ -35,7 +38,7 @@ def note_key(session: Session, actor: Actor) -> None:
 def find_origin(actor: Actor, repository: str = "") -> Origin:
     """Return the repository and session that the actor's key works in; in the repository, if one is named."""
     if actor.kind != "key":
-        return Origin()
+        return NOWHERE
     found = [one for one in list_open(actor) if repository in ("", one.project_path)]
     now = timezone.now()
     heard = [one for one in found if now - one.heard_at < HEARD]
