@@ -75,6 +75,27 @@ class TestOneFact:
         assert [(one.uid, one.status) for one in show(FactAssessment, project)] == [(kept.uid, "invalidated")]
         assert merge().commit is None
 
+    def test_brings_its_verdict_beside_one_that_arrives(self, actor, project, kept, absorbed, merge):
+        for fact, action in ((absorbed, "invalidate"), (kept, "verify")):
+            ActionEngine().apply_action(
+                action=action, fact_ids=[fact.uid], branch_name=TASK, actor=actor, reason="r"
+            )
+            MERGES.merge_branch(source="main", target=TASK, strategy="theirs", actor=actor)
+        assert merge().counts["verdict"] == {"applied": 1, "identical": 1}
+        assert [(one.uid, one.status) for one in show(FactAssessment, project)] == [(kept.uid, "invalidated")]
+        assert merge().commit is None
+
+    def test_that_the_merge_itself_closes_brings_its_links(self, actor, project, end, write, link, merge):
+        BranchManager().create_branch(name="task/other", actor=actor)
+        standing, fact = write(TEXT, "task/other"), write(TEXT, "main")
+        MERGES.merge_branch(source="main", target="task/other", actor=actor)
+        BranchManager().create_branch(name=TASK, actor=actor)
+        link(fact, end)
+        MERGES.merge_branch(source="task/other", target=TASK, strategy="theirs", actor=actor)
+        assert merge().counts == {"fact": {"applied": 2}, "link": {"applied": 1}}
+        assert show_links(project) == [(standing.uid, end.uid, 1.0)]
+        assert merge().commit is None
+
     def test_brings_its_confirmations(self, project, main, kept, absorbed, write, merge):
         write(TEXT, session_id="s2")
         assert merge().counts["confirmation"] == {"applied": 1}
