@@ -22,6 +22,7 @@ OTHERS = "link unlink relate relate close observe talk say say hang_up".split()
 TWINS = "absorb absorb link_twin link_twin judge_twin confirm_twin".split()
 NEAR = "approach approach approach reword".split()
 BACK = "undo regret regret restore".split()
+ASIDE = "whisper whisper quarantine".split()
 
 branches, numbers = st.integers(0, 3), st.integers(0, 29)
 writes = st.tuples(st.sampled_from([*WRITES, *ENDS, *OTHERS]), branches, numbers)
@@ -35,7 +36,7 @@ steps = st.one_of(
     twins,
     merges,
     merges,
-    st.tuples(st.sampled_from([*BACK, "erase", "fork"]), branches, numbers),
+    st.tuples(st.sampled_from([*BACK, *ASIDE, "erase", "fork"]), branches, numbers),
 )
 # Both sides begin with something in common.
 START = [("add", 0, 0), ("add", 0, 1), ("relate", 0, 0), ("talk", 0, 0), ("say", 0, 0), ("fork", 0, 1)]
@@ -63,6 +64,8 @@ TAKEN = [
 ]
 # What was erased stays so after a restore, a revert and a merge in both directions.
 GONE = [("edit", 1, 0), ("erase", 1, 0), ("merge", 0, 0), ("merge", 1, 0), ("undo", 0, 0), ("restore", 1, 1)]
+# What a quarantine hides is merged like anything else, and stays hidden.
+HIDDEN = [("whisper", 1, 1), ("quarantine", 0, 0), ("merge", 0, 0), ("whisper", 0, 2), ("sync", 1, 0)]
 # The profile "thorough" plays 320 histories of 60 steps.
 MAX_STEPS = 60 if settings().max_examples > 100 else 28
 histories = st.lists(steps, min_size=15, max_size=MAX_STEPS)
@@ -77,7 +80,8 @@ def provider() -> Iterator[FakeProvider]:
 
 @pytest.fixture(autouse=True)
 def embedder(provider: FakeProvider, request: Any) -> None:
-    request.getfixturevalue("settings").DAY1 = provider.settings(batch=64)
+    settings = request.getfixturevalue("settings")
+    settings.DAY1 = {**settings.DAY1, **provider.settings(batch=64)}
 
 
 @example(history=[*ABSORBED, ("merge", 0, 0)])
@@ -87,6 +91,7 @@ def embedder(provider: FakeProvider, request: Any) -> None:
 @example(history=[*ASKED, ("merge", 0, 12), ("sync", 0, 0), ("merge", 0, 15), ("merge", 0, 18)])
 @example(history=[*GONE, ("merge", 0, 0), ("sync", 0, 0)])
 @example(history=[*CROSSED, *TAKEN, ("delete_twice", 0, 1), ("cross", 1, 2), ("sync", 0, 0)])
+@example(history=[*HIDDEN, ("regret", 0, 0), ("merge", 0, 9), ("quarantine", 0, 0), ("sync", 0, 0)])
 @example(history=[*ASKED, *GONE, ("erase", 0, 2), ("merge", 0, 9), ("regret", 0, 0), ("merge", 0, 10)])
 @given(history=histories)
 @random_histories(40)

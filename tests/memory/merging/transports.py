@@ -10,6 +10,7 @@ from uuid import UUID
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.models import Conversation, Message
+from curation.engines.quarantine.engine import QuarantineEngine
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
@@ -120,7 +121,8 @@ class EngineTransport:
             LinkEngine().write_link(**ends, **self.where(branch))
 
     def delete_link(self, branch: str, start: str, uid: str) -> None:
-        LinkEngine().delete_link(from_id=UUID(start), link_id=UUID(uid), **self.where(branch))
+        with refusals():
+            LinkEngine().delete_link(from_id=UUID(start), link_id=UUID(uid), **self.where(branch))
 
     def write_relation(self, branch: str, target: str, properties: Mapping[str, Any]) -> None:
         ends = {"source_entity": "app", "relation_type": "uses", "target_entity": target}
@@ -148,6 +150,13 @@ class EngineTransport:
         with refusals():
             slug = Project.objects.get(pk=self.actor.project_id).slug
             ErasureEngine().erase(scope="fact", target=uid, confirm=slug, actor=self.actor)
+
+    def begin_quarantine(self, session: str) -> UUID:
+        made = QuarantineEngine().create_quarantine(source="session", target=session, actor=self.actor)
+        return made.pk
+
+    def release_quarantine(self, quarantine: UUID) -> None:
+        QuarantineEngine().release_quarantine(quarantine_id=quarantine, actor=self.actor)
 
     def embed(self) -> None:
         """Give every text its vector: facts without one are not compared."""
@@ -207,16 +216,20 @@ class EngineTransport:
     # ---- reading -------------------------------------------------------------------------------
 
     def observe(self, branch: str, seq: int | None = None) -> dict[Key, Row]:
-        """Return all that a branch shows, or showed at a seq."""
-        found = find_branch(self.actor, branch)
+        """Return all that a branch shows, or showed at a seq, with what is in quarantine."""
+        lineage = find_branch(self.actor, branch).full_lineage(seq)
         shown = {
             (kind, str(row.uid)): Row(row.version, row.content_values())
             for kind, model in MODELS.items()
-            for row in model.objects.on(found, seq).fetch_all()
+            for row in model.objects.in_lineage(lineage).fetch_all()
         }
         facts = [UUID(uid) for kind, uid in shown if kind == "fact"]
-        sources = list_sources(facts, found.lineage(seq))
+        sources = list_sources(facts, lineage)
         return shown | {("confirmation", f"{uid} {source}"): Row(1, {}) for uid, source in sources}
+
+    def read_texts(self, branch: str) -> list[str]:
+        """Return the facts that a reader of a branch finds."""
+        return [row.fact_text for row in Fact.objects.on(find_branch(self.actor, branch)).fetch_all()]
 
     def where(self, branch: str) -> dict[str, Any]:
         return {"actor": self.actor, "branch_name": branch}

@@ -13,6 +13,7 @@ from tests.memory.merging.transports import Choice, EngineTransport, Item, Refus
 
 MAX_BRANCHES = 4
 TEXTS = 6  # so few that two branches often state the same
+EVE = "eve"
 EXPIRED = "2020-01-01T00:00:00Z"
 STRATEGIES = (
     "auto",
@@ -44,6 +45,8 @@ class World:
         self.texts = count(1)
         self.places: dict[str, int] = {}  # of each memory in the history, by its id: ids differ in every run
         self.erased: set[str] = set()
+        self.has_whispered = False
+        self.hidden: Any = None  # the quarantine, while it holds
         self.log: list[tuple] = []  # what was done, for a failure
 
     def play(self, step: tuple[str, int, int]) -> None:
@@ -210,6 +213,32 @@ class World:
         for name, line in self.lines.items():
             line.erase(uid)
             assert self.look(name) == line.shown[-1], name
+
+    def whisper(self, branch: str, number: int) -> None:
+        """Let somebody write who may come into quarantine."""
+        self.write(branch, self.transport.write_fact, f"{EVE} {number % TEXTS}", session_id=EVE)
+        self.has_whispered = True
+
+    def quarantine(self, branch: str, number: int) -> None:
+        """Hide what that one wrote, or show it again: both change nothing of what is there."""
+        if self.hidden is not None:
+            self.transport.release_quarantine(self.hidden)
+            self.hidden = None
+        elif self.has_whispered:
+            self.hidden = self.transport.begin_quarantine(EVE)
+        for name, line in self.lines.items():
+            assert self.look(name) == line.shown[-1], name
+            self.check_hidden(name)
+
+    def check_hidden(self, branch: str) -> None:
+        """Check that readers find none of what is in quarantine, and all where nothing is."""
+        texts, shown = self.transport.read_texts(branch), self.lines[branch].shown[-1]
+        if self.hidden is not None:
+            assert not [text for text in texts if text.startswith(EVE)]
+        elif not self.erased:
+            assert sorted(texts) == sorted(
+                row.fields["fact_text"] for key, row in shown.items() if key[0] == "fact"
+            )
 
     # ---- links, relations, observations, conversations -----------------------------------------
 
@@ -396,6 +425,8 @@ class World:
             self.check_refusal(refused, name, source, target)
             return True
         self.settle(judgement, source, target, choices, done)
+        if self.has_whispered:
+            self.check_hidden(target)
         left = [item for item in judgement.plan.values() if not judgement.is_taken(item)]
         if number % 3 == 0:
             self.merge_again(source, target, name, ids)
