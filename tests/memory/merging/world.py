@@ -13,7 +13,7 @@ from tests.memory.merging.transports import Choice, EngineTransport, Item, Refus
 
 MAX_BRANCHES = 4
 TEXTS = 6  # so few that two branches often state the same
-EVE = "eve"
+EVE = "rumour"
 EXPIRED = "2020-01-01T00:00:00Z"
 STRATEGIES = (
     "auto",
