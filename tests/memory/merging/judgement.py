@@ -114,6 +114,8 @@ class Judgement:
         if outcome is None:
             return []
         allowed = [(outcome.name, outcome.reason)]
+        if outcome.name == "identical" and key in self.before and key in self.offered:
+            allowed.append(("applied", ""))  # its provenance may differ, which the model leaves out
         is_new = key not in self.target.versions and key in self.offered
         if is_new and (near := self.find_near(key)):
             must_ask = any(self._must_compare(key, other) for other, _reason in near)
