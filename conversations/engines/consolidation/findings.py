@@ -15,6 +15,8 @@ from conversations.engines.consolidation.repeated import find_repeated
 from conversations.engines.consolidation.revised import find_changed
 from conversations.engines.consolidation.runs import find_read_to
 from conversations.engines.consolidation.sentences import sentences
+from conversations.engines.consolidation.sentence_score import score_sentence
+from conversations.engines.consolidation.withdrawals import Withdrawal, read_withdrawal
 from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
 from memory.engines.support.standing import changes, may_change
@@ -25,6 +27,8 @@ MAX_ENTRIES = 5000  # messages and observations of one session that are read
 MAX_LAST = 1000  # observations of a session that runs, among which repairs are looked for
 PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
+MIN_STATED = -1.5  # log-odds of a sentence that a person may take back
+MAX_BEFORE = 6  # messages before one that takes something back
 MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
 OPENING_WORDS = 3  # by which a sentence is found in its message
 BATCH_SIZE = 500
@@ -92,9 +96,32 @@ class SessionReader:
                     previous[row.conversation_id] = self._find_answer(row)
                 if row.uid not in consumed:
                     is_compared = session.compared_to is not None and row.uid <= session.compared_to
-                    found = _find_in_message(row, previous.get(row.conversation_id, ""))
+                    found = self._find_in_message(row, previous.get(row.conversation_id, ""))
                     yield from (one for one in found if not (one.is_open and is_compared))
                 previous[row.conversation_id] = row.content if row.role == Message.Role.ASSISTANT else ""
+
+    def _find_in_message(self, row: Message, previous: str) -> Iterator[Finding]:
+        """Yield the findings of a message; of one that takes something back, that with what it takes back."""
+        is_persons = row.role == Message.Role.USER
+        withdrawal = read_withdrawal(row.content, previous) if is_persons else None
+        older = self._find_laid_down(row, withdrawal) if withdrawal else ""
+        if withdrawal and older:
+            at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
+            yield Finding(withdrawal.describe(older), "decision", row.uid, kind, at, is_persons)
+        else:
+            yield from _find_in_message(row, previous)
+
+    def _find_laid_down(self, row: Message, withdrawal: Withdrawal) -> str:
+        """Return the last statement of the prompts before a message that it may take back, "" for none."""
+        before = self._spoken.filter(conversation_id=row.conversation_id).newest(MAX_BEFORE, row.uid)
+        for at, one in enumerate(before):
+            if one.role == Message.Role.USER:
+                answer = before[at + 1] if at + 1 < len(before) else None
+                is_answer = answer is not None and answer.role == Message.Role.ASSISTANT
+                for text in list_stated(one.content, answer.content if answer and is_answer else ""):
+                    if withdrawal.fits(text):
+                        return text
+        return ""
 
     def _find_answer(self, row: Message) -> str:
         """Return what the agent answered right before a message, "" where it did not."""
@@ -153,6 +180,13 @@ def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:
         found.sort(key=lambda one: find_position(one[0], row.content))
     for text, category, is_open in found:
         yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open)
+
+
+def list_stated(text: str, previous: str) -> list[str]:
+    """Return what a prompt lays down, the last first; of one that lays nothing down, what may state something."""
+    found = [lesson.text for lesson in rules.lessons(text, True, previous)]
+    rest = (one for one in rules.read_rest(text, found) if score_sentence(one) >= MIN_STATED)
+    return (found or list(rest))[::-1]
 
 
 def find_position(text: str, content: str) -> int:

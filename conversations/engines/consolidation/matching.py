@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from uuid import UUID
 
@@ -38,6 +38,11 @@ class Texts:
     words: Mapping[str, frozenset[str]]
     vectors: Mapping[str, np.ndarray] = field(default_factory=dict)
     model: str = ""
+
+    def add_words(self, others: Iterable[str]) -> "Texts":
+        """Return the texts with some more, which have no vectors."""
+        more = {text: split_tokens(text) for text in others if text not in self.words}
+        return replace(self, words={**self.words, **more})
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""

@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from conversations.engines.consolidation.approvals import read_approval
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, measure_length, sentences
+from conversations.engines.consolidation.withdrawals import is_withdrawal
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.similarity import MIN_JACCARD
 from memory.models.hashes import normalise_text
@@ -37,11 +39,19 @@ DECIDED = re.compile(
     r"|\b(?:using|went with|chose|picked|switched to) \S.{2,120}\b(?:instead of|rather than|over)\b"
     r"|^\W*(?:ok(?:ay)?|alright|fine|right|good|so)\b,? (?:\S+ ){1,3}it is\b"
     r"|\b(?:the )?decision is\b|\bfrom now on\b|\bgoing forward\b"
+    r"|\b(?:wir (?:nehmen|nutzen|benutzen|verwenden|setzen auf|bleiben bei|haben (?:beschlossen|entschieden))"
+    r"|ab (?:jetzt|sofort|heute)|nehmen wir|künftig|on (?:utilise|garde|prend|passe à|a décidé)|nous utilisons|désormais"
+    r"|dorénavant|à partir de maintenant|(?:usamos|decidimos|acordamos|quedamos en|a partir de ahora)"
+    r"|(?:agora usamos|decidimos|combinamos|a partir de agora))\b|(?:に(?:する|します|決め|統一)|を使う(?:こと)?|を使います)。?$"
     r"|(?:决定|确定|商定|约定|统一)(?:了|使用|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
 PREFERRED = re.compile(
     r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bi (?:always |really )?(?:prefer|want you to always|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)"
+    r"|^\W*(?:nobody|no one|everyone|everybody|all of us) (?!knows|likes|thinks|said|is|was|has|seems)\w+"
+    r"|\bi(?:'d| would) like (?:us|you) to (?:always|never|keep|use)\b"
+    r"|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne|n')\s?\w+ jamais|n'utilis\w+ (?:pas|plus)"
+    r"|jamais de|siempre|nunca|sempre)\b|(?:必ず|常に|絶対に|決して).{2,40}(?:する|して|ください|しない|ない|こと)"
 )
 # What a person puts right: what holds, and what does not.
 CORRECTED = re.compile(
@@ -62,11 +72,19 @@ INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 # What another said, and what the person says of itself or its team.
 REPORTED = re.compile(
     r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud|out"
-    r" loud)|(?:the|their) (?:docs?|datasheet|paper|blog|runbook|comment)s?)\b"
-    r"|有人说|据说|听说|网上|文档里说|论文里说|注释里|师兄"
+    r" loud)|(?:the|their|that|this) (?:\w+ ){0,2}(?:doc|documentation|datasheet|paper|blog|runbook|comment|readme"
+    r"|wiki|article|guide|manual|tutorial)s?(?: of [\w -]{1,30}?)? (?:states?|recommends?|suggests?|mentions?|tells?"
+    r"|describes?|insists?|calls?|has it|wants?|thinks?|promises?|implies|reads|warns?|advises?|(?:is|are) wrong"
+    r"|(?:is|are) outdated)"
+    r"|(?:i|we) (?:have )?(?:heard|read)|(?:it|they) (?:told|tell) (?:me|us)|(?:he|she) (?:thinks|wants|told)"
+    r"|rumou?r|apparently|supposedly|allegedly|ein kollege|kollegin|meinte|steht, dass|angeblich|laut"
+    r"|il paraît|un collègue|selon|dicen que|según|un compañero|dizem que|segundo o|um colega)\b"
+    r"|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
 )
 OWN = re.compile(
-    r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is)\b|我|咱|以后|决定"
+    r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is"
+    r"|wir|uns|ich|künftig|ab jetzt|ab sofort|on|nous|je|désormais|dorénavant|nosotros|usamos|decidimos|a partir de"
+    r"|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
 )
 QUOTE_SIGN = re.compile(r'["“”„«»「『]')
 # What ends with the task, and what was so elsewhere: no phrase makes a decision of it.
@@ -133,6 +151,9 @@ def is_intent(sentence: str) -> bool:
 
 def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
     """Yield what a person lays down, with the question that a short text answers."""
+    if (approved := read_approval(text, previous)) is not None:
+        yield from (Lesson(one, "decision") for one in approved)
+        return
     question = find_question(previous)
     parts = list(sentences(text, MIN_PART_LENGTH))
     for start in range(0, len(parts), MAX_PARTS):
@@ -155,7 +176,7 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
 
 def is_idle(part: str) -> bool:
     """Return whether a sentence asks, passes, supposes, or only tells what others say."""
-    if ASKS.search(part) or PASSING.search(part) or SUPPOSED.search(part):
+    if ASKS.search(part) or PASSING.search(part) or SUPPOSED.search(part) or is_withdrawal(part):
         return True
     return bool(REPORTED.search(part)) and not OWN.search(part)
 

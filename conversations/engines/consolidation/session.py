@@ -20,6 +20,7 @@ from conversations.engines.consolidation.findings import (
     list_recalled_ids,
 )
 from conversations.engines.consolidation.matching import Texts, find_same, read_texts
+from conversations.engines.consolidation.overruled import find_overruled
 from conversations.engines.consolidation.revised import Comparison, compare_texts
 from conversations.engines.consolidation.runs import (
     drop_run,
@@ -238,7 +239,12 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     news = drop_open(session, [one for one in piece.found if one.text in texts.words])
     if not news:
         return None
-    requested = {one.text: () if one.is_persons else source.recalled for one in news}
+    older = find_overruled(session, news)
+    texts = texts.add_words([one.text for one in older])
+    news += older
+    requested: dict[str, Collection[UUID]] = {
+        one.text: () if one.is_persons else source.recalled for one in news
+    }
     same = find_same(session.branch, session.project_path, texts, requested)
     persons = {one.text for one in news if one.is_persons}
     same = {text: fact for text, fact in same.items() if text not in persons or fact.source_type in LEARNED}

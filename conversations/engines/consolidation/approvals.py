@@ -1,0 +1,235 @@
+"""What a person approves: the agent's proposal, in its words, with what the person changes of it.
+
+Pure functions, no database. A proposal is what the agent's last message ends with; one that only asks whether to do
+something now ("Shall I rerun it?") lays nothing down, whoever approves it.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from conversations.engines.consolidation.sentence_score import score_prompt
+from conversations.engines.consolidation.sentences import CODE_BLOCK, END, MARK
+from memory.engines.search.answer_boost import ASKS
+from memory.engines.support.claims import NUMBER, find_values, list_roots
+from memory.engines.support.revision_rules import normalise
+
+MIN_LASTING = -3.0  # log-odds of a proposal as if the person had said it
+MIN_ACTION_LASTING = 0.0  # of one that offers to do something
+MAX_REPLY_LENGTH = 120  # characters of an answer that approves
+MAX_PROPOSAL_LENGTH = 300
+MIN_PROPOSAL_WORDS = 3  # roots
+
+_YES = (
+    r"y(?:es|ep|eah|up)?|ya|sure(?: thing)?|ok(?:ay)?|k|go ahead|go for it|go|do it|do that|do so|please do|please"
+    r"|sounds? good|sounds? right|good(?: idea| plan)?|great|fine(?: by me| with me)?|agreed|perfect|exactly|right"
+    r"|correct|let's do (?:it|that|this)|let's go(?: with (?:it|that|this))?|make it so|approved|lgtm|works for me"
+    r"|that works|absolutely|definitely|of course|yes please|👍|✅|nice|cool|love it|makes sense|thanks"
+    r"|ja|jo|jep|genau|mach(?: das|s| es)?(?: so)?|machen wir(?: so)?|passt(?: so)?|gerne?|einverstanden|klar|gut|bitte"
+    r"|oui|ouais|d'accord|vas-y|allez-y|parfait|très bien|bien sûr|fais(?: ça|-le)|on fait ça|ça marche"
+    r"|s[ií]|vale|dale|hazlo|adelante|de acuerdo|claro|perfecto|bien|está bien|me parece bien|por favor"
+    r"|sim|pode(?: ser| fazer)?|beleza|faz(?: isso)?|manda ver|perfeito|está bom|tá bom|com certeza"
+    r"|好(?:的|啊|吧)?|可以(?:的)?|行(?:吧)?|对(?:的)?|嗯+|是(?:的)?|没问题|同意|就这样(?:吧)?|就这么(?:办|定|做)(?:吧)?|那就这样"
+    r"|はい|うん|ええ|お願いします?|いいですね|それで(?:お願いします|いい(?:です)?)?|そうして(?:ください)?|了解(?:です)?|いいよ"
+)
+YES = re.compile(rf"^\W*(?:(?:{_YES})(?![\w'])[\s,.!;:–—，。！、-]*)+", re.I)
+NO = re.compile(
+    r"^\W*(?:no(?:pe|t|ne)?|nah|never|don't|dont|do not|please don't|nein|nicht|lieber nicht|noch nicht|non|pas"
+    r"|não|nao|nunca|不|别|先不|不用|いいえ|いや|やめ|だめ)\b|^\W*[不别]",
+    re.I,
+)
+# Neither yes nor no, or yes to nothing that lasts.
+UNSURE = re.compile(
+    r"\b(?:let me (?:think|see|check|ask)|think about it|later|not (?:yet|now|sure)|ask me|maybe|perhaps|hold on"
+    r"|wait|first|for now|this time|just once|why|depends|überleg|später|vielleicht|moment|réfléchi|peut-être"
+    r"|plus tard|luego|después|quizás?|tal vez|déjame|depois|talvez|deixa eu)\b|考虑|想想|再说|这次|一下|考え|あとで|後で",
+    re.I,
+)
+BUT = re.compile(
+    r"^\W*(?:but|only|just|except|though|with|make (?:it|that)|aber|nur|mais|pero|mas|só|但(?:是)?|不过|でも|ただ)\b[\s,:]*"
+    r"(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo|pon|con|mit|avec|com)?\b[\s,:]*",
+    re.I,
+)
+_OPTION = r"(?:option|variant|choice|alternative|number|no\.?|#|variante|nummer|opción|opción número|opção|方案|选项?|第)?\s*"
+_ORDINALS = (
+    r"first|1st|erste\w*|premi[eè]re?|primer[ao]?|primeir[ao]|一",
+    r"second|2nd|zweite\w*|deuxi[eè]me|second[eo]?|segund[ao]|二",
+    r"third|3rd|dritte\w*|troisi[eè]me|tercer[ao]?|terceir[ao]|三",
+    r"fourth|4th|vierte\w*|quatri[eè]me|cuart[ao]|quart[ao]|四",
+)
+CHOSEN = re.compile(
+    rf"^\W*(?:(?:{_YES}|let's|take|use|go with|i(?:'d| would)? (?:prefer|like|take|go with)|wir nehmen|nimm|prends)\W+)*"
+    rf"(?:the |die |der |das |la |le |el |o |a |den )?{_OPTION}(?:([1-9]|[a-d])|"
+    + "|".join(f"({names})" for names in _ORDINALS)
+    + r")\s*(?:one|option|variant|please|bitte|个|番目?|号)?\W*$",
+    re.I,
+)
+MARKED = re.compile(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A-Da-d])\s?[.):：、]\s+", re.I)
+CONSENT = re.compile(
+    r"\b(?:(?:shall|should|may|can|could|do|must) (?:i|we)|want (?:me|that|it|this)|do you (?:want|agree)"
+    r"|would you like|ok(?:ay)?|fine|alright|agreed?|sound\w*|go ahead|does that|is (?:that|this|it)|any objections"
+    r"|soll(?:en)? (?:ich|wir)|einverstanden|passt|recht so|darf ich|je le fais|dois-je|d'accord|ça te|on (?:fait|y va)"
+    r"|lo hago|te parece|de acuerdo|quieres|posso|faço|pode ser|devo)\b|[吗嘛好行][?？]|いいですか|ましょうか|どうです|でしょうか",
+    re.I,
+)
+LEADS = re.compile(
+    r"^\W*(?:(?:so|then|in that case|alternatively|otherwise|for this|therefore|ok(?:ay)?)[,:]?\s+)?"
+    r"(?:(?:i|we)(?:'d| would)(?: rather| then| also| prefer to| like to| suggest(?: that)? (?:we|to|i)| propose to"
+    r"| recommend to)?|(?:i|we) (?:could|can|'ll|will|suggest(?: that)?(?: we| to| i)?|propose(?: that)?(?: we| to| i)?"
+    r"|recommend(?: that)?(?: we| to| i)?)|my (?:suggestion|proposal|recommendation)(?: is| would be)?(?: to)?:?"
+    r"|let's|how about(?: we)?|what about|(?:shall|should|may|can|could) (?:i|we)|(?:do you )?want me to"
+    r"|would you like me to|is it ok(?:ay)? (?:if i|to)|ok(?:ay)? if i|you want me to)\s+",
+    re.I,
+)
+FOREIGN_LEADS = re.compile(
+    r"^\W*(?:ich (?:würde|schlage|könnte|empfehle)|wir (?:könnten|sollten)|soll(?:en)? (?:ich|wir)|vorschlag"
+    r"|je (?:propose|suggère|\w+rais)|on pourrait|(?:yo )?(?:propongo|sugiero|recomiendo|\w+ría)|podríamos"
+    r"|(?:eu )?(?:proponho|sugiro|recomendo|\w+ria)|poderíamos|我?建议|我(?:会|想|打算|准备)|可以(?:把|用|改)"
+    r"|提案)|(?:のはどう|しましょう|するのが|提案します|と思います)",
+    re.I,
+)
+OFFERS = re.compile(
+    r"^\W*(?:(?:i|we) (?:can|could|'ll|will)|(?:shall|may|can|could) (?:i|we)|(?:do you )?want me to"
+    r"|would you like me to|you want me to|(?:is it )?ok(?:ay)? (?:if i|to)|should i|soll(?:en)? (?:ich|wir))\b",
+    re.I,
+)
+POLICY = re.compile(r"^\W*(?:should|can|could|do|may|must|shall) we\b", re.I)
+# What is done now and over then; the second where it is only offered.
+MOMENTARY = re.compile(
+    r"^\W*(?:also |just |now |first |quickly )?(?:re-?run|run|retry|commit|push|merge|squash|rebase|open|close"
+    r"|show|list|look|check|fix|investigate|rename|revert|restart|continue|proceed|start|stop|explain|draft"
+    r"|apply|install|try|read|search|print|dump|clean|kill|download|upload|send|post|tag|release|deploy|bisect|profile"
+    r"|debug|inspect|open a|create a (?:branch|pr|ticket|issue)|file|write (?:a|the) (?:test|commit|summary|message|pr)"
+    r"|summari[sz]e|update the (?:lock|snapshot)|regenerate|rebuild)\b",
+    re.I,
+)
+CHORE = re.compile(
+    r"^\W*(?:delete|remove|build|rewrite|refactor|split|extract|move|write|add|update|create)\b", re.I
+)
+THIS = re.compile(
+    r"^\W*(?:do|try|set|build|implement|make|change|go|apply|add|write|use)?\s*(?:that|this|it|so|like that|ahead)?\b"
+    r"(?: (?:up|in|like|so|that|this|way|for you|now|then|ahead))*\W*$",
+    re.I,
+)
+
+
+class Proposal(NamedTuple):
+    """What an agent proposes, as an order, and whether it only offers to do something."""
+
+    text: str
+    is_offer: bool
+    is_policy: bool = (
+        False  # who says no to it lays down as much as who says yes: "Should we accept cheques?"
+    )
+
+
+def read_approval(text: str, previous: str) -> list[str] | None:
+    """Return what a person's answer to a proposal lays down; None where it answers no proposal."""
+    plain = " ".join(text.split())
+    if not previous or len(plain) > MAX_REPLY_LENGTH or ASKS.search(plain):
+        return None
+    if (chosen := CHOSEN.match(plain)) and (option := find_option(previous, chosen)):
+        return None if MOMENTARY.match(option) else [option]
+    proposal = find_proposal(previous)
+    if proposal is None:
+        return None
+    if NO.match(plain) or UNSURE.search(plain):
+        return None if proposal.is_policy else []
+    agreed = YES.match(plain)
+    return read_changes(proposal, plain[agreed.end() :]) if agreed and lasts(proposal) else None
+
+
+def read_changes(proposal: Proposal, rest: str) -> list[str] | None:
+    """Return a proposal with what a person changes of it; None for an answer that says more."""
+    amended = BUT.match(rest)
+    change = rest[amended.end() if amended else 0 :].strip(" .!,;")
+    if (
+        not change
+        or not set(list_roots(change.lower())) - set(list_roots(proposal.text.lower()))
+        and not amended
+    ):
+        return [proposal.text]
+    if not amended:
+        return None
+    return [replace_value(proposal.text, change) or f"{proposal.text.rstrip('.')}, but {change}."]
+
+
+def replace_value(text: str, change: str) -> str:
+    """Return a text with another number in the place of the one that counts the same; "" where none is."""
+    found = list(NUMBER.finditer(change))
+    if len(found) != 1 or list_roots(NUMBER.sub(" ", change.lower())):
+        return ""
+    [new] = find_values(normalise(change).lower()) or [None]
+    spots = [spot for spot in NUMBER.finditer(text) if new and counts_same(spot.group().lower(), new.kind)]
+    if len(spots) != 1:
+        return ""
+    [spot] = spots
+    number, unit = found[0].group(1), found[0].group(2) or spot.group(2) or ""
+    gap = " " if " " in spot.group() else ""
+    return f"{text[: spot.start()]}{number}{gap if unit else ''}{unit}{text[spot.end() :]}"
+
+
+def counts_same(text: str, kind: str) -> bool:
+    return any(value.kind == kind or kind == "count" for value in find_values(text))
+
+
+def find_proposal(previous: str) -> Proposal | None:
+    """Return what an agent's message proposes at its end."""
+    parts = split_parts(previous)
+    if not parts:
+        return None
+    *before, last = parts
+    if not ASKS.search(last):
+        return read_proposal(last) if LEADS.match(last) and not OFFERS.match(last) else None
+    if not CONSENT.search(last) or re.search(r"\bor\b|\boder\b|还是", last):
+        return None
+    own = read_proposal(last)
+    return own or next((one for part in reversed(before[-3:]) if (one := read_proposal(part))), None)
+
+
+def split_parts(previous: str) -> Sequence[str]:
+    prose = CODE_BLOCK.sub("\n", previous)
+    parts = (" ".join(MARK.sub("", part).replace("**", "").split()) for part in END.split(prose))
+    return [part for part in parts if part]
+
+
+def read_proposal(part: str) -> Proposal | None:
+    """Return a sentence that proposes something; None for another, or one that says what in no words."""
+    lead = LEADS.match(part)
+    if not lead and not FOREIGN_LEADS.search(part):
+        return None
+    content = part[lead.end() if lead else 0 :].strip()
+    if THIS.match(content) or len(list_roots(content.lower())) < MIN_PROPOSAL_WORDS:
+        return None
+    text = content[:1].upper() + content[1:]
+    text = ASKS.sub(".", text).strip() if ASKS.search(text) else text
+    if len(text) > MAX_PROPOSAL_LENGTH:
+        return None
+    return Proposal(text, bool(OFFERS.match(part)), bool(POLICY.match(part)))
+
+
+def find_option(previous: str, chosen: re.Match[str]) -> str:
+    """Return the option of a message that an answer names, "" for none."""
+    mark, *ordinals = chosen.groups()
+    at = next((number for number, name in enumerate(ordinals, 1) if name), 0)
+    names = {mark.lower()} if mark else {str(at), " abcd"[at]}
+    marks = list(MARKED.finditer(CODE_BLOCK.sub("\n", previous)))
+    ends = [*(one.start() for one in marks[1:]), len(previous)]
+    for one, end in zip(marks, ends, strict=False):
+        if len(marks) > 1 and one.group(1).lower() in names:
+            return read_option(previous[one.end() : end])
+    return ""
+
+
+def read_option(text: str) -> str:
+    """Return an option without the question behind it."""
+    first = text.strip().split("\n")[0]
+    parts = [part for part in END.split(first) if part.strip() and not ASKS.search(part)]
+    return " ".join(parts).strip().removesuffix(",").removesuffix(" or").strip(" ;,")[:MAX_PROPOSAL_LENGTH]
+
+
+def lasts(proposal: Proposal) -> bool:
+    """Return whether a proposal lays something down, and is not over when it is done."""
+    if MOMENTARY.match(proposal.text) or (proposal.is_offer and CHORE.match(proposal.text)):
+        return False
+    return score_prompt([proposal.text]) >= (MIN_ACTION_LASTING if proposal.is_offer else MIN_LASTING)

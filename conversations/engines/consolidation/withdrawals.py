@@ -1,0 +1,99 @@
+"""What a person takes back in a few words that mean nothing alone: "scratch that", "actually no, 3".
+
+Pure functions, no database. Which statement it is, follows from the prompts before it.
+"""
+
+import re
+from typing import NamedTuple
+
+from memory.engines.search.answer_boost import ASKS
+from memory.engines.support.claims import Claim, read_claim, split_claims
+from memory.engines.support.standing import differ
+from memory.texts import add_taken_back
+
+MAX_CORRECTION_LENGTH = 80  # characters of what is put in another one's place
+MAX_VALUE_WORDS = 4  # of it, where it has no number
+_START = r"^\W*(?:(?:ok|okay|oh|hm+|well|ah|ach|eh|bon|pues|bem|sorry|please|bitte)\W+)*"
+_THAT = r"(?: (?:that|it|this|what i (?:just )?said|the last (?:one|rule|thing|bit|part)))"
+# All of a prompt.
+TAKES_BACK = re.compile(
+    _START
+    + r"(?:(?:scratch|forget|scrap|strike|ignore|disregard|undo|drop|revoke|cancel)(?: about)?"
+    + _THAT
+    + r"|i take (?:that|it) back|take that back|never ?mind(?: that)?|on second thoughts?,? no|actually,? no(?:t)?"
+    r"|vergiss (?:das|es)(?: wieder)?|streich das(?: wieder)?|(?:ach|lieber|nein,?) doch nicht|doch nicht"
+    r"|oublie(?:z)?(?: (?:ça|cela))|laisse tomber|finalement non|en fait non"
+    r"|olv[ií]da(?:lo| eso)|d[ée]jalo|mejor no|esquece(?: isso)?|deixa (?:pra lá|para lá)|melhor não"
+    r"|算了|当我没说|忘了(?:它|这个|这条)?吧?|撤回|取消刚才(?:的|那条)?|(?:今|さっき)の(?:は)?(?:なし|忘れて)(?:ください)?|やっぱり(?:なし|やめ)(?:で)?|取り消し(?:て|ます)?)"
+    r"(?: please| bitte| again| s'il te plaît| por favor)?\W*$",
+    re.I,
+)
+# Before what holds instead.
+CORRECTS = re.compile(
+    _START
+    + r"(?:actually,? (?:no|wait|make (?:it|that))|(?:no|oh),? wait(?:,? no)?|wait,? no|no,? (?:sorry|actually|make (?:it|that))"
+    r"|no(?=[,.:;–—-])|sorry|actually|correction|i meant|(?:scratch|strike|forget)"
+    + _THAT
+    + r"|make (?:that|it)|on second thought"
+    r"|ach nein|nein(?: doch)?(?=[,.:;–—-])|doch lieber|lieber|korrektur|besser"
+    r"|en fait(?: non)?|non(?=[,.:;–—-])|plutôt|mejor|en realidad|no,? espera|na verdade|não(?=[,.:;–—-])|melhor|aliás"
+    r"|不对|等等|说错了|还是|改成|改为|やっぱり|やはり|いや|訂正)[\s,.:;–—、，：-]*",
+    re.I,
+)
+
+
+# Before what holds instead, also where it is a word and no number.
+REFUTES = re.compile(
+    _START
+    + r"(?:actually,? no|(?:no|oh),? wait|wait,? no|no,? (?:sorry|actually)|correction|i meant|(?:scratch|strike|forget)"
+    + _THAT
+    + r"|ach nein|nein,? doch|korrektur|en fait non|mejor|no,? espera|na verdade|不对|说错了|やっぱり|いや|訂正)\b",
+    re.I,
+)
+
+
+class Withdrawal(NamedTuple):
+    """What a person says in the place of a statement; "" where only that is taken back."""
+
+    text: str
+    correction: str
+
+    def describe(self, older: str) -> str:
+        """Return the text of the fact, which names the statement that it takes back."""
+        return add_taken_back(self.text, older)
+
+    def fits(self, older: str) -> bool:
+        """Return whether it may be about an older statement: it gives another number, or a short value."""
+        if not self.correction:
+            return True
+        new = read_claim(self.correction)
+        return any(fits_claim(new, old) for old in split_claims(older))
+
+
+def read_withdrawal(text: str, previous: str) -> Withdrawal | None:
+    """Return what a prompt takes back; None for any other, and for the answer to an agent's question."""
+    plain = " ".join(text.split())
+    if len(plain) > MAX_CORRECTION_LENGTH or ASKS.search(plain) or ends_with_question(previous):
+        return None
+    if TAKES_BACK.match(plain):
+        return Withdrawal(plain, "")
+    found = CORRECTS.match(plain)
+    rest = plain[found.end() :] if found else ""
+    return Withdrawal(plain, rest) if rest and (REFUTES.match(plain) or read_claim(rest).values) else None
+
+
+def ends_with_question(text: str) -> bool:
+    last = text.strip().rpartition("\n")[2]
+    return bool(re.search(r"\w\W*[?？]\W*$", last))
+
+
+def fits_claim(new: Claim, old: Claim) -> bool:
+    """Return whether a correction has another number of a kind that the older claim has, or no more than a value."""
+    if new.values:
+        return differ(new.values, old.values)
+    return 0 < len(new.words) <= MAX_VALUE_WORDS and not old.values
+
+
+def is_withdrawal(sentence: str) -> bool:
+    """Return whether a sentence only takes back what was said: no decision where there was nothing."""
+    return bool(TAKES_BACK.match(sentence)) or any(claim.is_withdrawal for claim in split_claims(sentence))
