@@ -4,6 +4,7 @@ import pytest
 
 from conversations.engines.consolidation import findings, rules
 from conversations.engines.consolidation import session as consolidation
+from conversations.engines.consolidation.echoes import Spoken
 from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
@@ -124,9 +125,40 @@ def test_an_order_of_the_moment_puts_nothing_right(text):
 
 
 def test_what_day1_told_is_known_with_other_characters_of_chinese():
-    spoken = rules.Spoken(["我们决定账本服务的金额一律用整数分存储。"])
+    spoken = Spoken(["我们决定账本服务的金额一律用整数分存储。"])
     assert spoken.says("我们决定账本服务的金额一律使用整数分存储。")
     assert not spoken.says("我们决定账本服务的汇率一律用三位小数存储。")
+
+
+NOTE = "[decision of a person, unverified, 2026-11-28, 01a2244c-0af4-74c7-99b1-f5c3527c66e2]"
+
+
+@pytest.mark.parametrize(
+    ("told", "text", "echo"),
+    [
+        ("Use tabs in Python files.", "Don't use tabs in Python files.", False),
+        ("Don't use tabs in Python files.", "Use tabs in Python files.", False),
+        ("Commit to the main branch directly.", "Never commit to the main branch directly.", False),
+        (
+            "Wir nutzen Redis für die Sitzungen im Shop.",
+            "Wir nutzen Redis nicht für die Sitzungen im Shop.",
+            False,
+        ),
+        ("Retry webhooks 3 times before giving up.", "Retry webhooks 5 times before giving up.", False),
+        ("Alice reviews every change of the ledger.", "Boris reviews every change of the ledger.", False),
+        (
+            "Run the linter before each commit.",
+            "Run the linter before each commit, except on branches.",
+            False,
+        ),
+        ("Run the linter before each commit.", "Always run the linter before each commit.", True),
+        ("Use tabs in Python files.", "use tabs in python files", True),
+        ("The gateway listens on port 9443, as agreed.", "The gateway listens on port 9443.", True),
+    ],
+)
+def test_the_opposite_and_another_number_name_or_limit_are_no_echo(told, text, echo):
+    assert Spoken([f"- {told} {NOTE}"]).says(text) is echo
+    assert Spoken([told]).says(text) is echo
 
 
 @pytest.mark.parametrize(
@@ -135,11 +167,30 @@ def test_what_day1_told_is_known_with_other_characters_of_chinese():
         "If we ever use Kafka, the mailer has to change.",
         "The docs say that Parquet suits the export.",
         "We decided nothing about the login page today.",
+        "The docs say that Redis is the default.",
+        "The comment in schema.sql suggests that we always lock the table.",
+        "Im Wiki steht, dass wir immer Oracle nutzen.",
         "Tomás said on the phone that Selenium is slow.",
     ],
 )
 def test_what_is_supposed_or_reported_is_no_decision_of_a_person(text):
     assert list(rules.lessons(text, spoken_by_user=True)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The docs are written in AsciiDoc, never in Markdown.",
+        "Always update the docs when an endpoint changes.",
+        "Never delete the comments in schema.sql.",
+        "Wir nutzen immer pnpm, nie npm.",
+        "On n'utilise jamais de couleurs en dur.",
+        "Usamos pnpm en este repositorio, nunca npm.",
+        "コミットメッセージは必ず英語で書いてください。",
+    ],
+)
+def test_a_rule_about_documents_and_one_in_another_language_is_a_rule(text):
+    assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [text]
 
 
 def test_what_a_person_always_wants():
@@ -326,3 +377,42 @@ def test_a_fact_may_be_linked_to_what_it_comes_from(say, did, actor):
         (seen.uid, "observation"),
         (message.uid, "message"),
     ]
+
+
+PROPOSAL = "I'd keep the sessions in Redis with a TTL of 24 hours instead of the database. Shall I do that?"
+KEPT = "Keep the sessions in Redis with a TTL of 24 hours instead of the database."
+OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 after 30 days. Which one?"
+
+
+@pytest.mark.parametrize(
+    ("reply", "proposal", "learned"),
+    [
+        ("yes", PROPOSAL, [KEPT]),
+        ("yes do that", PROPOSAL, [KEPT]),
+        ("ok", PROPOSAL, [KEPT]),
+        ("go ahead", PROPOSAL, [KEPT]),
+        ("Yes, use Redis.", PROPOSAL, [KEPT]),
+        ("do it but 12 hours", PROPOSAL, [KEPT.replace("24", "12")]),
+        ("yes, but only for the shop", PROPOSAL, [f"{KEPT[:-1]}, but only for the shop."]),
+        ("option 2", OPTIONS, ["archive it in S3 after 30 days."]),
+        ("the first one", OPTIONS, ["partition the table by month."]),
+        (
+            "ja, mach das",
+            "Ich würde die Belege in S3 ablegen. Soll ich?",
+            ["Ich würde die Belege in S3 ablegen."],
+        ),
+        (
+            "好的",
+            "我建议会话放在 Redis 里，过期时间 24 小时。可以吗？",
+            ["我建议会话放在 Redis 里，过期时间 24 小时。"],
+        ),
+        ("no, in the database", PROPOSAL, []),
+        ("let me think about it", PROPOSAL, []),
+        ("why Redis?", PROPOSAL, []),
+        ("yes", "I can rerun the job with the other role. Shall I?", []),
+        ("yes", "The build is green again.", []),
+    ],
+)
+def test_an_approved_proposal_is_a_decision_in_its_words(reply, proposal, learned):
+    found = [lesson.text for lesson in rules.lessons(reply, spoken_by_user=True, previous=proposal)]
+    assert found == learned

@@ -1,6 +1,7 @@
 """What a person approves: the agent's proposal, in its words, with what the person changes of it.
 
-Pure functions, no database. A proposal is what the agent's last message ends with; one that only asks whether to do
+Pure functions, no database. A proposal is what the agent's last message ends with; one that only asks
+whether to do
 something now ("Shall I rerun it?") lays nothing down, whoever approves it.
 """
 
@@ -17,15 +18,20 @@ from memory.engines.support.revision_rules import normalise
 MIN_LASTING = -3.0  # log-odds of a proposal as if the person had said it
 MIN_ACTION_LASTING = 0.0  # of one that offers to do something
 MAX_REPLY_LENGTH = 120  # characters of an answer that approves
+MAX_REFUSAL_LENGTH = 30  # of one that only turns down
 MAX_PROPOSAL_LENGTH = 300
 MIN_PROPOSAL_WORDS = 3  # roots
 
 _YES = (
-    r"y(?:es|ep|eah|up)?|ya|sure(?: thing)?|ok(?:ay)?|k|go ahead|go for it|go|do it|do that|do so|please do|please"
-    r"|sounds? good|sounds? right|good(?: idea| plan)?|great|fine(?: by me| with me)?|agreed|perfect|exactly|right"
-    r"|correct|let's do (?:it|that|this)|let's go(?: with (?:it|that|this))?|make it so|approved|lgtm|works for me"
+    r"y(?:es|ep|eah|up)?|ya|sure(?: thing)?|ok(?:ay)?|k|go ahead|go for it|go|do it|do that|do so"
+    r"|please do|please"
+    r"|sounds? good|sounds? right|good(?: idea| plan)?|great|fine(?: by me| with me)?|agreed|perfect"
+    r"|exactly|right"
+    r"|correct|let's do (?:it|that|this)|let's go(?: with (?:it|that|this))?|make it so|approved|lgtm"
+    r"|works for me"
     r"|that works|absolutely|definitely|of course|yes please|👍|✅|nice|cool|love it|makes sense|thanks"
-    r"|ja|jo|jep|genau|mach(?: das|s| es)?(?: so)?|machen wir(?: so)?|passt(?: so)?|gerne?|einverstanden|klar|gut|bitte"
+    r"|ja|jo|jep|genau|mach(?: das|s| es)?(?: so)?|machen wir(?: so)?|passt(?: so)?|gerne?|einverstanden"
+    r"|klar|gut|bitte"
     r"|oui|ouais|d'accord|vas-y|allez-y|parfait|très bien|bien sûr|fais(?: ça|-le)|on fait ça|ça marche"
     r"|s[ií]|vale|dale|hazlo|adelante|de acuerdo|claro|perfecto|bien|está bien|me parece bien|por favor"
     r"|sim|pode(?: ser| fazer)?|beleza|faz(?: isso)?|manda ver|perfeito|está bom|tá bom|com certeza"
@@ -34,23 +40,29 @@ _YES = (
 )
 YES = re.compile(rf"^\W*(?:(?:{_YES})(?![\w'])[\s,.!;:–—，。！、-]*)+", re.I)
 NO = re.compile(
-    r"^\W*(?:no(?:pe|t|ne)?|nah|never|don't|dont|do not|please don't|nein|nicht|lieber nicht|noch nicht|non|pas"
+    r"^\W*(?:no(?:pe|t|ne)?|nah|don't|dont|do not|please don't|nein|nicht|lieber nicht|noch nicht|non|pas"
     r"|não|nao|nunca|不|别|先不|不用|いいえ|いや|やめ|だめ)\b|^\W*[不别]",
     re.I,
 )
 # Neither yes nor no, or yes to nothing that lasts.
 UNSURE = re.compile(
-    r"\b(?:let me (?:think|see|check|ask)|think about it|later|not (?:yet|now|sure)|ask me|maybe|perhaps|hold on"
+    r"\b(?:let me (?:think|see|check|ask)|think about it|later|not (?:yet|now|sure)|ask me|maybe|perhaps"
+    r"|hold on"
     r"|wait|first|for now|this time|just once|why|depends|überleg|später|vielleicht|moment|réfléchi|peut-être"
-    r"|plus tard|luego|después|quizás?|tal vez|déjame|depois|talvez|deixa eu)\b|考虑|想想|再说|这次|一下|考え|あとで|後で",
+    r"|plus tard|luego|después|quizás?|tal vez|déjame|depois|talvez|deixa eu)\b"
+    r"|考虑|想想|再说|这次|一下|考え|あとで|後で",
     re.I,
 )
 BUT = re.compile(
-    r"^\W*(?:but|only|just|except|though|with|make (?:it|that)|aber|nur|mais|pero|mas|só|但(?:是)?|不过|でも|ただ)\b[\s,:]*"
-    r"(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo|pon|con|mit|avec|com)?\b[\s,:]*",
+    r"^\W*(?:but|only|just|except|though|with|make (?:it|that)|aber|nur|mais|pero|mas|só|但(?:是)?|不过|でも"
+    r"|ただ)\b[\s,:]*"
+    r"(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo|pon|con|mit|avec"
+    r"|com)?\b[\s,:]*",
     re.I,
 )
-_OPTION = r"(?:option|variant|choice|alternative|number|no\.?|#|variante|nummer|opción|opción número|opção|方案|选项?|第)?\s*"
+_OPTION = (
+    r"(?:option|variant|choice|alternative|number|no\.?|#|variante|nummer|opción|opção|方案|选项?|第)?\s*"
+)
 _ORDINALS = (
     r"first|1st|erste\w*|premi[eè]re?|primer[ao]?|primeir[ao]|一",
     r"second|2nd|zweite\w*|deuxi[eè]me|second[eo]?|segund[ao]|二",
@@ -58,7 +70,8 @@ _ORDINALS = (
     r"fourth|4th|vierte\w*|quatri[eè]me|cuart[ao]|quart[ao]|四",
 )
 CHOSEN = re.compile(
-    rf"^\W*(?:(?:{_YES}|let's|take|use|go with|i(?:'d| would)? (?:prefer|like|take|go with)|wir nehmen|nimm|prends)\W+)*"
+    rf"^\W*(?:(?:{_YES}|let's|take|use|go with|i(?:'d| would)? (?:prefer|like|take|go with)|wir nehmen"
+    rf"|nimm|prends)\W+)*"
     rf"(?:the |die |der |das |la |le |el |o |a |den )?{_OPTION}(?:([1-9]|[a-d])|"
     + "|".join(f"({names})" for names in _ORDINALS)
     + r")\s*(?:one|option|variant|please|bitte|个|番目?|号)?\W*$",
@@ -67,16 +80,22 @@ CHOSEN = re.compile(
 MARKED = re.compile(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A-Da-d])\s?[.):：、]\s+", re.I)
 CONSENT = re.compile(
     r"\b(?:(?:shall|should|may|can|could|do|must) (?:i|we)|want (?:me|that|it|this)|do you (?:want|agree)"
-    r"|would you like|ok(?:ay)?|fine|alright|agreed?|sound\w*|go ahead|does that|is (?:that|this|it)|any objections"
-    r"|soll(?:en)? (?:ich|wir)|einverstanden|passt|recht so|darf ich|je le fais|dois-je|d'accord|ça te|on (?:fait|y va)"
-    r"|lo hago|te parece|de acuerdo|quieres|posso|faço|pode ser|devo)\b|[吗嘛好行][?？]|いいですか|ましょうか|どうです|でしょうか",
+    r"|would you like|ok(?:ay)?|fine|alright|agreed?|sound\w*|go ahead|does that|is (?:that|this|it)"
+    r"|any objections"
+    r"|soll(?:en)? (?:ich|wir)|einverstanden|passt|recht so|darf ich|je le fais|dois-je|d'accord|ça te"
+    r"|on (?:fait|y va)"
+    r"|lo hago|te parece|de acuerdo|quieres|posso|faço|pode ser|devo)\b"
+    r"|[吗嘛好行][?？]|いいですか|ましょうか|どうです|でしょうか",
     re.I,
 )
 LEADS = re.compile(
     r"^\W*(?:(?:so|then|in that case|alternatively|otherwise|for this|therefore|ok(?:ay)?)[,:]?\s+)?"
-    r"(?:(?:i|we)(?:'d| would)(?: rather| then| also| prefer to| like to| suggest(?: that)? (?:we|to|i)| propose to"
-    r"| recommend to)?|(?:i|we) (?:could|can|'ll|will|suggest(?: that)?(?: we| to| i)?|propose(?: that)?(?: we| to| i)?"
-    r"|recommend(?: that)?(?: we| to| i)?)|my (?:suggestion|proposal|recommendation)(?: is| would be)?(?: to)?:?"
+    r"(?:(?:i|we)(?:'d| would)(?: rather| then| also| prefer to| like to| suggest(?: that)? (?:we|to|i)"
+    r"| propose to"
+    r"| recommend to)?|(?:i|we) (?:could|can|'ll|will|suggest(?: that)?(?: we| to| i)?"
+    r"|propose(?: that)?(?: we| to| i)?"
+    r"|recommend(?: that)?(?: we| to| i)?)|my (?:suggestion|proposal|recommendation)(?: is"
+    r"| would be)?(?: to)?:?"
     r"|let's|how about(?: we)?|what about|(?:shall|should|may|can|could) (?:i|we)|(?:do you )?want me to"
     r"|would you like me to|is it ok(?:ay)? (?:if i|to)|ok(?:ay)? if i|you want me to)\s+",
     re.I,
@@ -90,16 +109,20 @@ FOREIGN_LEADS = re.compile(
 )
 OFFERS = re.compile(
     r"^\W*(?:(?:i|we) (?:can|could|'ll|will)|(?:shall|may|can|could) (?:i|we)|(?:do you )?want me to"
-    r"|would you like me to|you want me to|(?:is it )?ok(?:ay)? (?:if i|to)|should i|soll(?:en)? (?:ich|wir))\b",
+    r"|would you like me to|you want me to|(?:is it )?ok(?:ay)? (?:if i|to)|should i|soll(?:en)? (?:ich"
+    r"|wir))\b",
     re.I,
 )
 POLICY = re.compile(r"^\W*(?:should|can|could|do|may|must|shall) we\b", re.I)
 # What is done now and over then; the second where it is only offered.
 MOMENTARY = re.compile(
-    r"^\W*(?:also |just |now |first |quickly )?(?:re-?run|run|retry|commit|push|merge|squash|rebase|open|close"
+    r"^\W*(?:also |just |now |first |quickly )?(?:re-?run|run|retry|commit|push|merge|squash|rebase|open"
+    r"|close"
     r"|show|list|look|check|fix|investigate|rename|revert|restart|continue|proceed|start|stop|explain|draft"
-    r"|apply|install|try|read|search|print|dump|clean|kill|download|upload|send|post|tag|release|deploy|bisect|profile"
-    r"|debug|inspect|open a|create a (?:branch|pr|ticket|issue)|file|write (?:a|the) (?:test|commit|summary|message|pr)"
+    r"|apply|install|try|read|search|print|dump|clean|kill|download|upload|send|post|tag|release|deploy"
+    r"|bisect|profile"
+    r"|debug|inspect|open a|create a (?:branch|pr|ticket|issue)|file|write (?:a|the) (?:test|commit"
+    r"|summary|message|pr)"
     r"|summari[sz]e|update the (?:lock|snapshot)|regenerate|rebuild)\b",
     re.I,
 )
@@ -107,7 +130,8 @@ CHORE = re.compile(
     r"^\W*(?:delete|remove|build|rewrite|refactor|split|extract|move|write|add|update|create)\b", re.I
 )
 THIS = re.compile(
-    r"^\W*(?:do|try|set|build|implement|make|change|go|apply|add|write|use)?\s*(?:that|this|it|so|like that|ahead)?\b"
+    r"^\W*(?:do|try|set|build|implement|make|change|go|apply|add|write|use)?\s*(?:that|this|it|so"
+    r"|like that|ahead)?\b"
     r"(?: (?:up|in|like|so|that|this|way|for you|now|then|ahead))*\W*$",
     re.I,
 )
@@ -134,7 +158,7 @@ def read_approval(text: str, previous: str) -> list[str] | None:
     if proposal is None:
         return None
     if NO.match(plain) or UNSURE.search(plain):
-        return None if proposal.is_policy else []
+        return None if proposal.is_policy or len(plain) > MAX_REFUSAL_LENGTH else []
     agreed = YES.match(plain)
     return read_changes(proposal, plain[agreed.end() :]) if agreed and lasts(proposal) else None
 
@@ -143,10 +167,8 @@ def read_changes(proposal: Proposal, rest: str) -> list[str] | None:
     """Return a proposal with what a person changes of it; None for an answer that says more."""
     amended = BUT.match(rest)
     change = rest[amended.end() if amended else 0 :].strip(" .!,;")
-    if (
-        not change
-        or not set(list_roots(change.lower())) - set(list_roots(proposal.text.lower()))
-        and not amended
+    if not change or (
+        not set(list_roots(change.lower())) - set(list_roots(proposal.text.lower())) and not amended
     ):
         return [proposal.text]
     if not amended:

@@ -14,8 +14,8 @@ from conversations.engines.consolidation.repairs import ToolCalls, describe_repa
 from conversations.engines.consolidation.repeated import find_repeated
 from conversations.engines.consolidation.revised import find_changed
 from conversations.engines.consolidation.runs import find_read_to
-from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.consolidation.sentence_score import score_sentence
+from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.consolidation.withdrawals import Withdrawal, read_withdrawal
 from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
@@ -183,7 +183,7 @@ def _find_in_message(row: Message, previous: str) -> Iterator[Finding]:
 
 
 def list_stated(text: str, previous: str) -> list[str]:
-    """Return what a prompt lays down, the last first; of one that lays nothing down, what may state something."""
+    """Return what a prompt lays down, the last first; of another one, what may state something."""
     found = [lesson.text for lesson in rules.lessons(text, True, previous)]
     rest = (one for one in rules.read_rest(text, found) if score_sentence(one) >= MIN_STATED)
     return (found or list(rest))[::-1]

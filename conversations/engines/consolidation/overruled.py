@@ -1,6 +1,7 @@
-"""Earlier words of a person that taught nothing, and that a later statement changes: then they stated something.
+"""Earlier words of a person that taught nothing, and that a later statement changes: they stated something.
 
-They are learned with the statement that takes their place, so that a message which holds no more is known as such.
+They are learned with the statement that takes their place, so that a message which holds no more is known as
+such.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ MIN_SCORE = -2.0  # log-odds of a sentence that may come with a prompt
 
 
 def find_overruled(session: Session, found: Sequence[Finding]) -> list[Finding]:
-    """Return findings of earlier messages of the repository that the statements among some findings change."""
+    """Return findings of earlier messages of the repository that statements among the findings change."""
     own = {one.text for one in found}
     older: dict[str, Finding] = {}
     for one in found:

@@ -13,9 +13,7 @@ from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, measure_length, sentences
 from conversations.engines.consolidation.withdrawals import is_withdrawal
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.support.similarity import MIN_JACCARD
 from memory.models.hashes import normalise_text
-from memory.words import TOKEN
 
 MIN_SCORE = 0.0  # of a person's prompt
 MIN_ALONE_SCORE = 1.0  # of a sentence of another prompt, which says so among orders and questions
@@ -26,7 +24,6 @@ SHORT_LENGTH = 30  # characters of a sentence that means little alone
 MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
 CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
 ANSWERS = "(to: {})"
-MIN_CONTAINED_SHARE = 0.6  # share of a sentence from which a text contained in it is equivalent
 
 
 DECIDED = re.compile(
@@ -40,9 +37,11 @@ DECIDED = re.compile(
     r"|^\W*(?:ok(?:ay)?|alright|fine|right|good|so)\b,? (?:\S+ ){1,3}it is\b"
     r"|\b(?:the )?decision is\b|\bfrom now on\b|\bgoing forward\b"
     r"|\b(?:wir (?:nehmen|nutzen|benutzen|verwenden|setzen auf|bleiben bei|haben (?:beschlossen|entschieden))"
-    r"|ab (?:jetzt|sofort|heute)|nehmen wir|künftig|on (?:utilise|garde|prend|passe à|a décidé)|nous utilisons|désormais"
+    r"|ab (?:jetzt|sofort|heute)|nehmen wir|künftig|on (?:utilise|garde|prend|passe à|a décidé)"
+    r"|nous utilisons|désormais"
     r"|dorénavant|à partir de maintenant|(?:usamos|decidimos|acordamos|quedamos en|a partir de ahora)"
-    r"|(?:agora usamos|decidimos|combinamos|a partir de agora))\b|(?:に(?:する|します|決め|統一)|を使う(?:こと)?|を使います)。?$"
+    r"|(?:agora usamos|decidimos|combinamos|a partir de agora))\b"
+    r"|(?:に(?:する|します|決め|統一)|を使う(?:こと)?|を使います)。?$"
     r"|(?:决定|确定|商定|约定|统一)(?:了|使用|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
 PREFERRED = re.compile(
@@ -50,8 +49,10 @@ PREFERRED = re.compile(
     r"|\bi (?:always |really )?(?:prefer|want you to always|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)"
     r"|^\W*(?:nobody|no one|everyone|everybody|all of us) (?!knows|likes|thinks|said|is|was|has|seems)\w+"
     r"|\bi(?:'d| would) like (?:us|you) to (?:always|never|keep|use)\b"
-    r"|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne|n')\s?\w+ jamais|n'utilis\w+ (?:pas|plus)"
-    r"|jamais de|siempre|nunca|sempre)\b|(?:必ず|常に|絶対に|決して).{2,40}(?:する|して|ください|しない|ない|こと)"
+    r"|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne|n')\s?\w+ jamais"
+    r"|n'utilis\w+ (?:pas|plus)"
+    r"|jamais de|siempre|nunca|sempre)\b"
+    r"|(?:必ず|常に|絶対に|決して).{2,40}(?:する|して|ください|しない|ない|こと)"
 )
 # What a person puts right: what holds, and what does not.
 CORRECTED = re.compile(
@@ -72,18 +73,30 @@ INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 # What another said, and what the person says of itself or its team.
 REPORTED = re.compile(
     r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud|out"
-    r" loud)|(?:the|their|that|this) (?:\w+ ){0,2}(?:doc|documentation|datasheet|paper|blog|runbook|comment|readme"
-    r"|wiki|article|guide|manual|tutorial)s?(?: of [\w -]{1,30}?)? (?:states?|recommends?|suggests?|mentions?|tells?"
-    r"|describes?|insists?|calls?|has it|wants?|thinks?|promises?|implies|reads|warns?|advises?|(?:is|are) wrong"
-    r"|(?:is|are) outdated)"
-    r"|(?:i|we) (?:have )?(?:heard|read)|(?:it|they) (?:told|tell) (?:me|us)|(?:he|she) (?:thinks|wants|told)"
-    r"|rumou?r|apparently|supposedly|allegedly|ein kollege|kollegin|meinte|steht, dass|angeblich|laut"
-    r"|il paraît|un collègue|selon|dicen que|según|un compañero|dizem que|segundo o|um colega)\b"
+    r" loud)|(?:i|we) (?:have )?(?:heard|read)|(?:he|she) (?:thinks|wants|told)|rumou?r|apparently|supposedly"
+    r"|allegedly|ein kollege|eine kollegin|meinte|angeblich|laut|il paraît|un collègue|selon|dicen que|según"
+    r"|un compañero|dizem que|segundo o|um colega)\b"
     r"|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
+)
+# What a document says; a rule about documents is one.
+DOCUMENTED = re.compile(
+    r"(?i)\b(?:the|their|that|this) (?:\w+ ){0,2}(?:docs?|documentation|datasheet|paper|blog|runbook"
+    r"|comments?|readme"
+    r"|wiki|article|guide|manual|tutorial)(?: (?:of|in|on) [\w. -]{1,30}?)? (?:says?|said|states?"
+    r"|recommends?"
+    r"|suggests?|mentions?|tells?|describes?|insists?|calls?|has it|wants?|thinks?|promises?|implies|reads"
+    r"|warns?"
+    r"|advises?|claims?)\b|\b(?:in der doku|im wiki|in der readme|im handbuch) steht\b"
+    r"|\bla doc(?:umentation)? dit\b"
+    r"|\bla documentación dice\b|\ba documentação diz\b"
+)
+SETTLED = re.compile(
+    r"(?i)\b(?:so (?:we|let's|please|do|use)|let's|from now on|also|daher|donc|así que|então)\b|所以"
 )
 OWN = re.compile(
     r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is"
-    r"|wir|uns|ich|künftig|ab jetzt|ab sofort|on|nous|je|désormais|dorénavant|nosotros|usamos|decidimos|a partir de"
+    r"|wir|uns|ich|künftig|ab jetzt|ab sofort|on|nous|je|désormais|dorénavant|nosotros|usamos|decidimos"
+    r"|a partir de"
     r"|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
 )
 QUOTE_SIGN = re.compile(r'["“”„«»「『]')
@@ -178,6 +191,8 @@ def is_idle(part: str) -> bool:
     """Return whether a sentence asks, passes, supposes, or only tells what others say."""
     if ASKS.search(part) or PASSING.search(part) or SUPPOSED.search(part) or is_withdrawal(part):
         return True
+    if DOCUMENTED.search(part) and not SETTLED.search(part):
+        return True
     return bool(REPORTED.search(part)) and not OWN.search(part)
 
 
@@ -231,7 +246,8 @@ def add_question(text: str, question: str) -> str:
 def has_phrase(sentence: str) -> bool:
     """Return whether a phrase names a decision or a preference of the person, not of another."""
     decided = names_decision(sentence) and bool(OWN.search(sentence))
-    return not REPORTED.search(sentence) and (decided or prefers(sentence) or corrects(sentence))
+    is_heard = REPORTED.search(sentence) or DOCUMENTED.search(sentence)
+    return not is_heard and (decided or prefers(sentence) or corrects(sentence))
 
 
 def names_decision(sentence: str) -> bool:
@@ -247,23 +263,3 @@ def prefers(sentence: str) -> bool:
 def corrects(sentence: str) -> bool:
     """Return whether a person puts right what the agent did or said."""
     return bool(CORRECTED.search(sentence)) and not any(one.search(sentence) for one in (PASSING, SUPPOSED))
-
-
-class Spoken:
-    """The texts that Day1 gave a session, prepared for many comparisons."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        plain = dict.fromkeys(normalise_text(text) for text in texts)
-        self._known = [(text, set(TOKEN.findall(text))) for text in plain]
-
-    def says(self, text: str) -> bool:
-        """Return whether one of the texts equals this one, contains it, or is most of it."""
-        plain = normalise_text(text)
-        words = set(TOKEN.findall(plain))
-        return any(_same(plain, words, known, others) for known, others in self._known)
-
-
-def _same(plain: str, words: set[str], known: str, others: set[str]) -> bool:
-    if plain in known or (len(known) > MIN_CONTAINED_SHARE * len(plain) and known in plain):
-        return True
-    return bool(words) and len(words & others) / len(words | others) > MIN_JACCARD

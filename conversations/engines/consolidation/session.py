@@ -1,6 +1,6 @@
 """Consolidation of a session: its decisions and repairs become facts, by rule."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.echoes import Spoken
 from conversations.engines.consolidation.extraction import PROMPT, Extraction, ModelCosts, find_extraction
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import (
@@ -161,7 +161,7 @@ def read_findings(
     session = reader.session
     off = set(Project.objects.get(pk=session.project_id).rules_off)
     recalled = list_recalled_ids(session)
-    spoken = rules.Spoken(list_known_texts(session, recalled))
+    spoken = Spoken(list_known_texts(session, recalled))
     pieces = []
     for found in islice(_split_findings(findings), None if extraction else MAX_PIECES + 1):
         fresh = [one for one in found if one.rule not in off and not spoken.says(one.text)]

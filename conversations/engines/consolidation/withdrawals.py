@@ -20,23 +20,26 @@ TAKES_BACK = re.compile(
     _START
     + r"(?:(?:scratch|forget|scrap|strike|ignore|disregard|undo|drop|revoke|cancel)(?: about)?"
     + _THAT
-    + r"|i take (?:that|it) back|take that back|never ?mind(?: that)?|on second thoughts?,? no|actually,? no(?:t)?"
+    + r"|i take (?:that|it) back|take that back|never ?mind(?: that)?|on second thoughts?,? no"
+    r"|actually,? no(?:t)?"
     r"|vergiss (?:das|es)(?: wieder)?|streich das(?: wieder)?|(?:ach|lieber|nein,?) doch nicht|doch nicht"
     r"|oublie(?:z)?(?: (?:ça|cela))|laisse tomber|finalement non|en fait non"
     r"|olv[ií]da(?:lo| eso)|d[ée]jalo|mejor no|esquece(?: isso)?|deixa (?:pra lá|para lá)|melhor não"
-    r"|算了|当我没说|忘了(?:它|这个|这条)?吧?|撤回|取消刚才(?:的|那条)?|(?:今|さっき)の(?:は)?(?:なし|忘れて)(?:ください)?|やっぱり(?:なし|やめ)(?:で)?|取り消し(?:て|ます)?)"
+    r"|算了|当我没说|忘了(?:它|这个|这条)?吧?|撤回|取消刚才(?:的|那条)?|(?:今|さっき)の(?:は)?(?:なし|忘れて)(?:ください)?|やっぱり(?:なし|やめ)(?:で)?"
+    r"|取り消し(?:て|ます)?)"
     r"(?: please| bitte| again| s'il te plaît| por favor)?\W*$",
     re.I,
 )
 # Before what holds instead.
 CORRECTS = re.compile(
-    _START
-    + r"(?:actually,? (?:no|wait|make (?:it|that))|(?:no|oh),? wait(?:,? no)?|wait,? no|no,? (?:sorry|actually|make (?:it|that))"
+    _START + r"(?:actually,? (?:no|wait|make (?:it|that))|(?:no|oh),? wait(?:,? no)?|wait,? no|no,? (?:sorry"
+    r"|actually|make (?:it|that))"
     r"|no(?=[,.:;–—-])|sorry|actually|correction|i meant|(?:scratch|strike|forget)"
     + _THAT
     + r"|make (?:that|it)|on second thought"
     r"|ach nein|nein(?: doch)?(?=[,.:;–—-])|doch lieber|lieber|korrektur|besser"
-    r"|en fait(?: non)?|non(?=[,.:;–—-])|plutôt|mejor|en realidad|no,? espera|na verdade|não(?=[,.:;–—-])|melhor|aliás"
+    r"|en fait(?: non)?|non(?=[,.:;–—-])|plutôt|mejor|en realidad|no,? espera|na verdade|não(?=[,.:;–—-])"
+    r"|melhor|aliás"
     r"|不对|等等|说错了|还是|改成|改为|やっぱり|やはり|いや|訂正)[\s,.:;–—、，：-]*",
     re.I,
 )
@@ -45,9 +48,9 @@ CORRECTS = re.compile(
 # Before what holds instead, also where it is a word and no number.
 REFUTES = re.compile(
     _START
-    + r"(?:actually,? no|(?:no|oh),? wait|wait,? no|no,? (?:sorry|actually)|correction|i meant|(?:scratch|strike|forget)"
-    + _THAT
-    + r"|ach nein|nein,? doch|korrektur|en fait non|mejor|no,? espera|na verdade|不对|说错了|やっぱり|いや|訂正)\b",
+    + r"(?:actually,? no|(?:no|oh),? wait|wait,? no|no,? (?:sorry|actually)|correction|i meant|(?:scratch"
+    r"|strike|forget)" + _THAT + r"|ach nein|nein,? doch|korrektur|en fait non|mejor|no,? espera|na verdade"
+    r"|不对|说错了|やっぱり|いや|訂正)\b",
     re.I,
 )
 
@@ -88,7 +91,7 @@ def ends_with_question(text: str) -> bool:
 
 
 def fits_claim(new: Claim, old: Claim) -> bool:
-    """Return whether a correction has another number of a kind that the older claim has, or no more than a value."""
+    """Return whether a correction has another number of the same kind, or is no more than a value."""
     if new.values:
         return differ(new.values, old.values)
     return 0 < len(new.words) <= MAX_VALUE_WORDS and not old.values

@@ -44,6 +44,8 @@ class Standing(IntEnum):
 @lru_cache(CACHE_SIZE)
 def judge_standing(newer: str, older: str) -> Standing:
     """Return what a newer statement does to an older one."""
+    if normalise_text(newer) == normalise_text(older):
+        return Standing.HOLDS
     own, taken_back = split_taken_back(newer)
     older_own = split_taken_back(older)[0]
     if taken_back and normalise_text(taken_back) == normalise_text(older_own):

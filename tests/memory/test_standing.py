@@ -1,0 +1,84 @@
+"""What a later statement does to an earlier one: replaced, doubted, or nothing; and what holds of any two."""
+
+import itertools
+
+import pytest
+
+from memory.engines.support.standing import Standing, judge_standing
+from memory.texts import add_taken_back, split_taken_back
+
+REPLACED = [
+    ("use graphql for the partner api", "forget graphql, plain rest for the partner api"),
+    ("Use tabs in Python files.", "Don't use tabs in Python files."),
+    ("Commit to the main branch directly.", "Never commit to the main branch directly."),
+    ("Retry webhooks 3 times.", "Make that 5 retries for webhooks."),
+    ("we keep undo history for 100 steps", "ok make undo 250 steps then"),
+    ("purge the idempotency keys after 72h", "scratch the 3 days for idempotency keys, legal wants 30 days"),
+    ("Use Mapbox for the maps.", "We don't use Mapbox for the maps any more, it is too expensive. Leaflet."),
+    ("We write our tests with Vitest.", "Please forget what I said about Vitest."),
+    (
+        "Für die Warteschlange nehmen wir RabbitMQ.",
+        "Doch kein RabbitMQ für die Warteschlange, wir nehmen NATS.",
+    ),
+    ("Commit-Nachrichten bitte auf Englisch.", "Vergiss, was ich über die Commit-Nachrichten gesagt habe."),
+    ("Le délai est de 30 secondes.", "En fait non, le délai est de 60 secondes maintenant."),
+    ("Las copias se guardan 30 días.", "Ahora las copias se guardan 90 días."),
+    ("日志保留 30 天。", "日志改成保留 90 天。"),
+    ("キャッシュの有効期限は10分にする。", "やっぱりキャッシュの有効期限は30分にする。"),
+    ("Use Redis for the sessions.", "Wir nehmen doch kein Redis für Sessions, sondern Postgres."),
+]
+DOUBTED = [
+    ("Use GraphQL for the public API.", "Forget GraphQL, REST."),
+    ("Deploy on merge to main.", "Deploy on merge to main, but not on Fridays."),
+    ("We write our tests with Vitest.", "From now on I want the tests in Jest."),
+    ("Sempre usamos Yarn neste projeto.", "Esquece o Yarn, agora usamos pnpm."),
+    ("Use Redis for the sessions.", "不用 Redis 了，改用 Postgres。"),
+    ("I prefer dark mode for the kiosk.", "I prefer light mode for the kiosk."),
+    ("oh and track recording: a point every 5 secs", "lets make the recording a point per 10 metres instead"),
+    ("Prices in cents. Names in English.", "Don't put names in English."),
+]
+HOLDS = [
+    ("Never log customer emails.", "Log customer ids."),
+    ("API port 9443", "admin port 8443"),
+    ("The gateway listens on port 9443.", "The gateway listens on port 9444 for metrics."),
+    ("The importer's batch size is 500.", "The exporter's batch size is 2000 now."),
+    ("Logs are kept for 30 days.", "Audit logs are kept for 7 years."),
+    ("Deploy the api with Docker.", "Deploy the worker with Podman now."),
+    ("Use tabs in Python files.", "Never put tabs into YAML files."),
+    ("Always run lint before a commit.", "Don't forget to run lint before a commit."),
+    ("Use Redis for the sessions.", "Please forget what I said about the staging password."),
+    ("登录超时是 30 分钟。", "支付超时改成 2 小时。"),
+]
+EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]
+
+
+@pytest.mark.parametrize(("older", "newer"), REPLACED)
+def test_a_later_statement_of_the_same_subject_replaces_the_earlier_one(older: str, newer: str) -> None:
+    assert judge_standing(newer, older) is Standing.REPLACED
+
+
+@pytest.mark.parametrize(("older", "newer"), DOUBTED)
+def test_what_is_not_sure_is_doubted(older: str, newer: str) -> None:
+    assert judge_standing(newer, older) is Standing.DOUBTED
+
+
+@pytest.mark.parametrize(("older", "newer"), HOLDS)
+def test_a_statement_on_another_subject_leaves_it_standing(older: str, newer: str) -> None:
+    assert judge_standing(newer, older) is Standing.HOLDS
+
+
+@pytest.mark.parametrize("text", EVERY)
+def test_no_statement_changes_itself_or_what_shares_nothing_with_it(text: str) -> None:
+    assert judge_standing(text, text) is Standing.HOLDS
+    assert judge_standing(text, "Zebras graze quietly.") is Standing.HOLDS
+    assert judge_standing("Zebras graze quietly.", text) is Standing.HOLDS
+
+
+@pytest.mark.parametrize("text", [older for older, _ in REPLACED])
+def test_what_takes_back_a_statement_replaces_that_one_alone(text: str) -> None:
+    taken_back = add_taken_back("scratch that", text)
+    assert split_taken_back(taken_back) == ("scratch that", text)
+    assert judge_standing(taken_back, text) is Standing.REPLACED
+    others = [one for one, _ in REPLACED if one != text]
+    assert {judge_standing(taken_back, one) for one in others} == {Standing.HOLDS}
+    assert add_taken_back("no, 4", taken_back) == "no, 4 (takes back: scratch that)"

@@ -1,0 +1,91 @@
+"""What a person takes back, approves or changes in a later prompt: what holds is told, the rest is not."""
+
+from typing import Any
+
+import pytest
+
+from memory.models import Fact
+from tests.memory.api.client import Api
+from tests.site.hook_events import event, learn, send, told
+from tests.site.test_hooks_decisions import live
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("learning")]
+
+
+def talk(api: Api, session: str, *turns: tuple[str, str]) -> None:
+    """Play prompts with the agent's answers in a session that ends and is learned from."""
+    for number, (prompt, answer) in enumerate(turns):
+        own: dict[str, Any] = {"prompt_id": f"{session}-{number}"}
+        send(api, event("UserPromptSubmit", session, prompt=prompt, **own))
+        send(api, event("Stop", session, last_assistant_message=answer, **own))
+    send(api, event("SessionEnd", session))
+    learn(session)
+
+
+def read_texts(api: Api, session: str = "next") -> list[str]:
+    """Return the texts of the lines that a new session is told, without their notes."""
+    answer = send(api, event("SessionStart", session))
+    lines = told(answer).splitlines() if answer else []
+    return [line[2:].rpartition(" [")[0] for line in lines if line.startswith("- ")]
+
+
+def list_facts() -> list[str]:
+    return sorted(Fact.objects.all_versions().values_list("fact_text", flat=True))
+
+
+CSV = "Dates in the CSV export are always written as dd.mm.yyyy."
+
+
+@pytest.mark.parametrize("words", ["scratch that", "Vergiss das wieder.", "forget what I just said"])
+def test_what_is_taken_back_in_the_same_session_is_not_told(api: Api, words: str) -> None:
+    talk(api, "s1", (CSV, "Changed."), ("thanks", "Sure."), (words, "Reverted."))
+    assert not [text for text in read_texts(api) if text.startswith(CSV[:-1])]
+    assert f"{words} (takes back: {CSV})" in list_facts()
+
+
+def test_what_is_corrected_in_a_few_words_names_what_it_corrects(api: Api) -> None:
+    talk(
+        api,
+        "s1",
+        ("Prices are always rounded to 2 decimals.", "Rounded."),
+        ("no wait, 3 decimals", "Changed."),
+    )
+    [line] = read_texts(api)
+    assert line.startswith("no wait, 3 decimals")
+
+
+def test_an_answer_to_a_question_takes_nothing_back(api: Api) -> None:
+    talk(api, "s1", (CSV, "Changed. Shall I push it?"), ("actually no", "Then not."))
+    assert read_texts(api) == [CSV]
+
+
+@pytest.mark.parametrize("words", ["scratch that", "Please forget what I said about the staging password."])
+def test_who_takes_back_what_nobody_said_teaches_nothing(api: Api, words: str) -> None:
+    talk(api, "s1", ("run the tests", "All pass."), (words, "I know of nothing."))
+    assert list_facts() == []
+
+
+def test_a_topic_is_taken_back_in_a_later_session(api: Api) -> None:
+    live(api, "s1", "We decided to write our tests with Vitest.", "We decided to deploy from main.")
+    live(api, "s2", "Please forget what I said about Vitest.")
+    assert "We decided to write our tests with Vitest." not in read_texts(api)
+    assert "We decided to deploy from main." in read_texts(api, "later")
+
+
+def test_an_order_that_taught_nothing_is_known_once_a_later_statement_changes_it(api: Api) -> None:
+    live(api, "s1", "use graphql for the partner api")
+    assert list_facts() == []
+    live(api, "s2", "forget graphql, plain rest for the partner api")
+    assert read_texts(api) == ["forget graphql, plain rest for the partner api"]
+    answer = send(
+        api, event("UserPromptSubmit", "s3", prompt="Add an endpoint to the partner api", prompt_id="p")
+    )
+    assert "use graphql" not in (told(answer) if answer else "").replace("before: use graphql", "")
+
+
+def test_what_is_not_sure_is_told_with_what_was_said_later(api: Api) -> None:
+    live(api, "s1", "We always deploy the docs on merge to main.")
+    live(api, "s2", "We always deploy the docs on merge to main, but not on Fridays.")
+    [line] = read_texts(api)
+    assert line.startswith("was: We always deploy the docs on merge to main.")
+    assert "but not on Fridays" in line
