@@ -47,7 +47,8 @@ DECIDED = re.compile(
 PREFERRED = re.compile(
     r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bi (?:always |really )?(?:prefer|want you to always|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)"
-    r"|^\W*(?:nobody|no one|everyone|everybody|all of us) (?!knows|likes|thinks|said|is|was|has|seems)\w+"
+    r"|^\W*(?:nobody|no one) (?!knows|likes|thinks|said|was|has|seems|cares|does|talks|told|wants|forget"
+    r"|forgets)\w+"
     r"|\bi(?:'d| would) like (?:us|you) to (?:always|never|keep|use)\b"
     r"|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne|n')\s?\w+ jamais"
     r"|n'utilis\w+ (?:pas|plus)"
@@ -73,7 +74,7 @@ INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 # What another said, and what the person says of itself or its team.
 REPORTED = re.compile(
     r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud|out"
-    r" loud)|(?:i|we) (?:have )?(?:heard|read)|(?:he|she) (?:thinks|wants|told)|rumou?r|apparently|supposedly"
+    r" loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly"
     r"|allegedly|ein kollege|eine kollegin|meinte|angeblich|laut|il paraît|un collègue|selon|dicen que|según"
     r"|un compañero|dizem que|segundo o|um colega)\b"
     r"|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
@@ -95,7 +96,8 @@ SETTLED = re.compile(
 )
 OWN = re.compile(
     r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is"
-    r"|wir|uns|ich|künftig|ab jetzt|ab sofort|on|nous|je|désormais|dorénavant|nosotros|usamos|decidimos"
+    r"|wir|uns|ich|künftig|ab jetzt|ab sofort|on (?:utilise|garde|prend|passe)|nous|je|désormais"
+    r"|dorénavant|nosotros|usamos|decidimos"
     r"|a partir de"
     r"|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
 )
