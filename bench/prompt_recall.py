@@ -1,8 +1,9 @@
-"""Time of a person's prompt with recall: on the server, and as the agent's program sees it.
+"""Time of a person's prompt with recall: on the server, and as the agent's program sees it; of starts too.
 
-.venv/bin/python -m bench.prompt_recall [--facts 100000] [--runs 100] [--stores FOLDER]
+.venv/bin/python -m bench.prompt_recall [--facts 100000] [--decisions 10000] [--runs 100] [--stores FOLDER]
 
-A store of so many facts gets sessions of five repositories with what persons said in them. Then prompts come,
+A store of so many facts gets sessions of five repositories with what persons said in them, and so many decisions
+of one of these, in which the starts are. Then prompts come,
 each another text in a session of its own that has started: with recall, and of one word, for which nothing is
 looked up (the reference). Between two prompts the server has the time to embed what was said.
 """
@@ -22,7 +23,8 @@ from bench.report import Figure, p50, p95, table, timed
 from bench.server import Client, Running, serving
 from bench.store_builder import Size, store
 
-MAX_SERVER_MS, MAX_CLIENT_MS = 60.0, 150.0
+MAX_SERVER_MS, MAX_CLIENT_MS, MAX_START_MS = 60.0, 150.0, 300.0
+BATCH_SIZE = 1000  # decisions that are written at once
 REST = 0.2  # seconds between two prompts
 REPOSITORIES, SESSIONS, PROMPTS = 5, 20, 20  # sessions of a repository, prompts of a session
 PATH = "/ingest/hook?client=claude-code"
@@ -45,8 +47,12 @@ def event(name: str, session: str, repository: int, **fields: Any) -> dict[str, 
     return {"hook_event_name": name, "session_id": session, "cwd": "/srv/shop", "day1": own, **fields}
 
 
-def fill(client: Client) -> None:
-    """Send what persons said, and wait until it is embedded."""
+def fill(client: Client, decisions: int) -> None:
+    """Write the decisions of a repository, send what persons said, and wait until it is embedded."""
+    for first in range(0, decisions, BATCH_SIZE):
+        where = {"repository": "git.example.org/team/shop-0", "category": "decision"}
+        texts = [f"{write_text(SAID, number)} ({number})" for number in range(first, first + BATCH_SIZE)]
+        client.ask("POST", "/facts/bulk", {"facts": [{"fact_text": text, **where} for text in texts]})
     for repository in range(REPOSITORIES):
         for session in range(SESSIONS):
             key = f"said-{repository}-{session}"
@@ -105,11 +111,22 @@ def measure_client(client: Client, config: Path, runs: int) -> tuple[list[float]
     return starts, prompts
 
 
-def measure(server: Running, folder: Path, runs: int) -> list[Figure]:
+def measure_starts(client: Client, runs: int) -> list[float]:
+    """Return the milliseconds of starts in the repository with the decisions."""
+    times = []
+    for number in range(runs):
+        one = event("SessionStart", f"start-{number}", 0, source="startup")
+        times.append(timed(lambda one=one: client.ask("POST", PATH, one)))
+        time.sleep(REST)
+    return times
+
+
+def measure(server: Running, folder: Path, runs: int, decisions: int) -> list[Figure]:
     client = server.client()
-    fill(client)
+    fill(client, decisions)
     measure_server(client, 10)
     plain, recalled, known = measure_server(client, runs)
+    begun = measure_starts(client, runs // 2)
     config = folder / "hooks.json"
     config.write_text(json.dumps({"url": server.url, "key": server.key}))
     starts, prompts = measure_client(client, config, runs // 2)
@@ -120,6 +137,7 @@ def measure(server: Running, folder: Path, runs: int) -> list[Figure]:
             bounded(f"server, {name}", of(recalled), MAX_SERVER_MS, of(plain), "one word")
             for name, of in pairs
         ),
+        *(bounded(f"start, {name}", of(begun), MAX_START_MS, of(plain), "one word") for name, of in pairs),
         *(
             bounded(f"program, {name}", of(prompts), MAX_CLIENT_MS, of(starts), "bare start")
             for name, of in pairs
@@ -134,6 +152,7 @@ def bounded(name: str, value: float, most: float, reference: float, says: str) -
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--facts", type=int, default=100_000)
+    options.add_argument("--decisions", type=int, default=10_000, help="of one repository")
     options.add_argument("--runs", type=int, default=100)
     options.add_argument("--stores", type=Path, help="where built stores are kept")
     chosen = options.parse_args()
@@ -142,7 +161,7 @@ def main() -> int:
         built = store(chosen.stores or folder, Size(chosen.facts))
         shutil.copytree(built, folder / "data")
         with serving(folder / "data") as server:
-            figures = measure(server, folder, chosen.runs)
+            figures = measure(server, folder, chosen.runs, chosen.decisions)
     print(
         f"{chosen.facts} facts, {REPOSITORIES * SESSIONS * PROMPTS} messages, load {os.getloadavg()[0]:.1f}"
     )

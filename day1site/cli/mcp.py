@@ -37,8 +37,7 @@ def mcp(run: Invocation, branch: str, profile: str, repository: str) -> None:
     from day1site.mcp.call_context import SURFACE
     from day1site.mcp.stdio import serve
 
-    actor = find_actor(run.project, SURFACE).with_origin(session_id=find_own_session())
-    serve(actor, branch, profile, repository)
+    serve(find_actor(run.project, SURFACE), branch, profile, repository)
 
 
 def find_own_repository() -> str:
@@ -49,5 +48,5 @@ def find_own_repository() -> str:
 
 
 def find_own_session() -> str:
-    """Return the session of the program that started this server, where it says so; "" else."""
+    """Return the session of Claude Code that started this server; "" where another program did."""
     return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
