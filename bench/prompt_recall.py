@@ -2,10 +2,10 @@
 
 .venv/bin/python -m bench.prompt_recall [--facts 100000] [--decisions 10000] [--runs 100] [--stores FOLDER]
 
-A store of so many facts gets sessions of five repositories with what persons said in them, and so many decisions
-of one of these, in which the starts are. Then prompts come,
-each another text in a session of its own that has started: with recall, and of one word, for which nothing is
-looked up (the reference). Between two prompts the server has the time to embed what was said.
+A store of so many facts gets sessions of five repositories with what persons said in them, and so many
+decisions of one of these, in which the starts are. Then prompts come, each another text in a session of its
+own that has started: with recall, and of one word, for which nothing is looked up (the reference). Between
+two prompts the server has the time to embed what was said.
 """
 
 import argparse

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from day1site.cli.connect import jsonc
+from day1site.cli.connect.clients import headers_command
 from memory.models import ApiKey
 from tests.site.connect_home import Day1, day1, home, tree  # noqa: F401  fixtures
 
@@ -25,7 +26,11 @@ def key_of(home: Path, program: str) -> str:
 
 
 SERVERS = {  # program -> (file, path to the entry, the entry without its headers)
-    "claude-code": (".claude.json", ("mcpServers",), {"type": "http", "url": MCP}),
+    "claude-code": (
+        ".claude.json",
+        ("mcpServers",),
+        {"type": "http", "url": MCP, "headersHelper": headers_command()},
+    ),
     "cursor": (".cursor/mcp.json", ("mcpServers",), {"url": MCP}),
     "gemini": (".gemini/settings.json", ("mcpServers",), {"httpUrl": MCP, "timeout": 30000}),
     "vscode": (".config/Code/User/mcp.json", ("servers",), {"type": "http", "url": MCP}),

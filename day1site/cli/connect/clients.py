@@ -11,6 +11,7 @@ from typing import Any
 from day1site.mcp.profiles import ALL
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
+HEADERS = HOOK.with_name("headers.py")
 OPENCODE_PLUGIN = HOOK.with_name("opencode.js")
 CLAUDE = (
     "SessionStart",
@@ -87,10 +88,18 @@ class Server:
 Client = Callable[[Server], list[Change]]
 
 
+def find_python() -> str:
+    return getattr(sys, "_base_executable", "") or sys.executable
+
+
+def headers_command() -> str:
+    """Return the command that prints the headers of an MCP connection: its repository."""
+    return shlex.join([find_python(), "-I", "-S", str(HEADERS)])
+
+
 def hook_words(program: str, server: Server) -> list[str]:
     """Return the words of the hook client's command: the interpreter's full path, without site packages."""
-    python = getattr(sys, "_base_executable", "") or sys.executable
-    return [python, "-I", "-S", str(HOOK), "--client", program, "--config", str(server.config)]
+    return [find_python(), "-I", "-S", str(HOOK), "--client", program, "--config", str(server.config)]
 
 
 def hook_command(program: str, server: Server) -> str:
@@ -102,7 +111,7 @@ def claude_code(server: Server) -> list[Change]:
     moved = os.environ.get("CLAUDE_CONFIG_DIR")
     folder = Path(moved) if moved else Path.home() / ".claude"
     state = folder / ".claude.json" if moved else Path.home() / ".claude.json"
-    entry = {"type": "http", "url": server.mcp, "headers": server.headers}
+    entry = {"type": "http", "url": server.mcp, "headers": server.headers, "headersHelper": headers_command()}
     hooks = [_hook(folder / "settings.json", "claude-code", event, server) for event in CLAUDE]
     return [Change(state, ("mcpServers", "day1"), entry), *hooks]
 
