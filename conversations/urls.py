@@ -16,6 +16,7 @@ from conversations.views.learning import Learning, SwitchRule
 from conversations.views.pick import PickPage
 from conversations.views.replay_batches import ReplayBatches, ReplayBatchPage
 from conversations.views.replays import NewReplay, ReplayPage, Replays
+from conversations.views.told import AnswerLine, load_told
 from conversations.views.transfer import (
     CompactConversation,
     ExportConversation,
@@ -24,6 +25,7 @@ from conversations.views.transfer import (
 )
 from memory.views.frames import WEB, Page, build_patterns
 from memory.views.navigation import Section, add_section
+from memory.views.sessions import add_session_panel
 
 PAGES: list[Page] = [
     ("consolidation", Consolidations, "consolidations"),
@@ -42,12 +44,14 @@ PAGES: list[Page] = [
     ("learning", Learning, "learning"),
     ("learning/<slug:name>", SwitchRule, "switch-rule"),
     ("messages/<uuid:message_id>", MessagePage, "message"),
+    ("session/told", AnswerLine, "session-told"),
     ("replays", Replays, "replays"),
     ("replays/batches", ReplayBatches, "replay-batches"),
     ("replays/batches/<uuid:batch_id>", ReplayBatchPage, "replay-batch"),
     ("replays/<uuid:replay_id>", ReplayPage, "replay"),
 ]
 add_conversation_panel("conversation/compaction.html", load_compaction)
+add_session_panel("session_told.html", load_told)
 urlpatterns = build_patterns(PAGES, WEB)
 
 add_section(Section("conversations", _("Conversations"), "message", "c", order=34))

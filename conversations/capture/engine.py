@@ -295,15 +295,22 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
     if session is None:
         return ""
     key = event.key(actor.project_id) or str(len(session.recalled))
-    others = [uid for prompt, ids in session.recalled.items() if prompt != key for uid in ids]
+    earlier = {name: ids for name, ids in session.recalled.items() if name.partition(" ")[0] != key}
+    others = [uid for ids in earlier.values() for uid in ids]
     lineage = find_branch(actor, branch_name).lineage()
     found = recall_for_prompt(question.result(), session, lineage, timezone.now(), others)
-    if found.ids and session.recalled.get(key) != found.ids:
-        recalled = {**session.recalled, key: found.ids}
+    if found.ids and len(earlier) == len(session.recalled):
+        recalled = {**earlier, f"{key} {find_prompt(session)}".strip(): found.ids}
         Session.objects.filter(pk=session.pk, erased_at=None).update(recalled=recalled)
     if found.fact_ids:
         log_recall(actor.with_origin(session_id=session.key), [branch_name], event.prompt, found.fact_ids)
     return found.text
+
+
+def find_prompt(session: Session) -> str:
+    """Return the id of a session's last prompt, which is kept with what came with it; "" for none."""
+    prompts = Message.objects.on(session.branch).filter(session_id=session.key, role=Message.Role.USER)
+    return "".join(str(row.uid) for row in prompts.newest(1))
 
 
 def _format_answer(event: HookEvent, context: str) -> dict[str, Any] | None:

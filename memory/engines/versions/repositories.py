@@ -16,6 +16,7 @@ from memory.models import Fact, Session
 from memory.models.facts import REPOSITORY_INDEX
 from memory.repository_names import ANY
 
+NOT_IN = "not_in"  # in a fact's metadata: repositories whose sessions are not told it
 _check = c.redact_stored(Repository(any=True).build_check())
 
 
@@ -46,6 +47,16 @@ def name_repositories(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]
     for fact, repository in zip(facts, find_repositories(project_id, facts), strict=True):
         fact.repository = repository
     return facts
+
+
+def list_left_out(fact: Fact) -> list[str]:
+    """Return the repositories whose sessions are not told a fact, as a curator said."""
+    named = fact.metadata.get(NOT_IN)
+    return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+
+
+def is_left_out(fact: Fact, repository: str) -> bool:
+    return bool(repository) and repository in list_left_out(fact)
 
 
 def list_repositories(project_id: UUID, session_ids: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,66 @@
+"""What a person says of a line that a session was told: wrong, outdated, or not for this repository."""
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from memory.actors import Actor
+from memory.engines.facts.bulk_actions import ActionEngine
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.evidence import get_fact_commit
+from memory.engines.sessions.manager import get_session
+from memory.engines.support import validation as c
+from memory.engines.versions.repositories import NOT_IN, list_left_out
+from memory.exceptions import Conflict
+from memory.models import Commit, Fact
+
+WRONG, OUTDATED, NOT_HERE, HERE = "wrong", "outdated", "not_here", "here"
+CHECK_ANSWER = c.one_of([WRONG, OUTDATED, NOT_HERE, HERE])
+REASON = "Wrong, as told to a session."
+
+
+def answer_line(
+    *, session_id: str, fact_id: UUID, answer: str, actor: Actor, expected_version: int | None = None
+) -> Commit | None:
+    """Apply what a curator says of a fact that a session was told; return the commit, None without a change.
+
+    *wrong* is a verdict, *outdated* ends its validity now, *not_here* leaves it out of the sessions of this
+    session's repository, *here* tells it there again. Raises NotFound, Conflict for a session without a
+    repository, StaleVersion, Invalid, scope and branch refusals.
+    """
+    answer = CHECK_ANSWER("answer", answer)
+    session = get_session(actor, session_id, is_shown=True)
+    branch = session.branch.name
+    actor.require_scope("curate", branch)
+    where: dict[str, Any] = {"actor": actor, "branch_name": branch}
+    if answer == WRONG:
+        return invalidate(fact_id, expected_version, where)
+    before = FactEngine().get_fact(fact_id=fact_id, **where)
+    updates = {"valid_until": timezone.now()}
+    if answer != OUTDATED:
+        updates = {"metadata": place(before, session.project_path, answer == HERE)}
+    fact = FactEngine().update_fact(
+        fact_id=fact_id, updates=updates, expected_version=expected_version or before.version, **where
+    )
+    return get_fact_commit(fact) if fact.version != before.version else None
+
+
+def invalidate(fact_id: UUID, expected_version: int | None, where: dict[str, Any]) -> Commit | None:
+    versions = {fact_id: expected_version} if expected_version else {}
+    report = ActionEngine().apply_action(
+        action="invalidate", fact_ids=[fact_id], reason=REASON, expected_versions=versions, **where
+    )
+    if error := report.results[0].error:
+        raise error
+    return report.commit
+
+
+def place(fact: Fact, repository: str, is_here: bool) -> dict[str, Any]:
+    """Return a fact's metadata that leaves it out of a repository, or tells it there again."""
+    if not repository:
+        raise Conflict("The repository of this session is not known.")
+    others = [name for name in list_left_out(fact) if name != repository]
+    named = others if is_here else [*others, repository]
+    rest = {name: value for name, value in fact.metadata.items() if name != NOT_IN}
+    return {**rest, NOT_IN: named} if named else rest
