@@ -42,7 +42,7 @@ from memory.engines.sessions.revisions import (
 )
 from memory.engines.sessions.utterances import find_utterances, hear_sources, load_edges
 from memory.engines.support.standing import changes
-from memory.engines.versions.repositories import name_repositories
+from memory.engines.versions.repositories import is_left_out, name_repositories
 from memory.models import Fact, FactLink, Session
 from memory.models.hashes import normalise_text
 from memory.texts import UUID_PATTERN
@@ -172,6 +172,7 @@ def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:
     What the session itself taught is left out. Those that name no repository get that of their session.
     """
     others = [fact for fact in facts if fact.session_id != session.key]
+    others = [fact for fact in others if not is_left_out(fact, session.project_path)]
     named = name_repositories(others, session.project_id)
     own = [fact for fact in named if fact.repository and fact.repository == session.project_path]
     rest = [fact for fact in named if not fact.repository]

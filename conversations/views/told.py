@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from conversations.engines.told import list_told
 from memory.engines.sessions.told_answers import HERE, NOT_HERE, OUTDATED, WRONG, answer_line
-from memory.exceptions import Invalid
+from memory.exceptions import Invalid, StaleVersion
 from memory.models import Session
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
@@ -32,10 +32,11 @@ def load_told(reader: ViewContext, session: Session) -> dict[str, Any]:
     """Return what the page of a session shows of what it was told."""
     branch = session.branch
     is_open = not branch.archived_at and not branch.read_only and reader.is_now
+    actor = reader.actor
     return {
         "session": session,
         "told": list_told(session, timezone.now()),
-        "answers": is_open and reader.actor.has_scope("curate", branch.name),
+        "answers": is_open and actor.has_scope("curate") and actor.may_use(branch.name),
     }
 
 
@@ -52,7 +53,7 @@ class AnswerLine(ProjectPage):
             self.reader.require_now()
             line = {"session_id": key, "fact_id": fact_id, "expected_version": version}
             commit = answer_line(answer=answer, actor=self.reader.actor, **line)
-        except RECOVERABLE_ERRORS as error:
+        except (*RECOVERABLE_ERRORS, StaleVersion) as error:
             flash_warning(request, error_sentence(error))
             return redirect(where)
         text = str(DONE[answer]) if commit else _("Nothing was changed.")

@@ -15,10 +15,10 @@ from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
 from conversations.models import Conversation, Message, Replay
 from conversations.views.replay_form import ORDER
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
-from memory.models import Branch
+from memory.models import AuditEntry, Branch, Commit, Fact, Project
 from tests.conversations.fake_model import FakeModel, completion
 from tests.curation.test_queue_pages import text
 from tests.memory.views.conftest import browser, curator, maintainer, person, viewer
@@ -367,3 +367,80 @@ class TestReplays:
 
 def test_the_form_offers_only_what_a_replay_takes() -> None:
     assert set(ORDER) == PARAMETERS
+
+
+REPOSITORY = "github.com/acme/shop"
+PORT, QUEUE = "The gateway listens on port 9443.", "The mail queue is Sidekiq."
+
+
+def hear(actor: Actor, key: str, prompt: str = "", root: str = REPOSITORY) -> str:
+    """Begin a session, or send a prompt in one; return what it is told."""
+    one = {"session_id": key, "cwd": root, "day1": {"client": "claude-code", "root": root}}
+    one |= {"hook_event_name": "SessionStart"}
+    if prompt:
+        one |= {"hook_event_name": "UserPromptSubmit", "prompt": prompt, "prompt_id": f"{key}-{prompt}"}
+    answer = IngestEngine().ingest(events=[one], actor=actor, answered=True) or {}
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+class TestWhatASessionWasTold:
+    @pytest.fixture
+    def told(self, actor: Actor) -> dict[str, Fact]:
+        """Return two facts that a session was told: one at its start, one with its prompt."""
+        facts = FactEngine()
+        port = facts.write_fact(fact_text=PORT, category="decision", actor=actor).fact
+        hear(actor, "s1")
+        queue = facts.write_fact(fact_text=QUEUE, category="decision", actor=actor).fact
+        hear(actor, "s1", "Which mail queue is it: Sidekiq?")
+        return {"start": port, "prompt": queue}
+
+    def answer(self, client: Client, answer: str, fact: Fact, **more: Any) -> Any:
+        value = f"{answer}:{fact.uid}:{fact.version}"
+        return client.post("/p/test/session/told", {"key": "s1", "answer": value}, follow=True, **more)
+
+    def test_each_line_stands_with_its_prompt_and_why(self, curator: Client, told: dict[str, Fact]) -> None:
+        page = curator.get("/p/test/session?key=s1")
+        words = text(page)
+        assert f"At its start {PORT}" in words
+        assert f"Which mail queue is it: Sidekiq? now {QUEUE}" in words.replace("just now", "now")
+        assert "shares mail, queue, sidekiq" in words
+        assert re.findall(r'value="(\w+):', page.content.decode()) == ["wrong", "outdated", "not_here"] * 2
+
+    def test_only_a_curator_answers(self, viewer: Client, told: dict[str, Fact]) -> None:
+        page = viewer.get("/p/test/session?key=s1")
+        assert PORT in text(page)
+        assert 'name="answer"' not in page.content.decode()
+        assert self.answer(viewer, "wrong", told["start"]).status_code == 403
+        assert PORT in hear(local_actor(Project.objects.get().pk), "s2")
+
+    @pytest.mark.parametrize(
+        ("answer", "kind"),
+        [("wrong", "fact.verify"), ("outdated", "fact.update"), ("not_here", "fact.update")],
+    )
+    def test_the_next_context_obeys_and_an_undo_takes_it_back(
+        self, curator: Client, actor: Actor, told: dict[str, Fact], answer: str, kind: str
+    ) -> None:
+        page = self.answer(curator, answer, told["start"])
+        assert page.status_code == 200
+        assert PORT not in hear(actor, "s2")
+        assert PORT not in hear(actor, "s3", "On which port does the gateway listen?")
+        elsewhere = hear(actor, "s4", root="github.com/acme/docs")
+        assert (PORT in elsewhere) == (answer == "not_here")
+        commit = Commit.objects.get(kind=kind)
+        assert AuditEntry.objects.filter(action=kind, actor_label="cora").exists()
+        curator.post(f"/p/test/undo/{commit.pk}")
+        assert PORT in hear(actor, "s5")
+
+    def test_what_changed_meanwhile_is_refused_in_words(self, curator: Client, told: dict[str, Fact]) -> None:
+        stale = told["start"]
+        self.answer(curator, "not_here", stale)
+        page = self.answer(curator, "outdated", stale)
+        assert "Changed: Metadata" in text(page)
+        fact = Fact.objects.all_versions().filter(uid=stale.uid).latest("version")
+        assert fact.valid_until is None
+        page = self.answer(curator, "here", fact)
+        assert "told it again" in text(page)
+
+    def test_a_session_that_was_told_nothing_says_so(self, viewer: Client, actor: Actor) -> None:
+        hear(actor, "s9", "Hello there, begin.")
+        assert "Memory told this session nothing" in text(viewer.get("/p/test/session?key=s9"))

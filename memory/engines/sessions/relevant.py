@@ -17,7 +17,7 @@ from memory.engines.sessions.revisions import (
     is_vouched_for,
 )
 from memory.engines.sessions.utterances import DECIDED, find_utterances, hear_sources, load_edges
-from memory.engines.versions.repositories import filter_named, find_repositories
+from memory.engines.versions.repositories import filter_named, find_repositories, is_left_out
 from memory.models import Fact, Session
 from memory.texts import split_taken_back
 
@@ -97,6 +97,7 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     known = find_repositories(session.project_id, list(found.values()))
     where = dict(zip(found, known, strict=True))
     facts = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
+    facts = [fact for fact in facts if not is_left_out(fact, session.project_path)]
     edges = load_edges(facts, lineage)
     utterances = hear_sources(facts, edges, lineage)
     facts.sort(key=lambda fact: (get_time(fact, utterances.get(fact.uid)), fact.uid), reverse=True)
