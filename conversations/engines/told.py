@@ -8,6 +8,7 @@ from uuid import UUID
 
 from conversations.models import Message
 from memory.engines.facts.assessment import attach_belief, exclusion_reasons
+from memory.engines.facts.short_ids import shorten_id
 from memory.engines.support.batches import batched
 from memory.engines.versions.repositories import is_left_out, name_repositories
 from memory.models import Fact, Session
@@ -18,7 +19,6 @@ AT_START = "start"
 MAX_PROMPTS = 50  # the last ones that something was told with
 MAX_WORDS = 6  # of both a prompt and a line that are named
 MAX_READ = 4000  # characters of a prompt, and of a line, whose words are compared
-SHOWN_DIGITS = 6  # of an id in a context
 BATCH_SIZE = 500
 
 
@@ -39,7 +39,7 @@ class ToldLine:
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldTime:
     """What was told at once; ``prompt`` is None at the start, and where the prompt is not known."""
 
     is_start: bool
@@ -57,12 +57,12 @@ class Memories(NamedTuple):
 Entry = tuple[bool, UUID | None, Sequence[UUID]]  # whether it was at the start, the prompt's message, the ids
 
 
-def list_told(session: Session, now: datetime) -> list[Told]:
+def list_told(session: Session, now: datetime) -> list[ToldTime]:
     """Return what a session was told, the start first, then with its last prompts in their order."""
     entries = list_entries(session)
     found = load_memories(session, entries)
-    told = [describe_told(session, found, entry, now) for entry in entries]
-    return [one for one in told if one.lines]
+    described = [describe_told(session, found, entry, now) for entry in entries]
+    return [one for one in described if one.lines]
 
 
 def list_entries(session: Session) -> list[Entry]:
@@ -92,7 +92,7 @@ def read_rows(rows: Any, uids: Iterable[UUID]) -> list[Any]:
     return [row for batch in batches for row in rows.filter(uid__in=batch).fetch_all()]
 
 
-def describe_told(session: Session, found: Memories, entry: Entry, now: datetime) -> Told:
+def describe_told(session: Session, found: Memories, entry: Entry, now: datetime) -> ToldTime:
     is_start, message, uids = entry
     prompt = found.messages.get(message) if message else None
     shown = session.context.splitlines() if is_start else []
@@ -104,7 +104,7 @@ def describe_told(session: Session, found: Memories, entry: Entry, now: datetime
             lines.append(describe_fact(session, fact, text, words, now))
         elif row := found.messages.get(uid):
             lines.append(ToldLine(row.content, message=row, words=list_shared(words, row.content)))
-    return Told(is_start, lines, prompt)
+    return ToldTime(is_start, lines, prompt)
 
 
 def describe_fact(session: Session, fact: Fact, text: str, words: frozenset[str], now: datetime) -> ToldLine:
@@ -120,7 +120,7 @@ def describe_fact(session: Session, fact: Fact, text: str, words: frozenset[str]
 
 def find_line(lines: Iterable[str], uid: UUID) -> str:
     """Return the text of the line of a context that names an id, whole or by its end; "" for none."""
-    names = (str(uid), uid.hex[-SHOWN_DIGITS:])
+    names = (str(uid), shorten_id(uid))
     for line in lines:
         text, bracket, about = line.removeprefix("- ").rpartition(" [")
         if bracket and any(name in about for name in names):

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from conversations.engines.told import list_told
-from memory.engines.sessions.told_answers import HERE, NOT_HERE, OUTDATED, WRONG, answer_line
+from conversations.engines.told import ToldLine, ToldTime, list_told
+from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, OUTDATED, WRONG, answer_line
 from memory.exceptions import Invalid, StaleVersion
 from memory.models import Session
 from memory.views.base import ProjectPage
@@ -24,20 +24,85 @@ DONE = {
     WRONG: lazy("Wrong: no session is told it any more."),
     OUTDATED: lazy("Outdated: no session is told it any more."),
     NOT_HERE: lazy("Not here: no session of this repository is told it."),
-    HERE: lazy("Sessions of this repository are told it again."),
+    AGAIN: lazy("Sessions of this repository are told it again."),
 }
+WORDS = {
+    WRONG: lazy("Wrong"),
+    OUTDATED: lazy("Outdated"),
+    NOT_HERE: lazy("Not here"),
+    AGAIN: lazy("Tell it here"),
+}
+OWN, GENERAL = lazy("%(category)s of this repository"), lazy("%(category)s of no repository")
+SPOKEN = lazy("a person’s words in an earlier session")
+MAX_QUERY = 300  # characters of a prompt, in an address
 
 
 def load_told(reader: ViewContext, session: Session) -> dict[str, Any]:
     """Return what the page of a session shows of what it was told."""
-    branch = session.branch
-    is_open = not branch.archived_at and not branch.read_only and reader.is_now
-    actor = reader.actor
-    return {
-        "session": session,
-        "told": list_told(session, timezone.now()),
-        "answers": is_open and actor.has_scope("curate") and actor.may_use(branch.name),
-    }
+    shown = LineShower(reader, session)
+    return {"session": session, "times": [shown.show_time(one) for one in list_told(session, timezone.now())]}
+
+
+class LineShower:
+    """The words and addresses of the lines that one session was told."""
+
+    def __init__(self, reader: ViewContext, session: Session) -> None:
+        self.reader, self.session = reader, session
+        branch, actor = session.branch, reader.actor
+        is_open = not branch.archived_at and not branch.read_only and reader.is_now
+        self.may_answer = is_open and actor.has_scope("curate") and actor.may_use(branch.name)
+
+    def link(self, page: str, *args: Any, **query: Any) -> str:
+        return self.reader.url(page, *args, branch=self.session.branch.name, at="", **query)
+
+    def show_time(self, one: ToldTime) -> dict[str, Any]:
+        """Return what was told at once, with the prompt that it came with."""
+        lines = [self.show_line(line, one) for line in one.lines]
+        if prompt := one.prompt:
+            where = {"address": self.link("message", prompt.uid), "at": prompt.created_at}
+            return {"title": prompt.content, "lines": lines, **where}
+        return {"title": _("At its start") if one.is_start else _("With a prompt"), "lines": lines}
+
+    def show_line(self, line: ToldLine, one: ToldTime) -> dict[str, Any]:
+        if fact := line.fact:
+            where = {
+                "name": f"told-{fact.uid}",
+                "address": self.link("fact", fact.uid),
+                "at": fact.created_at,
+            }
+            kind = OWN if line.is_own else GENERAL
+            words = {"kind": kind % {"category": fact.category}, "badges": list_badges(line)}
+            return {**where, **words, **self.explain_line(line, one), "fact": fact, "text": line.text}
+        message = line.message
+        assert message is not None  # a line is of a fact or of a message
+        where = {"address": self.link("message", message.uid), "at": message.created_at}
+        return {**where, **self.explain_line(line, one), "kind": SPOKEN, "text": line.text}
+
+    def explain_line(self, line: ToldLine, one: ToldTime) -> dict[str, Any]:
+        """Return why a line came with its prompt, and what may be said of it."""
+        answers = list_answers(line, self.session) if self.may_answer else []
+        if one.is_start:
+            return {"answers": answers}
+        reason = (
+            _("shares %(words)s") % {"words": ", ".join(line.words)} if line.words else _("near in meaning")
+        )
+        prompt = one.prompt.content[:MAX_QUERY] if one.prompt else ""
+        why = self.link("fact-why", line.fact.uid, q=prompt) if line.fact and prompt else ""
+        return {"answers": answers, "reason": reason, "why": why}
+
+
+def list_badges(line: ToldLine) -> list[str]:
+    found = [(OUTDATED, "outdated" in line.states), (NOT_HERE, line.is_left_out)]
+    return [str(WORDS[name]) for name, holds in found if holds]
+
+
+def list_answers(line: ToldLine, session: Session) -> list[tuple[str, str]]:
+    """Return the buttons of a line, by what each sends; none of one that is told no more."""
+    if line.fact is None:
+        return []
+    names = [AGAIN] if line.is_left_out else [] if line.states else [WRONG, OUTDATED, NOT_HERE]
+    fitting = [name for name in names if session.project_path or name != NOT_HERE]
+    return [(f"{name}:{line.fact.uid}:{line.fact.version}", str(WORDS[name])) for name in fitting]
 
 
 class AnswerLine(ProjectPage):

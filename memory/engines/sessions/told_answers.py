@@ -15,8 +15,8 @@ from memory.engines.versions.repositories import NOT_IN, list_left_out
 from memory.exceptions import Conflict
 from memory.models import Commit, Fact
 
-WRONG, OUTDATED, NOT_HERE, HERE = "wrong", "outdated", "not_here", "here"
-CHECK_ANSWER = c.one_of([WRONG, OUTDATED, NOT_HERE, HERE])
+WRONG, OUTDATED, NOT_HERE, AGAIN = "wrong", "outdated", "not_here", "here"
+CHECK_ANSWER = c.one_of([WRONG, OUTDATED, NOT_HERE, AGAIN])
 REASON = "Wrong, as told to a session."
 
 
@@ -39,7 +39,7 @@ def answer_line(
     before = FactEngine().get_fact(fact_id=fact_id, **where)
     updates = {"valid_until": timezone.now()}
     if answer != OUTDATED:
-        updates = {"metadata": place(before, session.project_path, answer == HERE)}
+        updates = {"metadata": place(before, session.project_path, answer == AGAIN)}
     fact = FactEngine().update_fact(
         fact_id=fact_id, updates=updates, expected_version=expected_version or before.version, **where
     )
