@@ -169,13 +169,13 @@ CHANGES = re.compile(
     r"|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to|again|actually|upgrad|downgrad"
     r"|after all"
     r"|make (?:it|that|them|the)|make|turns? out|enough|too (?:short|long|small|few|many|slow|low|high)"
-    r"|asks? for|goes to|go to"
+    r"|asks? for|goes? (?:to|up|down)"
     r"|on second thought|thinking about|scratch|forget|then$"
     r"|jetzt|ab sofort|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel"
     r"|désormais|maintenant|finalement|plutôt|en fait|dorénavant|passe[sz]? à|passons à"
     r"|ahora|a partir de|mejor|en realidad|ya no|cambi|pasamos a|finalmente|al final"
     r"|agora|afinal|na verdade|melhor|mud|passamos a)"
-    r"|改|换|不再|现在|以后|今后|升级|提高|降|调整|迁移|切换|还是|别用|变更|変更|やっぱり|やはり|今後|これから|代わり"
+    r"|改|换|挪到|作废|收回|不再|现在|以后|今后|升级|提高|降|调整|迁移|切换|还是|别用|变更|変更|やっぱり|やはり|今後|これから|代わり"
 )
 # Somebody takes back what was said before, without saying which of it.
 CORRECTS = re.compile(
@@ -184,6 +184,13 @@ CORRECTS = re.compile(
     r"|on second thought|is void|i was wrong|my mistake|my bad|that was wrong|turned out|we talked it over"
     r"|korrektur|anders überlegt|war ein irrtum|war falsch|changé d'avis|cambi\w+ de (?:idea|opinión)"
     r"|mud\w+ de ideia|me equivoqué|je me suis trompé)\b|想了想|改主意|说错|还是|更正|やっぱり|やはり|訂正"
+)
+# What is corrected, where somebody says it.
+CORRECTED_TOPIC = re.compile(
+    r"\b(?:change of plan|chang(?:ed|e) (?:my|our) mind|correct(?:ion)?(?: myself)?|thinking again"
+    r"|have thought"
+    r"|anders überlegt|changé d'avis|cambi\w+ de (?:idea|opinión)|mud\w+ de ideia)"
+    r" (?:on|about|regarding|for|to|with|bei|wegen|sur|sobre) ([^,;.!?:]{1,60})"
 )
 # Where, when or on which condition something holds.
 SCOPES = re.compile(
@@ -222,5 +229,6 @@ WITHDRAWS = re.compile(
     r"|\b(?:esque\w+|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra) (?:sobre|de|do"
     r"|da)\s([^,;.!?]+)"
     r"|(?:忘了|忘掉|忽略|别管|不用管)(?:我)?(?:之前|刚才|上次)?(?:说的?|讲的)?(?:关于|有关)([^,，。!！]+?)(?:的(?:话|规则|事|决定)?)?[,，。!！]?$"
+    r"|^([^,，。!！]{1,12}?)(?:那个|那条|这条|的规则)我?(?:收回|作废|不算数?)(?:了)?(?=[,，。]|$)"
     r"|([^,、。!！]+?)(?:について(?:言った|話した)こと|の(?:件|話|ルール))は?(?:忘れて|なし|取り消)"
 )

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from memory.engines.support.change_words import (
     CHANGES,
+    CORRECTED_TOPIC,
     CORRECTS,
     FUNCTION_WORDS,
     GIVES_UP,
@@ -38,6 +39,7 @@ NUMBER = re.compile(
 )
 CLOCK = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
 ONE = re.compile(r"\bone(?=\s(?:second|minute|hour|day|week|month|year)\b)")
+HALF = re.compile(r"半个?小时")
 NUMBER_WORD = re.compile(rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+)")
 VALUE_END = re.compile(
     r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para|en"
@@ -68,6 +70,7 @@ class Claim:
     values: tuple[Value, ...]
     given_up: tuple[frozenset[str], ...]  # by a word that says so
     turned_down: tuple[frozenset[str], ...]  # "not X"
+    corrected: frozenset[str]  # roots of what somebody says to correct
     topic: frozenset[str]  # of which a person says to forget what was said
     names: frozenset[str]  # roots that are written with a capital letter or a sign
     is_negated: bool
@@ -93,7 +96,7 @@ def split_claims(text: str) -> list[Claim]:
 
 @lru_cache(CACHE_SIZE)
 def read_claim(sentence: str) -> Claim:
-    plain = ONE.sub("1", REASON.sub("", normalise(sentence)).lower().replace("’", "'"))
+    plain = HALF.sub("30 分钟", ONE.sub("1", REASON.sub("", normalise(sentence)).lower().replace("’", "'")))
     topic = read_topic(plain)
     values = tuple(find_values(plain))
     bare = NUMBER.sub(keep_noun, CLOCK.sub(" ", NUMBER_WORD.sub(" ", plain)))
@@ -104,6 +107,7 @@ def read_claim(sentence: str) -> Claim:
         values,
         tuple(find_phrases(GIVES_UP, plain)),
         tuple(find_phrases(TURNS_DOWN, plain)),
+        frozenset(root for phrase in CORRECTED_TOPIC.findall(plain) for root in list_roots(phrase)),
         topic,
         frozenset(root for name in NAME.findall(sentence) for root in list_roots(name.lower())),
         is_negated(plain),

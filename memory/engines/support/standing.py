@@ -4,9 +4,10 @@
 mostly shorter ("Forget GraphQL, REST"), so claims are compared as well: by subject, value and denial.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from memory.engines.support.change_words import EXCEPTS, FORGETS
 from memory.engines.support.claims import Claim, Value, split_claims
@@ -19,11 +20,12 @@ from memory.engines.support.revision_rules import (
     revises,
 )
 from memory.models.hashes import normalise_text
-from memory.texts import split_taken_back
+from memory.texts import count_dense, split_taken_back
 
 MAX_EXTRA = 3  # words of a value that the newer statement may have beside the subject
 MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
 MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny it
+MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
 OPPOSITES = (
     "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
     "|ascending descending"
@@ -90,8 +92,16 @@ def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
     values, before = (tuple(value for claim in claims for value in claim.values) for claims in (news, olds))
     if not shared or not differ(values, before):
         return Standing.HOLDS
+    if not any(new.is_change or new.is_correction for new in news):
+        return Standing.HOLDS
     is_restated = any(new.is_change for new in news) and bool(set(values) & set(before))
-    is_taken_back = is_restated or any(new.is_correction for new in news)
+    is_swapped = any(swaps(new, old) for new in news for old in olds)
+    is_measured = (
+        not is_swapped
+        and len(shared) >= MIN_SUBJECT
+        and any(differ(tuple(value for value in values if value.kind == kind), before) for kind in MEASURES)
+    )
+    is_taken_back = is_restated or is_measured or any(new.is_correction for new in news)
     return Standing.DOUBTED if is_taken_back else Standing.HOLDS
 
 
@@ -208,6 +218,8 @@ def correct(new: Claim, old: Claim) -> Standing:
     """Judge a claim that takes back what was said, and names the subject."""
     shared, _, _ = compare(new, old)
     is_same = len(shared) >= MIN_SUBJECT or (shared and differ(new.values, old.values))
+    if new.corrected and new.corrected <= old.words:
+        return Standing.DOUBTED
     return Standing.DOUBTED if new.is_correction and is_same else Standing.HOLDS
 
 
@@ -221,11 +233,18 @@ def compare(new: Claim, old: Claim) -> tuple[frozenset[str], frozenset[str], fro
 
 def swaps(new: Claim, old: Claim) -> bool:
     """Return whether a word before the same word is another one: "the importer's batch", "the exporter's"."""
-    before = [dict(zip(claim.roots[1:], claim.roots, strict=False)) for claim in (new, old)]
+    before = [dict(list_neighbours(claim)) for claim in (new, old)]
     return any(
         before[0][root] not in old.words and before[1][root] not in new.words
         for root in before[0].keys() & before[1].keys()
     )
+
+
+def list_neighbours(claim: Claim) -> Iterator[tuple[str, str]]:
+    """Yield each root with the one before it; of ideographs only where both are of one run."""
+    for before, root in pairwise(claim.roots):
+        if root.isascii() or not count_dense(root) or before[-1] == root[0]:
+            yield root, before
 
 
 def narrows(new: Claim, old: Claim) -> bool:
