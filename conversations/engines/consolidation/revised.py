@@ -16,6 +16,7 @@ from memory.engines.sessions.revision_links import store_revisions
 from memory.engines.sessions.revisions import Revision, get_time
 from memory.engines.sessions.utterances import DECIDED, find_utterances
 from memory.engines.support.batches import batched
+from memory.engines.support.claims import list_synonyms
 from memory.engines.support.standing import changes
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
@@ -81,7 +82,7 @@ def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]
     rows = searchable_rows(session.branch.lineage(), timezone.now()).filter(category__in=sorted(DECIDED))
     found = {}
     for text in dict.fromkeys(texts):
-        query = build_query(text, search_type="keyword")
+        query = build_query(" ".join([text, *list_synonyms(text)]), search_type="keyword")
         hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
         found[text] = hits.rids
     rids = sorted({rid for several in found.values() for rid in several})

@@ -28,9 +28,9 @@ FUNCTION_WORDS = (
     guys plan course really just simply plain plainly maybe enough instead rather anyway also too only all
     after
     would should could shall must will may might let us one ones every each always everywhere everything
-    prefer prefers like likes love want wants wanting think thought mean meant changed correct myself mistake
-    wrong
-    error back better best new old day today tomorrow yesterday later soon next last same other another
+    write writes written prefer prefers like likes love want wants wanting think thought mean meant
+    changed correct myself mistake wrong
+    back better best new old day today tomorrow yesterday later soon next last same other another
     times time once twice hundred than then there here with without via per using out off away
     der die das den dem des ein eine einen einem einer eines und oder aber doch nicht kein keine keinen keinem
     keiner nie niemals immer nur noch mehr ab jetzt sofort bitte mal wir ich du ihr sie er es man uns mich mir
@@ -59,6 +59,23 @@ FUNCTION_WORDS = (
     """.split()
     )
 )
+
+# The same in several languages: of languages and days, which rules are often about.
+_SAME = (
+    "english englisch anglais inglés inglês 英语 英文 英語",
+    "german deutsch allemand alemán alemão 德语 德文",
+    "french französisch français francés francês 法语",
+    "spanish spanisch espagnol español espanhol 西班牙语",
+    "chinese chinesisch chinois chino chinês 中文 汉语",
+    "monday mondays montag montags lundi lunes segunda-feira 周一 星期一",
+    "tuesday tuesdays dienstag dienstags mardi martes terça-feira 周二 星期二",
+    "wednesday wednesdays mittwoch mittwochs mercredi miércoles quarta-feira 周三 星期三",
+    "thursday thursdays donnerstag donnerstags jeudi jueves quinta-feira 周四 星期四",
+    "friday fridays freitag freitags vendredi viernes sexta-feira 周五 星期五",
+    "tab tabs tabulatoren tabulator tabulations tabulaciones",
+    "space spaces leerzeichen espaces espacios espaços 空格",
+)
+SYNONYMS = {word: words.split()[0] for words in _SAME for word in words.split()}
 
 # How many seconds, bytes and so on a unit has; what is not named counts things.
 _TIMES = {
@@ -112,7 +129,7 @@ NEGATIONS_DENSE = re.compile(
 )
 # What turns down the words of another, or of a habit, and says nothing of the subject.
 NO_NEGATION = re.compile(
-    r"^\W*(?:no|nope|nein|non|não|nao|nicht so)\b[,;:. ]|\b(?:no (?:more|less|fewer|later|longer) than"
+    r"^\W*(?:no|nope|nein|non|não|nao|nicht so)\b[,;:.]|\b(?:no (?:more|less|fewer|later|longer) than"
     r"|not only"
     r"|not just|(?:don't|dont|do not|never) forget|why not|(?:is not|isn't|isnt|not) enough|if not|or not"
     r"|no matter|not sure|nicht nur|no solo|no sólo|não só|pas seulement)\b"
@@ -121,7 +138,8 @@ NO_NEGATION = re.compile(
 
 # A word that gives up what stands behind it, or in front of it.
 GIVES_UP = compile_all(
-    rf"\b(?<!'t )(?<!dont )(?<!not )(?<!never )(?:forget(?: about)?|scrap|scratch|ditch|dump|drop(?:ped"
+    rf"\b(?<!'t )(?<!dont )(?<!not )(?<!never )(?:forget(?: about)?|never ?mind(?: about)?|scrap|scratch"
+    rf"|ditch|dump|drop(?:ped"
     rf"|ping)?|abandon(?:ed)?|retired?|got rid of"
     rf"|get rid of|stop(?:ped)? using|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more"
     rf"|instead of|in place of|rather than|away from|out with|never again|replac(?:e|es"
@@ -132,6 +150,7 @@ GIVES_UP = compile_all(
     rf"\b(?:don't|dont|do not|doesn't|not|never)\s(?:use|using|do|need|want)\s{_PHRASE}",
     rf"\b{_PHRASE}\s(?:is|are|'s|gets?|got)\s(?:out|gone|dead|dropped|history|retired|cancelled"
     rf"|off the table)\b",
+    rf"\b{_PHRASE}\s(?:left|quit|resigned|has left)\b",
     rf"\b(?:vergiss|vergesst|doch kein\w*|statt|anstatt|anstelle von|weg von|weg mit|schluss mit"
     rf"|nicht mehr(?: mit)?)"
     rf"\s{_PHRASE}",
@@ -191,6 +210,11 @@ CORRECTED_TOPIC = re.compile(
     r"|have thought"
     r"|anders überlegt|changé d'avis|cambi\w+ de (?:idea|opinión)|mud\w+ de ideia)"
     r" (?:on|about|regarding|for|to|with|bei|wegen|sur|sobre) ([^,;.!?:]{1,60})"
+)
+# Who may: one alone, or everybody.
+ALONE = re.compile(r"\b(?:only|nobody but|no one but|nur|seulement|solo|só)\b|只有|只能")
+ANYBODY = re.compile(
+    r"\b(?:any(?:body|one)|every(?:body|one)|all of us|jeder|alle|tout le monde|todos)\b|任何人|大家|所有人"
 )
 # Where, when or on which condition something holds.
 SCOPES = re.compile(

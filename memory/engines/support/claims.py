@@ -21,6 +21,7 @@ from memory.engines.support.change_words import (
     NO_NEGATION,
     NUMBER_WORDS,
     SCOPES,
+    SYNONYMS,
     TURNS_DOWN,
     UNIT_FACTORS,
     WITHDRAWS,
@@ -38,7 +39,10 @@ NUMBER = re.compile(
     rf"(?<![a-z\d_.,])[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}|[^\W\d_\u3040-\u9fff]+))?"
 )
 CLOCK = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
-ONE = re.compile(r"\bone(?=\s(?:second|minute|hour|day|week|month|year)\b)")
+ONE = re.compile(
+    r"\b(?:one|(?:(?<=to )|(?<=is )|(?<=after ))an?)(?=\s(?:second|minute|hour|day|week|month|year)\b)"
+    r"|^one(?=\s(?!of|more|thing|last|other|day)\w)"
+)
 HALF = re.compile(r"半个?小时")
 NUMBER_WORD = re.compile(rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+)")
 VALUE_END = re.compile(
@@ -144,10 +148,18 @@ def list_roots(plain: str) -> list[str]:
     found: list[str] = []
     for word in WORD.findall(plain):
         if "\u3400" <= word[0] <= "\u9fff":
-            found += [pair for run in CONNECTING.split(word) if run for pair in split_pairs(run)]
+            known = SYNONYMS.get(word)
+            runs = [run for run in CONNECTING.split(word) if run]
+            found += [known] if known else [pair for run in runs for pair in split_pairs(run)]
         elif word not in ",;:" and word not in FUNCTION_WORDS:
             found.append(cut(word))
     return [root for root in found if root]
+
+
+def list_synonyms(text: str) -> list[str]:
+    """Return the words of other languages for the languages and days that a text names."""
+    named = {SYNONYMS[word] for word in WORD.findall(text.lower()) if word in SYNONYMS}
+    return sorted(word for word, known in SYNONYMS.items() if known in named)
 
 
 def split_pairs(run: str) -> list[str]:
@@ -157,6 +169,7 @@ def split_pairs(run: str) -> list[str]:
 @lru_cache(CACHE_SIZE)
 def cut(word: str) -> str:
     """Return the root of a word; "" for one that only connects others."""
+    word = SYNONYMS.get(word, word)
     bare = re.sub(r"^(?:l|d|n|j|s|qu|c|m|t)'(?=\w)|'(?:s|ll|re|ve|d|m|t)?$", "", word)
     if bare in FUNCTION_WORDS or stem(bare) in FUNCTION_WORDS or bare.endswith("n't") or bare.isdigit():
         return ""

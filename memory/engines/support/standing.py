@@ -9,7 +9,7 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
 
-from memory.engines.support.change_words import EXCEPTS, FORGETS
+from memory.engines.support.change_words import ALONE, ANYBODY, EXCEPTS, FORGETS
 from memory.engines.support.claims import Claim, Value, split_claims
 from memory.engines.support.revision_rules import (
     ADDITIVE,
@@ -111,7 +111,7 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
         return Standing.REPLACED if new.topic <= old.words else Standing.HOLDS
     if old.topic or not new.words or not old.words or "?" in new.text or "？" in new.text:
         return Standing.HOLDS
-    rules = (give_up, turn_down, change_value, change_unit, deny, narrow, choose_otherwise, correct)
+    rules = (give_up, turn_down, change_value, change_unit, deny, narrow, choose_otherwise, open_up, correct)
     return max(rule(new, old) for rule in rules)
 
 
@@ -140,7 +140,8 @@ def turn_down(new: Claim, old: Claim) -> Standing:
             continue
         subject = old.words - value
         shared = subject & (new.words - value)
-        if shared and (len(shared) >= MIN_SUBJECT or subject <= new.words):
+        is_value = not value.isdisjoint(old.roots[-1:])
+        if shared and (len(shared) >= MIN_SUBJECT or subject <= new.words or is_value):
             return Standing.REPLACED if subject <= new.words and not narrows(new, old) else Standing.DOUBTED
     return Standing.HOLDS
 
@@ -212,6 +213,14 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
     is_one = not (only_new - new.names and only_old - old.names)
     is_value = len(only_old) == 1 and old.roots[-1:] == tuple(only_old)
     return Standing.DOUBTED if (named and is_one) or is_value else Standing.HOLDS
+
+
+def open_up(new: Claim, old: Claim) -> Standing:
+    """Judge a claim that lets everybody do what one alone might, or the other way round."""
+    pairs = ((ALONE, ANYBODY), (ANYBODY, ALONE))
+    is_turned = any(one.search(old.text) and other.search(new.text) for one, other in pairs)
+    is_same = len(new.words & old.words) >= MIN_SUBJECT
+    return Standing.DOUBTED if is_turned and is_same else Standing.HOLDS
 
 
 def correct(new: Claim, old: Claim) -> Standing:
