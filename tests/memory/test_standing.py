@@ -26,6 +26,8 @@ REPLACED = [
     ("日志保留 30 天。", "日志改成保留 90 天。"),
     ("キャッシュの有効期限は10分にする。", "やっぱりキャッシュの有効期限は30分にする。"),
     ("Use Redis for the sessions.", "Wir nehmen doch kein Redis für Sessions, sondern Postgres."),
+    ("Ping Maria for schema changes.", "Ping Jonas for schema changes, Maria left."),
+    ("The session timeout is 15 minutes.", "Bump the session timeout to an hour."),
 ]
 DOUBTED = [
     ("Use GraphQL for the public API.", "Forget GraphQL, REST."),
@@ -35,6 +37,9 @@ DOUBTED = [
     ("Use Redis for the sessions.", "不用 Redis 了，改用 Postgres。"),
     ("I prefer dark mode for the kiosk.", "I prefer light mode for the kiosk."),
     ("oh and track recording: a point every 5 secs", "lets make the recording a point per 10 metres instead"),
+    ("Only Kim may deploy to production.", "Anybody in the team may deploy to production now."),
+    ("Always write a changelog entry.", "No changelog entries for refactorings."),
+    ("Error messages are in English.", "Fehlermeldungen bitte auf Deutsch, nicht mehr Englisch."),
     ("Prices in cents. Names in English.", "Don't put names in English."),
 ]
 HOLDS = [
@@ -47,6 +52,9 @@ HOLDS = [
     ("Use tabs in Python files.", "Never put tabs into YAML files."),
     ("Always run lint before a commit.", "Don't forget to run lint before a commit."),
     ("Use Redis for the sessions.", "Please forget what I said about the staging password."),
+    ("Use Kafka for events.", "No Kafka topics without an owner."),
+    ("We support Chrome.", "We support Firefox now."),
+    ("Feature flags need an owner.", "Feature flags are removed after 90 days."),
     ("登录超时是 30 分钟。", "支付超时改成 2 小时。"),
 ]
 EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from memory.models import Fact
+from conversations.capture.engine import IngestEngine
+from memory.actors import Actor
+from memory.models import Fact, Project
 from tests.memory.api.client import Api
 from tests.site.hook_events import event, learn, send, told
 from tests.site.test_hooks_decisions import live
@@ -50,8 +52,8 @@ def test_what_is_corrected_in_a_few_words_names_what_it_corrects(api: Api) -> No
         ("Prices are always rounded to 2 decimals.", "Rounded."),
         ("no wait, 3 decimals", "Changed."),
     )
-    [line] = read_texts(api)
-    assert line.startswith("no wait, 3 decimals")
+    older = "Prices are always rounded to 2 decimals"
+    assert read_texts(api) == [f"was: {older}; later: no wait, 3 decimals"]
 
 
 def test_an_answer_to_a_question_takes_nothing_back(api: Api) -> None:
@@ -65,6 +67,11 @@ def test_who_takes_back_what_nobody_said_teaches_nothing(api: Api, words: str) -
     assert list_facts() == []
 
 
+def test_who_takes_back_another_topic_takes_nothing_back(api: Api) -> None:
+    talk(api, "s1", (CSV, "Changed."), ("forget what i said about the staging password", "I know of none."))
+    assert read_texts(api) == [CSV]
+
+
 def test_a_topic_is_taken_back_in_a_later_session(api: Api) -> None:
     live(api, "s1", "We decided to write our tests with Vitest.", "We decided to deploy from main.")
     live(api, "s2", "Please forget what I said about Vitest.")
@@ -76,16 +83,35 @@ def test_an_order_that_taught_nothing_is_known_once_a_later_statement_changes_it
     live(api, "s1", "use graphql for the partner api")
     assert list_facts() == []
     live(api, "s2", "forget graphql, plain rest for the partner api")
-    assert read_texts(api) == ["forget graphql, plain rest for the partner api"]
+    older, newer = "use graphql for the partner api", "forget graphql, plain rest for the partner api"
+    assert read_texts(api) == [f"was: {older}; later: {newer}"]
     answer = send(
         api, event("UserPromptSubmit", "s3", prompt="Add an endpoint to the partner api", prompt_id="p")
     )
-    assert "use graphql" not in (told(answer) if answer else "").replace("before: use graphql", "")
+    assert "- use graphql" not in (told(answer) if answer else "")
 
 
 def test_what_is_not_sure_is_told_with_what_was_said_later(api: Api) -> None:
     live(api, "s1", "We always deploy the docs on merge to main.")
     live(api, "s2", "We always deploy the docs on merge to main, but not on Fridays.")
+    older = "We always deploy the docs on merge to main"
+    assert read_texts(api) == [f"was: {older}; later: {older}, but not on Fridays."]
+
+
+def say_as(name: str, session: str, text: str) -> None:
+    """Say something in a session as the holder of a key."""
+    project = Project.objects.get()
+    actor = Actor(project.pk, "key", name, name, frozenset({"write"}))
+    for one in (event("UserPromptSubmit", session, prompt=text), event("SessionEnd", session)):
+        IngestEngine().ingest(events=[one], actor=actor, client="claude-code")
+    learn(session)
+
+
+@pytest.mark.parametrize("other", ["ana", "ben"])
+def test_two_people_who_disagree_are_both_told_with_their_names(api: Api, other: str) -> None:
+    say_as("ana", "s1", "We use Mapbox for the maps.")
+    say_as(other, "s2", "We don't use Mapbox for the maps.")
     [line] = read_texts(api)
-    assert line.startswith("was: We always deploy the docs on merge to main.")
-    assert "but not on Fridays" in line
+    names = "(ana)" in line and "(ben)" in line
+    assert line.startswith("was: We use Mapbox for the maps")
+    assert names is (other == "ben")

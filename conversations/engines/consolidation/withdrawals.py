@@ -78,6 +78,8 @@ def read_withdrawal(text: str, previous: str) -> Withdrawal | None:
     plain = " ".join(text.split())
     if len(plain) > MAX_CORRECTION_LENGTH or ASKS.search(plain) or ends_with_question(previous):
         return None
+    if any(claim.is_withdrawal for claim in split_claims(plain)):
+        return None  # it names what it takes back
     if TAKES_BACK.match(plain):
         return Withdrawal(plain, "")
     found = CORRECTS.match(plain)

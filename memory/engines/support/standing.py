@@ -4,6 +4,7 @@
 mostly shorter ("Forget GraphQL, REST"), so claims are compared as well: by subject, value and denial.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
@@ -25,6 +26,9 @@ from memory.texts import count_dense, split_taken_back
 MAX_EXTRA = 3  # words of a value that the newer statement may have beside the subject
 MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
 MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny it
+ADDS = re.compile(
+    r"\b(?:supports?|allow|accept|include|exclude|ignore|block|ban)s?\b|支持|允许|屏蔽|忽略|接受"
+)  # of many
 MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
 OPPOSITES = (
     "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
@@ -206,6 +210,8 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
         return Standing.HOLDS
     if are_opposites(new, old) and len(only_new) == len(only_old) == 1:
         return Standing.REPLACED if new.is_change else Standing.DOUBTED
+    if ADDS.search(old.text):
+        return Standing.HOLDS
     is_elsewhere = swaps(new, old) or bool(new.scope - old.words - new.names)
     if not new.is_change or is_elsewhere or max(len(only_new), len(only_old)) > MAX_EXTRA:
         return Standing.HOLDS
