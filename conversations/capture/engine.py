@@ -15,7 +15,9 @@ from conversations.capture.events import STARTS, HookEvent, clean_text, find_eve
 from conversations.capture.rows import EventRows, get_event_actor, get_project_path
 from conversations.capture.text_cleaning import cut_middle
 from conversations.capture.transcripts.records import Turn
+from conversations.engines.prompt_choice import PromptRecall
 from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
+from conversations.engines.repair_recall import recall_repair
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
@@ -28,6 +30,7 @@ from memory.engines.search.candidates import PreparedQuery
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.learning import read_again, request_learning
 from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.observations import build_observation
 from memory.engines.support.foreground import FOREGROUND
 from memory.engines.support.idempotency import ConcurrentRequest, retry_on_conflict
 from memory.engines.support.usage import count_rows
@@ -110,6 +113,9 @@ class IngestEngine:
         self, read: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> dict[str, Any] | None:
         store = partial(retry_on_conflict, partial(self._ingest, read, actor, branch_name, answered))
+        if answered and read and read[-1].name == "PostToolUseFailure":
+            store()
+            return _format_answer(read[-1], _recall_repair(read[-1], actor, branch_name))
         if not (answered and read and read[-1].name == "UserPromptSubmit"):
             return store()
         with FOREGROUND:  # the prompt's own text is embedded after its answer
@@ -294,17 +300,44 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
     session = fetch_one(Session, project=actor.project_id, key=event.session)
     if session is None:
         return ""
-    key = event.key(actor.project_id) or str(len(session.recalled))
-    earlier = {name: ids for name, ids in session.recalled.items() if name.partition(" ")[0] != key}
+    key, earlier = _list_earlier(event, session, actor)
     others = [uid for ids in earlier.values() for uid in ids]
     lineage = find_branch(actor, branch_name).lineage()
     found = recall_for_prompt(question.result(), session, lineage, timezone.now(), others)
-    if found.ids and len(earlier) == len(session.recalled):
-        recalled = {**earlier, f"{key} {find_prompt(session)}".strip(): found.ids}
-        Session.objects.filter(pk=session.pk, erased_at=None).update(recalled=recalled)
+    if len(earlier) == len(session.recalled):
+        _keep_recall(session, earlier, f"{key} {find_prompt(session)}" if found.ids else key, found)
     if found.fact_ids:
         log_recall(actor.with_origin(session_id=session.key), [branch_name], event.prompt, found.fact_ids)
     return found.text
+
+
+@retry_transaction
+def _recall_repair(event: HookEvent, actor: Actor, branch_name: str) -> str:
+    """Return what put a call right before that has failed; nothing twice in a session."""
+    session = fetch_one(Session, project=actor.project_id, key=event.session)
+    if session is None or not actor.has_scope("read") or event.client in NO_CONTEXT_ON_PROMPT:
+        return ""
+    key, earlier = _list_earlier(event, session, actor)
+    others = {uid for ids in earlier.values() for uid in ids}
+    call = build_observation({"tool_name": event.tool or "tool", "raw_input": clean_text(event.input)}, actor)
+    found = recall_repair(call, session, find_branch(actor, branch_name).lineage(), timezone.now(), others)
+    if len(earlier) == len(session.recalled):
+        _keep_recall(session, earlier, key, found)
+    if found.fact_ids:
+        log_recall(actor.with_origin(session_id=session.key), [branch_name], call.summary, found.fact_ids)
+    return found.text
+
+
+def _list_earlier(event: HookEvent, session: Session, actor: Actor) -> tuple[str, dict[str, list[str]]]:
+    """Return the key of an event, and what came with others in its session."""
+    key = event.key(actor.project_id) or str(len(session.recalled))
+    return key, {name: ids for name, ids in session.recalled.items() if name.partition(" ")[0] != key}
+
+
+def _keep_recall(session: Session, earlier: dict[str, list[str]], name: str, found: PromptRecall) -> None:
+    if found.ids:
+        recalled = {**earlier, name.strip(): found.ids}
+        Session.objects.filter(pk=session.pk, erased_at=None).update(recalled=recalled)
 
 
 def find_prompt(session: Session) -> str:

@@ -116,7 +116,7 @@ class AnswerLine(ProjectPage):
         where = self.reader.url("session", key=key, branch="", at="")
         try:
             self.reader.require_now()
-            line = {"session_id": key, "fact_id": fact_id, "expected_version": version}
+            line: dict[str, Any] = {"session_id": key, "fact_id": fact_id, "expected_version": version}
             commit = answer_line(answer=answer, actor=self.reader.actor, **line)
         except (*RECOVERABLE_ERRORS, StaleVersion) as error:
             flash_warning(request, error_sentence(error))

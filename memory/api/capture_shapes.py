@@ -108,7 +108,8 @@ class NextContextShape(s.Serializer):
 
     branch = s.CharField()
     repository = s.CharField()
-    context = s.CharField(help_text="As its program gets it; empty where there is nothing to tell.")
+    # The serializer's own has the same name.
+    context: Any = s.CharField(help_text="As its program gets it; empty where there is nothing to tell.")
     tokens = s.IntegerField()
     fact_ids = s.ListField(child=s.UUIDField())
 

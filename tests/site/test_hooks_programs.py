@@ -170,3 +170,22 @@ def test_what_repaired_nothing_is_no_repair(api, failed, steps, worked):
     first, *between, last = calls
     case = {"client": "claude-code", "failed": [*first, FAILURE_TEXT], "steps": between, "worked": last}
     assert learn_repair(api, case) == []
+
+
+@pytest.mark.usefixtures("learning")
+def test_a_repair_is_told_when_its_command_fails_again(api):
+    case = json.loads(REPAIRS.read_text())[0]
+    send(api, event("SessionStart", "s2"))
+    learn_repair(api, case)
+    tool, payload, error = case["failed"]
+    again = tool_event(
+        "claude-code", tool, {**payload, "description": "Once more", "timeout": 9}, error, "s2"
+    )
+    answer = json.loads(send(api, again))["hookSpecificOutput"]
+    assert answer["hookEventName"] == "PostToolUseFailure"
+    assert "“export const total”" in answer["additionalContext"]
+    assert send(api, {**again, "tool_use_id": "t9"}) == ""  # once in a session
+    other = tool_event("claude-code", tool, {"command": "npm run lint"}, error, "s3")
+    assert send(api, other) == ""
+    same = tool_event("claude-code", tool, payload, error, "s4")
+    assert send(api, {**same, "day1": {"client": "claude-code", "root": "github.com/acme/else"}}) == ""

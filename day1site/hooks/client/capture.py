@@ -25,13 +25,12 @@ SIGN_WAIT, SILENT_SIGN_WAIT = 0.8, 0.2  # seconds for a sign of life, before a s
 SILENCE = 60.0  # seconds in which no prompt waits, after none was answered
 NICE = 5  # of the background process: the agent goes first
 TIMEOUT_SECONDS = 20.0  # seconds for one request in the background
-# A program waits for the response to these, so the event's name must be parsed exactly.
-ANSWERED = ("sessionstart", "subagentstart")
-PROMPTS = ("userpromptsubmit", "beforeagent")
+ANSWERED = ("sessionstart", "subagentstart")  # a program waits for the response to these, and to the next
+PROMPTS, FAILURE = ("userpromptsubmit", "beforeagent"), "posttoolusefailure"
 COMPACTS = ("precompact", "precompress")  # the end of the transcript is sent with them
 HINTS = (
     b"reComp recomp re_comp re-comp essionStart ubagentStart ession_start ubagent_start"
-    b" ession-start ubagent-start serPromptSubmit ser_prompt_submit eforeAgent"
+    b" ession-start ubagent-start serPromptSubmit ser_prompt_submit eforeAgent ostToolUseFailure"
 ).split()
 NAMES = ("hook_event_name", "hookEventName", "event", "event_name", "hook")
 
@@ -102,7 +101,8 @@ class Event:
         self.value = value
         name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
         name = name.lower().replace("_", "").replace("-", "")
-        self.answered, self.is_prompt = name in ANSWERED, name in PROMPTS
+        self.answered = name in ANSWERED
+        self.is_prompt = name in PROMPTS or (name == FAILURE and self.client == "claude-code")
         if name in COMPACTS:
             value["transcript"] = load_sibling("delivery").read_assistant_texts(value.get("transcript_path"))
         elif not private and len(raw) <= MAX_LINE_BYTES:

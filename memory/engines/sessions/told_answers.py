@@ -37,7 +37,7 @@ def answer_line(
     if answer == WRONG:
         return invalidate(fact_id, expected_version, where)
     before = FactEngine().get_fact(fact_id=fact_id, **where)
-    updates = {"valid_until": timezone.now()}
+    updates: dict[str, Any] = {"valid_until": timezone.now()}
     if answer != OUTDATED:
         updates = {"metadata": place(before, session.project_path, answer == AGAIN)}
     fact = FactEngine().update_fact(
