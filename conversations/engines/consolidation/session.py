@@ -182,8 +182,8 @@ def learn_findings(reader: SessionReader, found: Sequence[Finding], actor: Actor
         return 0
     session = reader.session
     with open_run(session.branch, ConsolidationRun.Level.SESSION, session.key, actor) as run:
-        for piece in source.pieces:
-            learn_piece(source, run, piece, actor)
+        for piece, plan in zip(source.pieces, plans, strict=True):
+            learn_piece(source, run, piece, actor, plan)
         if run.commits and find_extraction() is None:
             reader.count_new()
             set_read(source, run, "")
@@ -206,14 +206,20 @@ def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Act
         enqueue("memory.consolidate", source.session.pk)
 
 
-def learn_piece(source: SessionSource, run: ConsolidationRun, piece: Piece, actor: Actor) -> None:
-    """Compare and write a piece; again where another session's facts came in between."""
+def learn_piece(
+    source: SessionSource, run: ConsolidationRun, piece: Piece, actor: Actor, plan: PiecePlan | None = None
+) -> None:
+    """Compare and write a piece; again where another session's facts came in between.
+
+    ``plan`` is how it was compared a moment ago.
+    """
     for left in reversed(range(MAX_COMPARISONS)):
-        plan = plan_piece(source, piece)
+        plan = plan or plan_piece(source, piece)
         if plan is None:
             return _mark_compared(source.session, piece.found)
         with suppress(Outpaced):
             return write_piece(source, run, plan, piece, actor, is_last=not left)
+        plan = None
 
 
 def set_read(source: SessionSource, run: ConsolidationRun, note: str) -> None:
