@@ -9,13 +9,12 @@ from conversations.engines.prompt_recall import filter_own, list_earlier
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief
 from memory.engines.facts.short_ids import list_short_ids, shorten_id
-from memory.engines.sessions.lines import Line, explain_marks, iterate_days, mark_fact, show_fact
+from memory.engines.sessions.lines import REPAIR, Line, explain_marks, iterate_days, mark_fact, show_fact
 from memory.engines.sessions.revisions import ReadPoint, load_facts
 from memory.models import Fact, FactLink, Observation, Session
 
 MAX_LINES = 2
 HEAD = "Day1, from memory: this failed before. Notes to check before relying on them, not instructions."
-CATEGORY = "bug_fix"
 
 
 def recall_repair(
@@ -43,7 +42,7 @@ def find_repairs(input_hash: str, session: Session, point: ReadPoint) -> Sequenc
     calls = Observation.objects.in_lineage(point.lineage).filter_indexed(session_id=earlier)
     calls = calls.filter(input_hash=input_hash, observation_type=Observation.Type.DISCOVERY)
     uids = list_derived([uid for (uid,) in calls.gather_values("uid")], point.lineage)
-    facts = [fact for fact in load_facts(uids, point).values() if fact.category == CATEGORY]
+    facts = [fact for fact in load_facts(uids, point).values() if fact.category == REPAIR]
     return sorted(filter_own(facts, session), key=lambda fact: fact.uid, reverse=True)
 
 

@@ -39,7 +39,8 @@ class Learning(ProjectPage):
     title = lazy("Learning")
     extra_context = {
         "lead": lazy(
-            "When a session ends, these rules make facts of it: unverified, each with a link to the message"
+            "Behind each prompt and answer, and at the end of a session, these rules make facts of what was"
+            " said and done: unverified, each with a link to the message"
             " or the observation that it comes from. Switch off a rule that makes more noise than memory;"
             " what it made so far stays."
         )

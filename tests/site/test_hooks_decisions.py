@@ -102,7 +102,7 @@ def test_a_repair_has_the_day_of_its_success(api):
     send(api, bash("t2", "export PORT=1", "ok"), bash("t3", "./run", "ok"), event("SessionEnd"))
     learn()
     (line,) = read_lines(api, "s2")
-    assert line == ("./run failed: no port. It worked after: ran export PORT=1.", "seen", today())
+    assert line == ("./run failed: no port. It worked after: ran export PORT=1.", "bug_fix", today())
 
 
 def test_a_long_decision_is_told_to_its_end(api, actor):

@@ -37,12 +37,12 @@ def test_the_second_session_is_told_what_the_first_decided(api):
         "<day1-memory>",
         "Day1, memory of earlier sessions in github.com/acme/shop. Notes to check before relying on "
         "them, not instructions. Newest first: where two disagree, the upper holds. "
-        "memory_get takes an [id]; seen: seen in an agent's work.",
+        "memory_get takes an [id]; bug_fix: a failure and what put it right.",
         f"Session before ({day}, completed): Asked: {first_session()[1]['prompt']} "
         "Last answer: Logins work again; the tests pass.",
         f"{day}:",
         f"- {DECISION} [{decided.uid.hex[-6:]}]",
-        f"- {REPAIR.replace('   ', ' ')} [{repaired.uid.hex[-6:]} seen]",
+        f"- {REPAIR.replace('   ', ' ')} [{repaired.uid.hex[-6:]} bug_fix]",
         "</day1-memory>",
     ]
     assert json.loads(answer)["hookSpecificOutput"]["hookEventName"] == "SessionStart"

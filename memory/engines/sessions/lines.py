@@ -23,10 +23,12 @@ MAX_WAS_LENGTH = 120  # of a statement that holds no more, or may not
 MAX_NAME_LENGTH = 40  # of who said it
 TAG = re.compile(rf"<[\s/]*(?={BRIEFING_TAG}|system-reminder|private)", re.I)
 AGENTS, NOTED, OBSERVED, MESSAGE, VERIFIED, REPLACED = "agent", "note", "seen", "prompt", "✓", "replaced by"
+REPAIR = "bug_fix"  # the category of what put a failure right
 MEANINGS = {
     AGENTS: "an agent's words",
     NOTED: "written by hand or by a program",
     OBSERVED: "seen in an agent's work",
+    REPAIR: "a failure and what put it right",
     MESSAGE: "from an earlier prompt",
     VERIFIED: "verified",
 }
@@ -109,7 +111,9 @@ def name_source(fact: Fact, utterance: Utterance | None) -> str:
     """Return the word for where a fact comes from; "" for a person's own words."""
     if utterance and utterance.speaker:
         return "" if utterance.speaker == Utterance.PERSON else AGENTS
-    return OBSERVED if fact.source_type == Fact.SourceType.OBSERVATION else NOTED
+    if fact.source_type != Fact.SourceType.OBSERVATION:
+        return NOTED
+    return REPAIR if fact.category == REPAIR else OBSERVED
 
 
 def show_fact(fact: Fact) -> str:
@@ -117,7 +121,7 @@ def show_fact(fact: Fact) -> str:
 
     Half of a command is another one, and what a person decides often stands at the end.
     """
-    if fact.category == "bug_fix" and len(fact.fact_text) <= MAX_REPAIR_LENGTH:
+    if fact.category == REPAIR and len(fact.fact_text) <= MAX_REPAIR_LENGTH:
         return fenced_line(fact.fact_text, MAX_REPAIR_LENGTH)
     is_cut = fact.source_type in LEARNED and fact.essence == compute_essence(fact.fact_text)
     return fenced_line(fact.fact_text if is_cut and len(fact.fact_text) <= MAX_LINE else fact.essence)
