@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 # Tools that run a command line.
-COMMANDS = frozenset({"Bash", "PowerShell", "shell", "local_shell", "exec_command", "run_shell_command"})
+COMMANDS = frozenset(
+    "Bash bash PowerShell shell local_shell shell_command exec_command run_shell_command".split()
+)
 NAMES = ("command", "cmd")
 # What programs add to a command, worded anew at each call.
 ADDED = frozenset(

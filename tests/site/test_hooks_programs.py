@@ -9,6 +9,7 @@ import pytest
 from memory.engines.facts.engine import FactEngine
 from memory.models import Fact, Observation, QueueMessage
 from tests.site.hook_events import event, learn, messages, send
+from tests.site.program_calls import TOOLS, word_call
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -148,6 +149,18 @@ def learn_repair(api, case, session="s1"):
 def test_a_repair_is_one_whatever_the_program_adds(api, case):
     (text,) = learn_repair(api, case)
     assert [part for part in case["texts"] if part not in text] == []
+
+
+@pytest.mark.usefixtures("learning")
+@pytest.mark.parametrize("tool", TOOLS)
+def test_each_program_words_its_calls_anew(api, tool):
+    lines = ("npm test", "npm install left-pad", "npm test")
+    calls = [[tool, word_call(tool, line, number)] for number, line in enumerate(lines)]
+    failed = {"exit_code": 1, "output": "Error: Cannot find module left-pad"}
+    case = {"client": TOOLS[tool][0], "failed": [*calls[0], failed], "steps": [calls[1]], "worked": calls[2]}
+    (text,) = learn_repair(api, case)
+    assert text.startswith("npm test failed: Error: Cannot find module left-pad. It worked after: ")
+    assert "npm install left-pad" in text
 
 
 SAME = "npm test"

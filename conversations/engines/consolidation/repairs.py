@@ -10,7 +10,6 @@ from uuid import UUID
 
 from memory.command_lines import Typed, load_input, only_looks, read_line, read_typed, unquote
 from memory.engines.sessions.tool_calls import (
-    COMMANDS,
     WRITERS,
     find_patched_files,
     summarise_input,
@@ -135,8 +134,8 @@ def measure_short(steps: Sequence[Step]) -> int:
 
 
 def describe_call(row: Observation) -> str:
-    if row.tool_name in COMMANDS:
-        return whole_command(show_line(row))
+    if line := show_line(row):
+        return whole_command(line)
     about = " ".join(summarise_input(load_input(row.raw_input)).split())
     return truncate(f"{row.tool_name} {about}", MAX_COMMAND)
 
@@ -157,9 +156,8 @@ def get_reason(row: Observation) -> str:
 def describe_step(calls: ToolCalls, index: int) -> Step:
     """Return a change of a file or a command."""
     row = calls.rows[index]
-    if row.tool_name in COMMANDS:
-        line = show_line(row)
-        if not line or only_looks(line):
+    if line := show_line(row):
+        if only_looks(line):
             return Step("", "")
         return Step(f"ran {whole_command(line, MAX_WHOLE_COMMAND)}", f"ran {whole_command(line)}")
     text = describe_change(calls, index) if row.tool_name in WRITERS else ""
