@@ -6,10 +6,9 @@ prompt is for, see prompt_intent.py; bench/decisions.py and bench/crowd.py measu
 
 from collections.abc import Collection
 
-from conversations.engines.prompt_intent import Request, read_request, split_words, stem_words
+from conversations.engines.prompt_intent import Request, is_dense, read_request, split_words, stem_words
 from memory.conf import conf
 from memory.engines.search.candidates import PreparedQuery
-from memory.texts import count_dense
 from memory.words import extract_keywords
 
 SHARE_WEIGHT = 0.5
@@ -44,11 +43,6 @@ def is_enough(request: Request, evidence: float, subjects: int, cosine: float | 
 def is_calibrated() -> bool:
     """Return whether the least evidence was measured with this embedder: each has a scale of its own."""
     return conf().embedder == "minilm"
-
-
-def is_dense(text: str) -> bool:
-    """Return whether a text is written without spaces, which the built-in model does not read."""
-    return count_dense(text) * 4 > len(text)
 
 
 def get_request(question: PreparedQuery) -> Request:

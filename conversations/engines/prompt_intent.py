@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memory.db.segmentation import search_phrases
+from memory.texts import count_dense
 
 MAX_PROMPTS = 16  # whose words are kept
 MIN_STEM_LENGTH = 3
@@ -78,7 +79,9 @@ class Least(NamedTuple):
     cosine: float
 
 
-NEEDED_FOR_WORK, NEEDED_TO_GLANCE, NEEDED_ELSE = Least(0.2, 1, 0.2), Least(0.4, 2, 0.45), Least(0.4, 1, 0.4)
+NEEDED_FOR_WORK, NEEDED_TO_GLANCE, NEEDED_ELSE = Least(0.2, 1, 0.2), Least(0.4, 2, 0.45), Least(0.35, 1, 0.4)
+# How such a prompt begins says little of what it is for.
+NEEDED_WITHOUT_SPACES = Least(0.25, 1, 0.4)
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,14 @@ def read_request(text: str, words: tuple[str, ...]) -> Request:
 def find_least(text: str) -> Least:
     if WORK.match(text):
         return NEEDED_FOR_WORK
-    return NEEDED_TO_GLANCE if GLANCE.match(text) else NEEDED_ELSE
+    if GLANCE.match(text):
+        return NEEDED_TO_GLANCE
+    return NEEDED_WITHOUT_SPACES if is_dense(text) else NEEDED_ELSE
+
+
+def is_dense(text: str) -> bool:
+    """Return whether a text is written without spaces, which the built-in model does not read."""
+    return count_dense(text) * 4 > len(text)
 
 
 def split_words(words: Iterable[str]) -> set[str]:

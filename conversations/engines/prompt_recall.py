@@ -157,7 +157,8 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
 
     def describe(fact: Fact) -> Entry:
         newer, older = revised.get(fact.uid), before.get(fact.uid)
-        entry = Entry(fact, utterances.get(fact.uid), bool(fact.repository), newer=newer and newer.uid)
+        entry = Entry(fact, utterances.get(fact.uid), is_own=bool(fact.repository))
+        entry = replace(entry, newer=newer.uid if newer else None)
         return replace(entry, before=Entry(older, utterances.get(older.uid)) if older else None)
 
     entries = [describe(fact) for fact in newest]

@@ -154,7 +154,7 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
             days.add(day)
             chosen[entry.fact.uid] = line
     for entry in entries:
-        line, longer = chosen.get(entry.fact.uid), entry.list_lines()[-1]
-        if line and longer is not line and budget.replace(str(line), str(longer)):
+        short, longer = chosen.get(entry.fact.uid), entry.list_lines()[-1]
+        if short and longer != short and budget.replace(str(short), str(longer)):
             chosen[entry.fact.uid] = longer
     return [chosen[entry.fact.uid] for entry in entries if entry.fact.uid in chosen]

@@ -5,7 +5,7 @@ is meant, if there is one alone; else what they have in common, which is their r
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db.models.functions import Coalesce
@@ -23,6 +23,14 @@ class Origin(NamedTuple):
 
     repository: str = ""
     session_id: str = ""
+
+
+class OpenSession(NamedTuple):
+    """A session that runs, and when it was last heard of."""
+
+    key: str
+    project_path: str
+    heard_at: datetime
 
 
 NOWHERE = Origin()
@@ -46,13 +54,16 @@ def find_origin(actor: Actor, repository: str = "") -> Origin:
     return Origin(join_paths(chosen), chosen[0].key if len(chosen) == 1 else "")
 
 
-def list_open(actor: Actor) -> list[Session]:
-    """Return the sessions that the key brings events of and that run, each with when it was heard of."""
+def list_open(actor: Actor) -> list[OpenSession]:
+    """Return the sessions that the key brings events of and that run."""
     rows = Session.objects.filter(project=actor.project_id, brought_by=actor.id, status=Session.Status.ACTIVE)
-    rows = rows.filter(hidden=False, erased_at=None).annotate(heard_at=Coalesce("active_at", "started_at"))
-    return list(rows.filter(heard_at__gte=timezone.now() - OPEN).order_by("-heard_at")[:MAX_OPEN])
+    rows = rows.filter(hidden=False, erased_at=None)
+    since = timezone.now() - OPEN
+    heard = rows.annotate(heard_at=Coalesce("active_at", "started_at")).filter(heard_at__gte=since)
+    columns = heard.order_by("-heard_at").values_list(*OpenSession._fields)
+    return [OpenSession(*row) for row in columns[:MAX_OPEN]]
 
 
-def join_paths(sessions: Sequence[Session]) -> str:
+def join_paths(sessions: Sequence[OpenSession]) -> str:
     paths = {one.project_path for one in sessions}
     return paths.pop() if len(paths) == 1 else ""
