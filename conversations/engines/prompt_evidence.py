@@ -15,6 +15,7 @@ SHARE_WEIGHT = 0.5
 # Of the share alone, in scripts without spaces: of their pairs of characters half are no word.
 DENSE_WEIGHT = 2.0
 MIN_SUBJECTS = 2  # of a prompt that names so many, nearness alone may be evidence
+RICH_SUBJECTS = 5
 
 
 def weigh(question: PreparedQuery, text: str, cosine: float | None) -> float:
@@ -37,7 +38,9 @@ def is_enough(request: Request, evidence: float, subjects: int, cosine: float | 
         return False
     if evidence >= least.evidence and subjects >= least.subjects:
         return True
-    return cosine is not None and cosine >= least.cosine and len(request.subjects) >= MIN_SUBJECTS
+    if cosine is None or len(request.subjects) < MIN_SUBJECTS:
+        return False
+    return cosine >= (least.rich_cosine if len(request.subjects) >= RICH_SUBJECTS else least.cosine)
 
 
 def is_calibrated() -> bool:

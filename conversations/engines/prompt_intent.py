@@ -72,16 +72,22 @@ ENDINGS = (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "
 
 
 class Least(NamedTuple):
-    """Evidence that a prompt's kind needs: with how many of its subjects, and by nearness alone."""
+    """Evidence that a prompt's kind needs: with how many of its subjects, and by nearness alone.
+
+    Where the prompt names many subjects, less nearness says as much.
+    """
 
     evidence: float
     subjects: int
     cosine: float
+    rich_cosine: float
 
 
-NEEDED_FOR_WORK, NEEDED_TO_GLANCE, NEEDED_ELSE = Least(0.2, 1, 0.2), Least(0.4, 2, 0.45), Least(0.35, 1, 0.4)
+NEEDED_FOR_WORK = Least(0.2, 1, 0.2, 0.2)
+NEEDED_TO_GLANCE = Least(0.4, 2, 0.45, 0.45)
+NEEDED_ELSE = Least(0.35, 1, 0.4, 0.33)
 # How such a prompt begins says little of what it is for.
-NEEDED_WITHOUT_SPACES = Least(0.25, 1, 0.4)
+NEEDED_WITHOUT_SPACES = Least(0.25, 1, 0.4, 0.4)
 
 
 @dataclass(frozen=True)
