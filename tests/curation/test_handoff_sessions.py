@@ -47,11 +47,12 @@ def test_an_accepted_handoff_is_told(api: Api, actor: Actor, handoff: Handoff) -
     engine.accept_handoff(handoff_id=handoff.pk, actor=actor)
     fact, day = handoff.facts[0], handoff.created_at.date()
     answer = start(api, "s1")
+    assert told(answer).splitlines()[1].endswith(" memory_get takes an [id]; ✓: verified.")
     assert told(answer).splitlines()[2:-1] == [
         f"Handed over by ada ({day}, task_continuation, {handoff.pk}): Looked for the cause.",
         "It asks for: Mend the clock.",
         "It is blocked by: No access to the server.",
-        f"- The clock is two minutes ahead. [general, verified, {fact['created_at'][:10]}, {fact['id']}]",
+        f"- The clock is two minutes ahead. [{fact['id'][-6:]} ✓]",
     ]
     assert start(api, "s1") == answer
     assert Session.objects.get(key="s1").context == told(answer)

@@ -83,13 +83,12 @@ def head_day(day: date) -> str:
     return f"{day}:"
 
 
-def explain_marks(lines: Iterable[Line]) -> str:
+def explain_marks(lines: Iterable[Line | str]) -> str:
     """Return a sentence on the words in brackets, of those that the lines have."""
-    words = {mark for line in lines for mark in line.marks}
-    return (
-        "; ".join([ID_MEANING, *(f"{mark}: {text}" for mark, text in MEANINGS.items() if mark in words)])
-        + "."
-    )
+    ends = [str(line).rpartition("[")[2].rstrip("]").split() for line in lines]
+    words = {word for end in ends for word in end}
+    meanings = (f"{mark}: {text}" for mark, text in MEANINGS.items() if mark in words)
+    return f"{'; '.join([ID_MEANING, *meanings])}."
 
 
 def mark_fact(fact: Fact, utterance: Utterance | None = None, newer: UUID | None = None) -> list[str]:
