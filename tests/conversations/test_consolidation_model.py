@@ -220,8 +220,8 @@ def test_messages_are_read_page_by_page(actor: Actor, say: Say, model: FakeJudge
     read: list[int] = []
     real = findings._read_pages
 
-    def count(rows: Any) -> Any:
-        for page in real(rows):
+    def count(rows: Any, *mark: Any) -> Any:
+        for page in real(rows, *mark):
             read.append(len(model.prompts))
             yield page
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from memory.engines.support.standing import Standing, judge_standing
+from memory.engines.support.standing import Standing, judge_standing, says_same
 from memory.texts import add_taken_back, split_taken_back
 
 REPLACED = [
@@ -73,6 +73,22 @@ def test_what_is_not_sure_is_doubted(older: str, newer: str) -> None:
 @pytest.mark.parametrize(("older", "newer"), HOLDS)
 def test_a_statement_on_another_subject_leaves_it_standing(older: str, newer: str) -> None:
     assert judge_standing(newer, older) is Standing.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Use tabs in this repo.", "I prefer tabs in this repo.", True),
+        ("We use pnpm here.", "I told you, we use pnpm here", True),
+        ("Use tabs in this repo.", "Don't use tabs in this repo.", False),
+        ("Use the new API.", "Use the old API.", False),
+        ("Run the linter before commits.", "Run the linter after commits.", False),
+        ("Retry webhooks 3 times.", "Always retry webhooks 5 times.", False),
+    ],
+)
+def test_a_preference_that_is_said_again_is_the_same(one: str, other: str, same: bool) -> None:
+    assert says_same(one, other) is same
+    assert says_same(other, one) is same
 
 
 @pytest.mark.parametrize("text", EVERY)

@@ -17,6 +17,7 @@ from memory.engines.support.batches import batched
 from memory.engines.support.qualifiers import qualifies_otherwise
 from memory.engines.support.restatement import restates
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
+from memory.engines.support.standing import says_same
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact
@@ -46,7 +47,7 @@ class Texts:
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
-        if restates(one, other):
+        if restates(one, other) or says_same(one, other):
             return RESTATED
         score = self._measure_words(one, other)
         return 0.0 if score and (swaps_words(one, other) or qualifies_otherwise(one, other)) else score

@@ -47,6 +47,7 @@ DECIDED = re.compile(
 PREFERRED = re.compile(
     r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bi (?:always |really )?(?:prefer|want you to always|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)"
+    r"|所有.{1,20}(?:都要|都得|都用|必须|一律)|\b(?:wir|bitte|man)\b.{0,40}\bimmer\b(?! noch| wieder)"
     r"|^\W*(?:nobody|no one) (?!knows|likes|thinks|said|was|has|seems|cares|does|talks|told|wants|forget"
     r"|forgets)\w+"
     r"|\bi(?:'d| would) like (?:us|you) to (?:always|never|keep|use)\b"
@@ -112,6 +113,25 @@ PASSING = re.compile(
     r"|暂时|临时|这次先|先这样|回头再|上家|前公司|上一家"
 )
 
+# Nobody means what is said so.
+SARCASTIC = re.compile(
+    r"(?i)^\W*(?:oh|wow|ah)?,? ?(?:great|wonderful|fantastic|brilliant|lovely|joy), (?:another"
+    r"|yet another|one more)\b"
+    r"|\boh (?:great|joy|wonderful|brilliant)\b|\byeah,? (?:right|sure)\b"
+    r"|\bwhat could (?:possibly )?go wrong\b"
+    r"|\bsaid no ?(?:one|body) ever\b|^\W*(?:lol|lmao|rofl|haha+)\b|\s/s$|\bna toll\b|\bben voyons\b"
+    r"|呵呵|哈哈"
+)
+# An order of the moment in a language of which the score knows little.
+ORDERED = re.compile(
+    r"(?i)^\W*(?:zeig\w*|mach(?:e|st)? (?:mal|den|die|das|es)|führ\w*|start\w*|lösch\w*|öffn\w*|erklär\w*"
+    r"|schau\w*|prüf\w*"
+    r"|such\w*|montre\w*|lance\w*|exécute\w*|explique\w*|ouvr\w*|supprime\w*|corrige\w*|cherche\w*|regarde\w*"
+    r"|muestra\w*|muéstra\w*|ejecut\w*|corre|explica\w*|abr[ea]|borra\w*|busca\w*|mira\w*|mostra\w*|roda"
+    r"|executa\w*"
+    r"|apaga\w*|procura\w*|olha)\b|^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉|解释)|(?:実行して|見せて|説明して|直して)(?:ください)?\W*$"
+)
+
 # What is only supposed, and what says that nothing was decided.
 SUPPOSED = re.compile(
     r"(?i)^\W*(?:(?:if|when|once) (?:we|i|you|they) ever|suppos(?:e|ing)|imagine|let(?:'|’)?s say)\b"
@@ -166,6 +186,8 @@ def is_intent(sentence: str) -> bool:
 
 def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
     """Yield what a person lays down, with the question that a short text answers."""
+    if SARCASTIC.search(text):
+        return
     if (approved := read_approval(text, previous)) is not None:
         yield from (Lesson(one, "decision") for one in approved)
         return
@@ -192,6 +214,8 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
 def is_idle(part: str) -> bool:
     """Return whether a sentence asks, passes, supposes, or only tells what others say."""
     if ASKS.search(part) or PASSING.search(part) or SUPPOSED.search(part) or is_withdrawal(part):
+        return True
+    if ORDERED.search(part) and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True
     if DOCUMENTED.search(part) and not SETTLED.search(part):
         return True

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memory.engines.support.change_words import ALONE, ANYBODY, EXCEPTS, FORGETS
-from memory.engines.support.claims import Claim, Value, split_claims
+from memory.engines.support.claims import WORD, Claim, Value, split_claims
 from memory.engines.support.revision_rules import (
     ADDITIVE,
     CACHE_SIZE,
@@ -22,6 +22,7 @@ from memory.engines.support.revision_rules import (
 )
 from memory.models.hashes import normalise_text
 from memory.texts import count_dense, split_taken_back
+from memory.words import STOP_WORDS
 
 MAX_EXTRA = 3  # words of a value that the newer statement may have beside the subject
 MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
@@ -29,6 +30,10 @@ MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny i
 ADDS = re.compile(
     r"\b(?:supports?|allow|accept|include|exclude|ignore|block|ban)s?\b|支持|允许|屏蔽|忽略|接受"
 )  # of many
+# Words by which a person says once more what holds.
+SAYING = STOP_WORDS - {"not", "no", "nor", "only", "before", "after", "above", "below", "over", "under"} | {
+    *"use using prefer please always again told remember said stick keep like must want".split()
+}
 MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
 OPPOSITES = (
     "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
@@ -88,6 +93,17 @@ def may_change(text: str) -> bool:
         or claim.is_correction
         for claim in split_claims(text)
     )
+
+
+def says_same(one: str, other: str) -> bool:
+    """Return whether two sentences lay down the same in other common words: "use tabs", "I prefer tabs"."""
+    claims = [split_claims(text) for text in (one, other)]
+    if any(len(found) != 1 or "?" in found[0].text for found in claims):
+        return False
+    [a], [b] = claims
+    words = [{word for word in WORD.findall(claim.text) if word.isalnum()} for claim in (a, b)]
+    is_same = a.roots == b.roots and a.is_negated == b.is_negated and a.values == b.values
+    return is_same and bool(a.roots) and words[0] ^ words[1] <= SAYING and not (a.topic or b.topic)
 
 
 def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
