@@ -28,7 +28,8 @@ FUNCTION_WORDS = (
     guys plan course really just simply plain plainly maybe enough instead rather anyway also too only all
     after
     would should could shall must will may might let us one ones every each always everywhere everything
-    remember note write writes written prefer prefers like likes love want wants wanting think thought mean meant
+    remember note write writes written prefer prefers like likes love want wants wanting think
+    thought mean meant
     changed correct myself mistake wrong
     back better best new old day today tomorrow yesterday later soon next last same other another
     times time once twice hundred than then there here with without via per using out off away
