@@ -6,16 +6,18 @@ such.
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import find_consumed
 from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence
-from conversations.models import Message
+from conversations.models import ConsolidationRun, Message
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.support.standing import changes, may_change
 from memory.models import FactLink, Session
 
+SESSION = ConsolidationRun.Level.SESSION
 MAX_SESSIONS = 200  # newest ones of a repository whose messages are searched
 MAX_CANDIDATES = 20  # messages that share the most words with a statement
 MAX_LENGTH = 4000  # characters of a message
@@ -42,7 +44,9 @@ def list_earlier(session: Session, one: Finding) -> Iterator[Finding]:
     query = build_query(one.text, search_type="keyword")
     hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
     batch = rows.fetch_by_key("rid", hits.rids, MAX_LENGTH)
-    consumed = find_consumed(FactLink.objects.on(session.branch), [row.uid for row in batch])
+    sources = [row.uid for row in batch]
+    consumed = find_consumed(FactLink.objects.on(session.branch), sources)
+    consumed |= find_withdrawn_sources(list_withdrawals(session.branch, [SESSION]), sources)
     for row in batch:
         at = row.said_at or row.created_at
         if row.uid not in consumed and row.uid != one.source and one.said_at and at < one.said_at:
