@@ -80,7 +80,7 @@ def test_the_same_statement_in_almost_the_same_words_comes_once(api, actor):
     languages = ["We decided to use C for it.", "We decided to use C++ for it."]
     import_said(actor, "d", "2020-03-02T00:00:00Z", *languages)
     assert {text for text, _, _ in read_lines(api, "s2")} == {
-        "We decided to run make fmt before a commit",
+        "We decided to run make fmt before the commit.",  # it was confirmed by the second
         "We decided not to run make fmt before a release.",
         *languages,
     }
