@@ -3,7 +3,9 @@
 # ruff: noqa: F811  fixtures that are imported
 
 import json
+import os
 import shlex
+import subprocess
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +59,23 @@ def test_a_program_is_told_the_address_and_a_key_of_its_own(day1: Day1, home: Pa
     assert key.scopes == ["write"]
     assert (home / file).stat().st_mode & 0o777 == 0o600
     assert (home / ".config/day1" / f"{program}.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_headers_of_claude_code_name_the_repository_that_it_works_in(home: Path, tmp_path: Path) -> None:
+    def read_headers(folder: Path) -> object:
+        words = shlex.split(headers_command())
+        env = {name: value for name, value in os.environ.items() if not name.endswith("_PROJECT_DIR")}
+        return json.loads(subprocess.run(words, cwd=folder, env=env, capture_output=True, check=True).stdout)
+
+    config = tmp_path / ".git" / "config"
+    config.parent.mkdir()
+    config.write_text('[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
+    assert read_headers(tmp_path) == {"Day1-Repository": "github.com/acme/shop"}
+    odd = tmp_path / "läden"
+    odd.mkdir()
+    config.unlink()
+    config.parent.rmdir()
+    assert read_headers(odd) == {}
 
 
 def test_a_program_may_list_the_tools_of_memory_alone(day1: Day1, home: Path) -> None:

@@ -72,14 +72,15 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     summary = fenced_line(before, MIN_SUMMARY_LENGTH)
     described, parts = describe_parts(session, actor, now, [*head, summary])
     relevant = [one for one in list_relevant(session, lineage, now) if one.fact.uid not in described]
-    budget = open_budget([*head, ORDER, explain_marks([*list_every(relevant), *parts]), summary, *parts])
+    longest = explain_marks([*map(str, list_every(relevant)), *parts])
+    budget = open_budget([*head, ORDER, longest, summary, *parts])
     lines = fit_facts(relevant, budget, session, now)
     if not (task or before or parts or lines):
         return StartContext("", ())
     if budget.take(before[len(summary) :]):
         summary = before
     head[1] += f" {ORDER}" if len(lines) >= MIN_ORDERED else ""
-    listed = [*lines, *(line for line in parts if line.startswith("- "))]
+    listed = [*map(str, lines), *(line for line in parts if line.startswith("- "))]
     head[1] += f" {explain_marks(listed)}" if listed else ""
     text = "\n".join([*head, *([summary] if summary else ()), *parts, *iterate_days(lines), END])
     is_storable = task is None or task.branch_id in dict(lineage)
