@@ -11,6 +11,7 @@ from day1site.cli.declared_fields import field_choices, field_names, list_fields
 
 NEW, KNOWN, BROKEN = "new", "known", "broken"
 BATCH_SIZE = 1000
+MAX_DEPTH = 62  # levels of a line: two less than those of a request, which holds lines in a list
 
 WRITTEN = field_names("fact", "create") | field_names("fact", "state")
 DERIVED_FIELDS = field_names("fact", "ignored")
@@ -50,12 +51,25 @@ def read_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, Any, str]]:
             continue
         try:
             value = json.loads(line.decode())
-            reason = "" if isinstance(value, dict) else "invalid: A line must hold one JSON object."
-            yield number, value, reason
+            yield number, value, find_wrong_form(value)
         except UnicodeDecodeError:
             yield number, None, "invalid: The line is not UTF-8."
         except (ValueError, RecursionError):
             yield number, None, "invalid: The line is not JSON."
+
+
+def find_wrong_form(value: Any) -> str:
+    """Return why a value is no line; "" for one that is."""
+    if not isinstance(value, dict):
+        return "invalid: A line must hold one JSON object."
+    wholes: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        wholes = [part for whole in wholes for part in list_parts(whole) if isinstance(part, dict | list)]
+    return f"invalid: The line is nested more than {MAX_DEPTH} deep." if wholes else ""
+
+
+def list_parts(whole: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return whole.values() if isinstance(whole, dict) else whole
 
 
 def find_fault(line: Mapping[str, Any]) -> str:

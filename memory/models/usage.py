@@ -19,6 +19,7 @@ from memory.quota import Quota, Usage, format_size
 
 READ_SECONDS = 1.0
 RESERVE = 1.1  # of the quota: until there, what curates and administers goes on
+GUARDING_RESERVE = 3.0  # and until there what judges, guards or puts right
 MAX_PROJECTS = 10_000  # in the memory of this process
 
 

@@ -198,7 +198,7 @@ def test_at_its_quota_what_curates_and_frees_goes_on(full: Project, actor: Actor
 
 @pytest.mark.django_db(transaction=True)
 def test_far_past_the_quota_what_frees_judges_or_guards_goes_on(project: Project, actor: Actor) -> None:
-    """Each over REST, with and without an Idempotency-Key, at any share of the quota."""
+    """Each over REST with an Idempotency-Key, below three times the quota."""
     api = api_for(project)
     facts = [api.fact(f"{word} is kept.", agent_id="bot")["id"] for word in WORDS]
     link = api.post(f"/facts/{facts[0]}/links", {"to_id": facts[1], "link_type": "BRIDGE"}).json()
@@ -215,7 +215,7 @@ def test_far_past_the_quota_what_frees_judges_or_guards_goes_on(project: Project
     person("boss", project, "maintainer")
     for name in ("vera", "nora"):
         person(name, project, "curator")
-    fill(project, share=2)
+    fill(project, share=1.2)
     refused(api.post("/facts", {"fact_text": "More."}), 403, "quota_exceeded")
     calls: list[tuple[str, str, dict[str, Any]]] = [
         ("post", f"/facts/{facts[0]}/verify", {"verdict": "verified", "reason": "seen"}),
@@ -241,6 +241,19 @@ def test_far_past_the_quota_what_frees_judges_or_guards_goes_on(project: Project
     answers = {path: getattr(api, method)(path, body, Idempotency_Key=path) for method, path, body in calls}
     assert {path: one.json() for path, one in answers.items() if one.status_code >= 300} == {}
     refused(api.post("/facts", {"fact_text": "More."}), 403, "quota_exceeded")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_can_be_repeated_ends_at_three_times_the_quota(project: Project, actor: Actor) -> None:
+    api = api_for(project)
+    facts = [api.fact(f"{word} is kept.")["id"] for word in WORDS]
+    newest = api.get("/branches/main/log").json()["results"][0]["id"]
+    fill(project, share=3)
+    refused(api.post(f"/facts/{facts[0]}/verify", {"verdict": "verified"}), 403, "quota_exceeded")
+    refused(api.post(f"/commits/{newest}/revert", {}), 403, "quota_exceeded")
+    assert api.delete(f"/facts/{facts[0]}").status_code < 300
+    erasure = {"scope": "fact", "target": facts[1], "confirm": "test"}
+    assert api.post("/erasures", erasure).status_code < 300
 
 
 @pytest.mark.django_db(transaction=True)

@@ -263,17 +263,19 @@ def test_import_and_export(day1: Day1, tmp_path: Path, actor: Actor) -> None:
         "{bad",
         "?",
         '{"fact_text": "x", "tags": 1}',
+        '{"fact_text": "x", "metadata": ' + '{"a": ' * 900 + "1" + "}" * 901,
         '{"fact_text": "two"}',
     ]
     file.write_bytes(b"\xef\xbb\xbf" + "\n".join(lines).encode().replace(b"?", b"\xff"))
     told = (
         "line 3: invalid: The line is not JSON.\nline 4: invalid: The line is not UTF-8.\n"
         "line 5: invalid: tags must be a list of at most 50 texts.\n"
+        "line 6: invalid: The line is nested more than 62 deep.\n"
     )
     dry = day1("import", str(file), "--dry-run")
-    assert dry == (1, "2 new, 0 known, 3 broken; nothing was written.\n", told)
+    assert dry == (1, "2 new, 0 known, 4 broken; nothing was written.\n", told)
     assert Commit.objects.count() == 0
-    assert day1("import", str(file)) == (1, "2 new, 0 known, 3 broken on main.\n", told)
+    assert day1("import", str(file)) == (1, "2 new, 0 known, 4 broken on main.\n", told)
     assert (Commit.objects.get().message, Commit.objects.get().added) == ("import of facts.jsonl", 2)
     target = tmp_path / "out.jsonl"
     assert day1("export", "--output", str(target)) == (0, "", f"2 facts in {target}.\n")

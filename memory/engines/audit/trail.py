@@ -19,36 +19,26 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import count_rows
 from memory.models import AuditEntry, Project
-from memory.models.usage import RESERVE, check_room
+from memory.models.usage import GUARDING_RESERVE, RESERVE, check_room
 
 logger = logging.getLogger(__name__)
-# Actions that take something away, take a right back, judge or hide: no quota stops them.
+# Actions that take something or a right away: no quota stops them, and each can be done once.
 FREEING = (
     "branch.archive",
-    "commit.revert",
     "bundle.delete",
-    "bundle.distrust",
     "conversation.close",
     "erasure.",
-    "fact.age",
     "fact.archive",
     "fact.delete",
-    "fact.refuse",
-    "fact.verify",
     "invitation.revoke",
     "key.revoke",
-    "key.rotate",
     "link.delete",
     "member.close",
     "member.remove",
-    "member.role",
-    "policy.",
     "project.remove",
-    "quarantine.create",
     "question.delete",
     "relation.close",
     "replay.cancel",
-    "review.resolve",
     "session.end",
     "task.cancel",
     "template.deprecate",
@@ -56,6 +46,19 @@ FREEING = (
     "store.salvage",
     "view.delete",
     "workspace.drop",
+)
+# Actions that judge, guard or put right. Some may be repeated without end: these stop at a multiple of the quota.
+GUARDING = (
+    "bundle.distrust",
+    "commit.revert",
+    "fact.age",
+    "fact.refuse",
+    "fact.verify",
+    "key.rotate",
+    "member.role",
+    "policy.",
+    "quarantine.create",
+    "review.resolve",
 )
 SEALED = ("id", "at", "actor_kind", "actor_id", "actor_label", "surface", "action", "target", "detail")
 
@@ -71,10 +74,10 @@ def record_entry(
     """Add an entry in the caller's transaction, at the given time or now, and count it with ``rows``.
 
     The trail's own times cannot be backdated: a backdated action keeps its claimed time in the detail. Raises
-    QuotaExceeded where the project is past its quota and the reserve, unless the action makes room.
+    QuotaExceeded where the project is past its quota and the reserve of the action, unless it makes room.
     """
     if not action.startswith(FREEING):
-        check_room(actor.project_id, RESERVE)
+        check_room(actor.project_id, GUARDING_RESERVE if action.startswith(GUARDING) else RESERVE)
     detail = detail or {}
     if actor.told_at:
         detail, at = detail | {"told_at": (at or actor.told_at).isoformat()}, None
