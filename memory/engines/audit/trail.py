@@ -47,7 +47,7 @@ FREEING = (
     "view.delete",
     "workspace.drop",
 )
-# Actions that judge, guard or put right. Some may be repeated without end: these stop at a multiple of the quota.
+# Actions that judge, guard or put right. Some may be repeated without end, so these have a bound too.
 GUARDING = (
     "bundle.distrust",
     "commit.revert",
