@@ -5,14 +5,21 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from memory.redaction.named_values import is_literal, starts_name
+from memory.redaction.named_values import OF, is_literal, is_sure, starts_name
 from memory.redaction.names import NAME
-from memory.redaction.spans import MARK, NAMED
-from memory.redaction.texts import fold_case, redact_text
+from memory.redaction.spans import MARK, NAMED, fold_case
+from memory.redaction.texts import redact_text
+from memory.redaction.values import looks_drawn, looks_secret
+from memory.redaction.word_lists import redact_words
 
-MAX_DEPTH = 50  # levels of a JSON value; deeper values are stored as their JSON text
+MAX_DEPTH = 64  # levels of a JSON value, as of a body; deeper values are stored as their JSON text
 MAX_NAME = 200  # characters of a name
-NAME_OF_SECRET = re.compile(r"(?i)(?:^|[_.-])(?:credentials?|authorization)$")
+NAME_OF_SECRET = re.compile(r"(?i)(?:^|[_.-])(?:credentials?|authorization|pw)$")
+COOKIE = re.compile(r"(?i)(?:set-)?cookie")
+AUTH = re.compile(r"(?i)(?:.*[_.-])?auth(?:orization)?")
+SCHEME = re.compile(r"(?i)(?:basic|bearer|token|digest|api-?key)\s+(?=\S*[\d=])\S{8,}")
+PURPOSE = re.compile(OF)  # "for the server" behind a name
+VALUES = ("value", "default")  # names under the name of a secret that hold it
 LABELS = ("name", "key", "field", "label")  # names beside "value" that say what it is
 
 
@@ -28,18 +35,34 @@ def redact_all(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         return redact_mapping(value, depth)
     if isinstance(value, list | tuple):
-        return [redact_all(part, depth + 1) for part in value]
+        return redact_list(value, depth)
     return value
 
 
-def redact_mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-    """Redact names and values; beside a name such as "PASSWORD" a "value" is a secret."""
-    named = "value" in value and any(
+def redact_list(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
+    """Redact the parts of a list; of texts alone it may be a command, or a header and its value."""
+    parts = [redact_all(part, depth + 1) for part in value]
+    if not all(isinstance(part, str) for part in value):
+        return parts
+    if len(value) == 2 and (COOKIE.fullmatch(value[0]) or is_header(*value)):
+        return [parts[0], redact_value(value[0], value[1], depth + 1)]
+    return redact_words(parts)
+
+
+def is_header(name: str, value: str) -> bool:
+    """Return whether two texts are the name of a secret and a value that looks drawn."""
+    return bool(SCHEME.fullmatch(value) or looks_drawn(value)) and is_name_of_secret(name)
+
+
+def redact_mapping(value: Mapping[Any, Any], depth: int, owner: str = "") -> dict[str, Any]:
+    """Redact names and values; a "value" is a secret beside a name such as "PASSWORD", or under an owner."""
+    if "value" in value and any(
         is_name_of_secret(value[label]) for label in LABELS if isinstance(value.get(label), str)
-    )
+    ):
+        owner = owner or "password"
     return {
         redact_text(str(name)): redact_value(
-            "password" if named and name == "value" else str(name), part, depth + 1
+            owner if owner and name in VALUES else str(name), part, depth + 1
         )
         for name, part in value.items()
     }
@@ -47,13 +70,46 @@ def redact_mapping(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
 
 def redact_value(name: str, value: Any, depth: int) -> Any:
     """Redact a value that stands under a name."""
-    if isinstance(value, str) and len(value) >= 4 and is_name_of_secret(name):
-        return value if not is_literal(value) else f"{MARK}{NAMED}]"
-    if isinstance(value, list | tuple) and depth < MAX_DEPTH and is_name_of_secret(name):
+    if isinstance(value, str):
+        return redact_named(name, value)
+    if isinstance(value, list | tuple) and depth < MAX_DEPTH and (is_name_of_secret(name) or is_plural(name)):
         return [redact_value(name, part, depth + 1) for part in value]
+    if isinstance(value, Mapping) and depth < MAX_DEPTH and is_name_of_secret(name):
+        return redact_mapping(value, depth, name)
     if isinstance(value, int) and value > 999 and "pass" in name.lower() and is_name_of_secret(name):
         return f"{MARK}{NAMED}]"
     return redact_all(value, depth)
+
+
+def redact_named(name: str, value: str) -> str:
+    """Redact a text that stands under a name."""
+    if len(value) >= 4 and is_name_of_secret(name):
+        return value if not is_literal(value) else f"{MARK}{NAMED}]"
+    if AUTH.fullmatch(name) and SCHEME.fullmatch(value):
+        return f"{MARK}{NAMED}]"
+    if COOKIE.fullmatch(name):
+        return redact_text(f"cookie: {value}").removeprefix("cookie: ")
+    if may_name_secret(name, value) and is_literal(value):
+        return f"{MARK}{NAMED}]"
+    return redact_text(value)
+
+
+def is_plural(name: str) -> bool:
+    """Return whether a name such as "passwords" is that of several secrets."""
+    return name.endswith("s") and is_name_of_secret(name[:-1])
+
+
+def may_name_secret(name: str, value: str) -> bool:
+    """Return whether a name holds that of a secret, as "passwords" does, and the value looks like one."""
+    if not looks_secret(value):
+        return False
+    if is_plural(name):
+        return looks_drawn(value) or not name.lower().endswith("tokens")
+    name = name[-MAX_NAME:]
+    return any(
+        is_sure(name, found) and starts_name(name, found) and PURPOSE.fullmatch(name, found.end())
+        for found in NAME.finditer(fold_case(name))
+    )
 
 
 def is_name_of_secret(name: str) -> bool:

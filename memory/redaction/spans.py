@@ -78,6 +78,14 @@ def reveal_text(text: str) -> str:
     return HIDDEN.sub("", text) if len(odd) > len(forms) else text
 
 
+def fold_case(text: str) -> str:
+    """Return a text of the same length in which names are found whatever their case."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few capital letters have two characters as small ones
+        return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
+    return lower
+
+
 def is_start(text: str, position: int) -> bool:
     """Return whether a token may start there: behind no letter, digit or _, or behind an escape."""
     if position == 0 or text[position - 1] not in WORD_CHARACTERS:

@@ -7,7 +7,8 @@ from memory.redaction.formats import find_formats
 from memory.redaction.named_values import find_named, has_value
 from memory.redaction.prefixes import find_prefixed
 from memory.redaction.random_tokens import find_random
-from memory.redaction.spans import Spans, reveal_text
+from memory.redaction.spans import Spans, fold_case, reveal_text
+from memory.redaction.word_lists import find_in_lists
 
 # What bytes become: small letters of ASCII, without others; x where a word of ASCII is, and blanks.
 OTHERS = bytes(range(0x80, 0x100))
@@ -67,6 +68,7 @@ def find_secrets(text: str) -> Spans:
     find_formats(text, letters, " ".join(longest), spans)
     if words or has_value(text):
         find_named(text, fold_case(text), letters, spans)
+    find_in_lists(text, spans)
     if longest:
         find_random(text, spans)
     return spans
@@ -81,11 +83,3 @@ def cut_long_words(data: bytes) -> list[str]:
         words.append(data[start:end].decode())
         start = shapes.find(LONG_WORD, end)
     return words
-
-
-def fold_case(text: str) -> str:
-    """Return a text of the same length in which names are found whatever their case."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a few capital letters have two characters as small ones
-        return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)
-    return lower

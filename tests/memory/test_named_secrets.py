@@ -1,6 +1,8 @@
 """Secrets that only a name tells of, in sentences, lists and quotes of many languages; and what is none."""
 
+import json
 import random
+import re
 import string
 
 import pytest
@@ -190,3 +192,86 @@ def test_the_column_of_a_table():
 def test_a_sign_at_its_end():
     for sentence in ("Password:\n- {}", "das Passwort ist {}.", "密码改成了{}", "contraseña «{}»"):
         assert redact_text(sentence.format("Sommer2024!")) == sentence.format(MARK)
+
+
+WORDS_OF_COMMANDS = [
+    ["sshpass", "-p", "{}", "ssh", "h"],
+    ["/usr/bin/sshpass", "-p", "{}", "ssh"],
+    ["mysql", "-u", "root", "-p{}"],
+    ["curl", "-u", "bob:{}", "https://x.y"],
+    ["--password", "{}"],
+    ["--token", "{}"],
+    ["docker", "login", "-u", "bob", "-p", "{}", "ghcr.io"],
+    ["redis-server", "--requirepass", "{}"],
+]
+PLAIN_WORDS = [
+    ["-p", "8080:80"],
+    ["docker", "run", "-p", "8080:80", "curl"],
+    ["-p", "src"],
+    ["mysql", "-u", "root", "-p"],
+    ["--password", "$PASS"],
+    ["--token", "TOKEN"],
+    ["password", "login2fa", "abcd1234"],
+]
+
+
+@pytest.mark.parametrize("words", WORDS_OF_COMMANDS, ids=" ".join)
+def test_a_command_that_is_a_list_of_words(words):
+    secret = draw_password()
+    found = redact_all({"args": [word.format(secret) for word in words]})["args"]
+    assert [re.sub(r"\[redacted: [^]]*\]", "{}", word) for word in found] == words
+    for text in (json.dumps(words), str(words), json.dumps(json.dumps(words)), f"run({words}, check=True)"):
+        found = redact_text(text.replace("{}", secret))
+        assert re.sub(r"\[redacted: [^]]*\]", "{}", found) == text
+
+
+@pytest.mark.parametrize("words", PLAIN_WORDS, ids=" ".join)
+def test_a_list_of_words_that_holds_no_secret(words):
+    assert redact_all(words) == words
+    assert redact_text(json.dumps(words)) == json.dumps(words)
+
+
+SECRET_JSON = [
+    {"headers": [["Authorization", "Bearer {}"]]},
+    {"headers": [["Cookie", "theme=dark; sessionid={}"], ["Accept", "text/html"]]},
+    {"headers": {"Cookie": "sessionid={}"}},
+    {"Set-Cookie": "sid={}; Path=/"},
+    {"auth": "Basic {}"},
+    {"password": {"value": "{}", "length": 12}},
+    {"DB_PASS": {"default": "{}"}},
+    {"passwords": ["{}", "{}"]},
+    {"tokens": ["{}"]},
+    {"pw": "{}"},
+    {"Passwort für VPN": "{}"},
+    {"password for the server": "{}"},
+]
+PLAIN_JSON = [
+    {"tokens": [1, 2]},
+    {"tokens": ["hello", "world"]},
+    {"passwords": ["old", "new"]},
+    {"cookie": "accepted"},
+    {"Cookie": "theme=dark; lang=en"},
+    {"auth": "none"},
+    {"auth": "oauth2"},
+    {"headers": [["Authorization", "none"], ["Accept", "text/html"]]},
+    {"password": {"type": "string", "minLength": 8, "default": "string"}},
+    {"pw": "ok"},
+    {"Passwort vergessen": "ja, geht"},
+    {"password for the server": "see vault"},
+    {"secret": {"path": "vault/kv1"}},
+]
+
+
+@pytest.mark.parametrize("value", SECRET_JSON, ids=json.dumps)
+def test_a_secret_in_json(value):
+    secret = "Qz8C3J27XDCG"
+    found = json.dumps(redact_all(json.loads(json.dumps(value).replace("{}", secret))))
+    assert secret not in found
+    assert re.sub(r"(?:(?:Bearer|Basic) )?(?:\[redacted: [^]]*\]|\{\})", "", found) == re.sub(
+        r"(?:(?:Bearer|Basic) )?\{\}", "", json.dumps(value)
+    )
+
+
+@pytest.mark.parametrize("value", PLAIN_JSON, ids=json.dumps)
+def test_json_that_holds_no_secret(value):
+    assert redact_all(value) == value

@@ -191,4 +191,4 @@ def redact_item(kind: str, item: Item) -> tuple[Item, int]:
     if kind == "conversations" and isinstance(item.get("messages"), list):
         parts = [redact_item("messages", one) for one in item["messages"] if isinstance(one, dict)]
         result["messages"], count = [one for one, _ in parts], count + sum(number for _, number in parts)
-    return result, max(count, int(clean != texts))
+    return result, max(count, int(clean != redaction.limit_depth(texts)))

@@ -131,7 +131,7 @@ def check_secrets(name: str, plan: FullPlan, options: MergeOptions, policy: Poli
 def holds_secret(one: Arrival) -> bool:
     """Return whether a field that is stored without secrets brings one."""
     values = (one.values[name] for name in list_redacted(one.kind) if one.brings(name))
-    return any(redaction.redact_all(value) != value for value in values)
+    return any(redaction.redact_all(value) != redaction.limit_depth(value) for value in values)
 
 
 @cache

@@ -59,7 +59,7 @@ def without_secrets(name: str, value: Any) -> Any:
     In a project that keeps secrets the value is returned as it is.
     """
     found = redaction.redact_all(value)
-    if found != value:
+    if found != value and found != redaction.limit_depth(value):
         if secrets_found.are_kept():
             return value
         secrets_found.add(name, redaction.count_marks(found) - redaction.count_marks(value))

@@ -45,6 +45,15 @@ def test_a_fact(api):
     assert (changed.json()[FIELDS], FIELDS in api.get(f"/facts/{row.uid}").json()) == (["fact_text"], False)
 
 
+def test_depth_is_no_secret(api):
+    deep: object = "plain"
+    for _ in range(62):
+        deep = [deep]
+    answer = api.post("/facts", {"fact_text": "Plain.", "metadata": {"a": deep}})
+    assert (answer.status_code, REDACTED in answer, FIELDS in answer.json()) == (201, False, False)
+    assert answer.json()["metadata"] == {"a": deep}
+
+
 def test_the_answer_names_the_fields_of_each_item(api):
     facts = [{"fact_text": "Plain."}, {"fact_text": f"A {TEXT}", "tags": [SECRET]}]
     answer = api.post("/facts/bulk", {"facts": facts}, Idempotency_Key="once")
