@@ -166,7 +166,6 @@ HOSTILE: list[tuple[str, Any, str | None]] = [
     ("half a character", lambda d: add_fact(d, fact_text="x \ud800 y"), "bundle"),
     ("half a character in a name", lambda d: add_fact(d, **{"\udfff": 1}), "bundle"),
     ("no content", lambda d: reseal(d, content=[]), "content"),
-    ("unknown kind", lambda d: reseal(d, content={"viruses": []}), "content"),
     ("facts no list", lambda d: reseal(d, content={"facts": {}}), "content.facts"),
     ("facts no objects", lambda d: reseal(d, content={"facts": ["x"]}), "content.facts"),
     ("name path", lambda d: reseal(d, name="../../etc/passwd"), "name"),

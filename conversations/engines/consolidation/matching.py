@@ -47,9 +47,11 @@ class Texts:
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
-        if restates(one, other) or says_same(one, other):
+        if restates(one, other):
             return RESTATED
         score = self._measure_words(one, other)
+        if not score and same_claim(one, other) and says_same(one, other):
+            score = RESTATED
         return 0.0 if score and (swaps_words(one, other) or qualifies_otherwise(one, other)) else score
 
     def measure_echo(self, one: str, other: str) -> float:

@@ -7,7 +7,7 @@ prompts and sentences in English and Chinese. No language model is called, and t
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import sqrt
 from pathlib import Path
@@ -56,7 +56,8 @@ def list_prompt_features(sentences: Sequence[str], question: str) -> set[str]:
     return features
 
 
-def list_features(sentence: str) -> set[str]:
+@lru_cache(maxsize=64)  # a sentence is scored alone and with those around it
+def list_features(sentence: str) -> frozenset[str]:
     """Return the words, the pairs and triples of them, triples without the middle, and a sentence's shape."""
     words = list_words(sentence)
     around = ["<s>", *words, "</s>"]
@@ -67,7 +68,7 @@ def list_features(sentence: str) -> set[str]:
     for word in words:
         if len(word) >= MIN_STEM_LENGTH and word.isascii():
             features |= {f"{word[:5]}…", f"…{word[-3:]}"}
-    return features | ({"<name>"} if NAME.search(sentence) else set())
+    return frozenset(features | ({"<name>"} if NAME.search(sentence) else set()))
 
 
 def list_words(sentence: str) -> list[str]:

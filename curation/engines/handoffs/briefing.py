@@ -1,7 +1,7 @@
 """The handoff in the briefing of a session: the accepted one whole, of a waiting one that it waits."""
 
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Q
@@ -11,7 +11,7 @@ from curation.models import Handoff
 from memory.actors import Actor
 from memory.engines.facts.assessment import attach_belief
 from memory.engines.sessions.briefing import PartLines
-from memory.engines.sessions.lines import VERIFIED, Line, fenced_line
+from memory.engines.sessions.lines import VERIFIED, fenced_line, format_line
 from memory.models import Fact, FactAssessment, Session
 
 CARRIED = timedelta(days=7)  # after its acceptance
@@ -77,8 +77,7 @@ def describe_packet(handoff: Handoff, facts: Sequence[dict[str, str]]) -> Iterat
 
 def describe_frozen_fact(fact: dict[str, str]) -> str:
     marks = [VERIFIED] if fact["verification_status"] == FactAssessment.Status.VERIFIED else []
-    day = date.fromisoformat(fact["created_at"][:10])
-    return str(Line(fenced_line(fact["essence"]), UUID(fact["id"]), day, marks))
+    return format_line(fenced_line(fact["essence"]), fact["id"], marks)
 
 
 def describe_waiting(handoff: Handoff) -> str:

@@ -17,8 +17,8 @@ BRACKETED = re.compile(r"\[([^\[\]]{6,80})\]")
 MAX_NAMED = 5  # of several with the same end
 
 
-def shorten_id(uid: UUID) -> str:
-    return uid.hex[-LENGTH:]
+def shorten_id(uid: UUID | str) -> str:
+    return str(uid)[-LENGTH:]
 
 
 def list_short_ids(text: str) -> Iterator[str]:

@@ -45,7 +45,11 @@ class Line:
     marks: Sequence[str] = ()
 
     def __str__(self) -> str:
-        return f"- {self.text} [{' '.join([shorten_id(self.uid), *self.marks])}]"
+        return format_line(self.text, self.uid, self.marks)
+
+
+def format_line(text: str, uid: UUID | str, marks: Sequence[str]) -> str:
+    return f"- {text} [{' '.join([shorten_id(uid), *marks])}]"
 
 
 class Budget:

@@ -202,7 +202,7 @@ def test_what_others_wrote_takes_no_place_in_the_context(api: Api) -> None:
     api.post("/sessions", {"session_id": "s", "project_path": TILL})
     start = {"hook_event_name": "SessionStart", "session_id": "next", "day1": {"root": TILL}}
     told_at_start = api.post("/ingest/hook?client=claude-code", start).json()["hookSpecificOutput"]
-    assert mine["id"] in told_at_start["additionalContext"]
+    assert f"[{mine['id'][-6:]} note]" in told_at_start["additionalContext"]
     assert "of the shop" not in told_at_start["additionalContext"]
 
 

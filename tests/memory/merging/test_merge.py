@@ -274,7 +274,7 @@ class TestOneFieldInConflict:
 
     def test_is_named_beside_what_is_merged(self, both, plan):
         item = only(plan())
-        assert item.conflicting == ("fact_text", "essence", "metadata")
+        assert item.conflicting == ("fact_text", "essence", "metadata.k")
         assert item.fields["category"] == ["pattern", "pattern", "decision", "decision"]
         assert item.fields["priority"][3] == "P1"
         assert item.fields["metadata"][3] == {"k": 1, "ours": 1, "theirs": 1}
