@@ -99,8 +99,8 @@ def test_a_wrong_key_keeps_the_events(start, tmp_path):
     """The address may be that of the API, too."""
     server = start()
     client = Client(tmp_path, f"{server.first['url']}/api/v1", "day1_wrongkey_0")
-    assert client.run(program_event("SessionStart")) == ""
-    client.run(bash("t1", "ls", "r1"))
+    assert "memory is off, the server refuses its key" in client.run(program_event("SessionStart"))
+    assert client.run(bash("t1", "ls", "r1")) == ""  # it is told once
     assert len(client.lines()) == 2
     client.config.write_text(json.dumps({**server.first, "url": f"{server.first['url']}/api/v1/"}))
     client.run(program_event("Stop", last_assistant_message="Done"))

@@ -184,7 +184,7 @@ def begin_session(client: Client, session: str) -> list[str]:
     start = event("SessionStart", session, source="startup")
     del start["day1"]
     told = json.loads(client.run(start))["hookSpecificOutput"]["additionalContext"]
-    return re.findall(r"^- (.*) \[general, verified, ", told, re.M)
+    return re.findall(r"^- (.*) \[[^]]*✓\]", told, re.M)
 
 
 def select_content(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
