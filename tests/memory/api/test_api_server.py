@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.browser import open_chromium
 from tests.up_process import ROOT, Up, provisioned
 
 MIB = 1024 * 1024
@@ -114,13 +115,9 @@ def test_health_knows_that_the_worker_runs(server: Up) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.skipif(not Path("/usr/bin/chromium").exists(), reason="needs Debian's Chromium")
 def test_the_documentation_page_works_under_the_strict_policy(server: Up) -> None:
-    from playwright.sync_api import sync_playwright
-
     said, asked = [], []
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    with open_chromium() as browser:
         page = browser.new_page()
         page.on("console", lambda message: said.append(message.text))
         page.on("request", lambda request: asked.append(request.url))
@@ -128,7 +125,6 @@ def test_the_documentation_page_works_under_the_strict_policy(server: Up) -> Non
         page.wait_for_selector("#operations-facts-facts_create", timeout=30_000)
         page.click("#operations-facts-facts_create .opblock-summary-control")
         page.wait_for_selector(".try-out__btn")
-        browser.close()
     assert said == []
     assert {urlsplit(url).netloc for url in asked} == {urlsplit(server.first["url"]).netloc}
 
