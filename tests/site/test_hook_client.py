@@ -289,6 +289,9 @@ class Failing(BaseHTTPRequestHandler):
         self.server.awake.wait(60)
         self.server.asked += 1
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if b'{"text": "cut"}' == body and self.server.cuts:
+            self.server.cuts -= 1
+            return  # the connection breaks
         failed = self.server.down or self.server.full or b"poison" in body
         if not failed:
             self.server.taken += [one["text"] for one in as_list(json.loads(body))]
@@ -300,7 +303,8 @@ class Failing(BaseHTTPRequestHandler):
             if one["text"] == "formless"
         ]
         if left_out and isinstance(events, list):
-            refusal = json.dumps({"left_out": left_out}).encode()
+            named = left_out[: self.server.max_named]
+            refusal = json.dumps({"left_out_count": len(left_out), "left_out": named}).encode()
         self.send_response(403 if self.server.full else 500 if failed else 200)
         self.send_header("Content-Length", str(len(refusal)))
         if left_out:
@@ -320,6 +324,7 @@ def as_list(value):
 def failing():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
     server.down, server.full, server.taken, server.asked = False, False, [], 0
+    server.cuts, server.max_named = 0, 100
     server.awake = threading.Event()
     server.awake.set()
     thread = start_serving(server)
@@ -353,6 +358,23 @@ def test_what_the_server_leaves_out_for_its_form_is_set_aside(client, failing):
     assert client.lines("refused.jsonl") == [b'{"text": "formless"}'] * 2
     deliver(client, failing, "poison", "formless", "three")
     assert client.lines("refused.jsonl")[2:] == [b'{"text": "formless"}', b'{"text": "poison"}']
+    assert client.lines() == []
+
+
+def test_a_connection_that_breaks_after_what_was_left_out_loses_nothing(client, failing):
+    failing.cuts = 2  # it is tried twice
+    deliver(client, failing, "poison", "formless", "cut", "two")
+    assert client.lines("refused.jsonl") == [b'{"text": "formless"}']
+    assert client.lines()[2:] == [b'{"text": "cut"}', b'{"text": "two"}']
+    deliver(client, failing)
+    assert failing.taken[-2:] == ["cut", "two"]
+    assert client.lines() == []
+
+
+def test_what_an_answer_does_not_name_is_set_aside_too(client, failing):
+    failing.max_named = 1
+    deliver(client, failing, "formless", "one", "formless")
+    assert client.lines("refused.jsonl") == [b'{"text": "formless"}'] * 2
     assert client.lines() == []
 
 

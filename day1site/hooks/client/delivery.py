@@ -135,7 +135,10 @@ class Sender:
         status, body = self.server.post(f"[{','.join(good)}]")
         if status in REFUSED or status == FAILED:
             return self._send_each(good)
-        for number in self.server.find_left_out(body):
+        left_out = self.server.find_left_out(body)
+        if left_out is None:
+            return self._send_each(good)  # the server recognises those that it took
+        for number in left_out:
             self.set_aside("refused.jsonl", good[number - 1].encode())
         return status
 
@@ -208,8 +211,8 @@ class Sender:
 
     def _empty(self):
         """Truncate the spool file when all of it was delivered."""
-        with self.lock(self.spool.path("append.lock")):
-            if not self.spool.waiting():
+        with self.lock(self.spool.path("append.lock")) as appending:
+            if appending.is_acquired and not self.spool.waiting():
                 self.spool.set_delivered(0)
                 os.truncate(self.spool.events, 0)
 
@@ -234,7 +237,9 @@ class Sender:
 
     def shrink(self):
         """Drop what is delivered, and the oldest of the rest beyond half the limit."""
-        with self.lock(self.spool.path("append.lock")):
+        with self.lock(self.spool.path("append.lock")) as appending:
+            if not appending.is_acquired:
+                return
             with open(self.spool.events, "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(max(self.spool.delivered(), size - MAX_SPOOL_BYTES // 2))
@@ -302,7 +307,7 @@ class Server:
 
     def post(self, text):
         """Post a text; return status and body, status 0 without a response."""
-        self.status = 0
+        self.status, self.left_out, self.is_full = 0, "", False
         for again in (False, True):
             try:
                 return self._post(text)
@@ -313,11 +318,15 @@ class Server:
         return 0, b""
 
     def find_left_out(self, body):
-        """Return the numbers of the events in a list that say nothing."""
-        try:
-            return [one["event"] for one in json.loads(body)["left_out"]] if self.left_out else []
-        except (ValueError, KeyError, TypeError):
+        """Return the numbers of the events in a list that say nothing; None where the body does not name all."""
+        if not self.left_out:
             return []
+        try:
+            answer = json.loads(body)
+            numbers = [int(one["event"]) for one in answer["left_out"]]
+        except (ValueError, KeyError, TypeError):
+            return None
+        return numbers if len(numbers) == answer.get("left_out_count") else None
 
     def is_awake(self):
         """Return whether the server gives any answer in time, or nobody is there to wait for."""
