@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+
 from day1site.hooks.client import capture as client
 from day1site.hooks.client import hook
 from day1site.settings.first_key import find_file, name_store
@@ -54,10 +56,16 @@ def format_command(words: Sequence[str]) -> str:
 
 def default_config() -> Path:
     """Return the client's own file, else the first key of the local store, where there is one."""
-    own, folder = Path(client.default_config()), data_dir()
-    store = name_store(database(os.environ.get("DATABASE_URL"), folder), folder)
-    first = find_file(folder, store)
-    return first if first.exists() and not own.exists() else own
+    own = Path(client.default_config())
+    try:
+        if own.exists():
+            return own
+        folder = data_dir()
+        store = name_store(database(os.environ.get("DATABASE_URL"), folder), folder)
+        first = find_file(folder, store)
+        return first if first.exists() else own
+    except (ImproperlyConfigured, OSError):  # DATABASE_URL may be that of the project the agent works in
+        return own
 
 
 def interpreter() -> str:

@@ -487,6 +487,19 @@ def test_the_command_that_is_printed_is_the_client(client, capsys):
     assert client.events()[0]["day1"]["client"] == "codex"
 
 
+@pytest.mark.parametrize("has_own", [False, True])
+def test_a_project_with_a_database_of_its_own_disturbs_no_hook(tmp_path, monkeypatch, capsys, has_own):
+    own = tmp_path / "day1" / "hooks.json"
+    own.parent.mkdir()
+    if has_own:
+        own.touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("DATABASE_URL", "postgres://app:secret@db/app")
+    assert main(["hook", "--print", "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["command"][-1], err) == (str(own), "")
+
+
 def test_day1_hook_takes_an_event(client):
     words = [sys.executable, "manage.py", "day1", "hook", "--client", "codex", "--config", str(client.config)]
     done = subprocess.run(

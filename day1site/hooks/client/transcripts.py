@@ -27,6 +27,7 @@ CALL_KINDS = {  # what a call and its result are called by Claude Code, then by 
     **{f"{kind}_call": "calls" for kind in ("function", "custom_tool", "local_shell")},
     **{f"{kind}_call_output": "results" for kind in ("function", "custom_tool", "local_shell")},
 }
+REFUSED = (400, 413, 500)  # of a part: it is not sent again
 OFF = ("0", "false", "no", "off")
 
 
@@ -164,7 +165,9 @@ class Transcripts:
             self.sent_bytes += len(event)
             if server.left_out:
                 self.lost.append(b'{"transcript":%b,"answer":%b}' % (json.dumps(path).encode(), body))
-            if status not in (200, 400, 413, 500):
+            elif status in REFUSED:
+                self.lost.append(json.dumps({"transcript": path, "status": status}).encode())
+            if status not in (200, *REFUSED):
                 return False
         self.lost += [
             json.dumps({"transcript": path, "byte": place, "bytes": size}).encode()
