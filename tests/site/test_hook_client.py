@@ -289,7 +289,7 @@ class Failing(BaseHTTPRequestHandler):
         self.server.awake.wait(60)
         self.server.asked += 1
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if b'{"text": "cut"}' == body and self.server.cuts:
+        if body == b'{"text": "cut"}' and self.server.cuts:
             self.server.cuts -= 1
             return  # the connection breaks
         failed = self.server.down or self.server.full or b"poison" in body

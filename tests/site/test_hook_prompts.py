@@ -12,6 +12,7 @@ import pytest
 from tests.http_doubles import start_serving
 from tests.site.hook_events import event
 from tests.site.test_hook_client import NOBODY, Client
+from tests.up_process import TIMEOUT_SECONDS
 
 KNOWN = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "known"}}
 
@@ -79,12 +80,21 @@ def test_what_waits_goes_before_it(client, server):
 
 def test_after_a_server_that_hangs_the_next_prompts_do_not_wait(client, server):
     server.go_on.clear()
-    waited = timed(client, prompt("one"))
+    waited = timed(client, prompt("one"), "memory is off, the server does not answer")
     assert 0.8 < waited < 3  # the program's own limit is far beyond: none of it is used up
     assert (client.spool / "silent").exists()
     lasted = [timed(client, prompt(f"{number}")) for number in range(3)]
     assert min(lasted) < 0.5
     assert len(client.lines()) == 4
+    other = {**prompt("other"), "session_id": "s2"}
+    assert json.loads(client.run(other))["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert client.run(other) == ""  # once in a session
+    server.go_on.set()
+    assert client.run(event("Stop")) == ""
+    until = time.monotonic() + TIMEOUT_SECONDS
+    while client.lines() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert {taken.get("prompt") for taken in server.taken} == {"one", "0", "1", "2", "other", None}
 
 
 @pytest.fixture

@@ -54,8 +54,10 @@ def main(argv):
         spool.append(event.line)
         if event.answered or (event.is_prompt and not spool.is_silent()):
             answer(spool, event)
-        else:
-            in_background(spool)
+            return
+        if event.is_prompt and os.path.exists(spool.path("off")):  # nothing was taken since it was told
+            load_sibling("outages").tell_outage(spool, event, sender(spool, TIMEOUT_SECONDS).server)
+        in_background(spool)
     except BaseException:  # whatever the error, the agent continues
         return
 
@@ -68,7 +70,7 @@ class Event:
 
     def __init__(self, raw, client):
         self.answered = self.is_prompt = False
-        self.client, self.value = client, {}
+        self.client, self.value, self.name = client, {}, ""
         self.nonce = f"{time.time_ns()}-{os.getpid()}"
         if raw[:1] in (b"\xef", b"\xff", b"\xfe"):
             raw = load_sibling("event_cuts").without_mark(raw)
@@ -99,8 +101,8 @@ class Event:
         if not isinstance(value, dict):
             return b""
         self.value = value
-        name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
-        name = name.lower().replace("_", "").replace("-", "")
+        self.name = next((value[word] for word in NAMES if isinstance(value.get(word), str)), "")
+        name = self.name.lower().replace("_", "").replace("-", "")
         self.answered = name in ANSWERED
         self.is_prompt = name in PROMPTS or (name == FAILURE and self.client == "claude-code")
         if name in COMPACTS:
@@ -322,39 +324,25 @@ def write_all(handle, data):
 
 def answer(spool, event):
     """Print the server's response to this event, sent in order, or ahead of a long backlog."""
-    start, tell_outage = time.monotonic(), load_sibling("outages").tell_outage
+    start, outages = time.monotonic(), load_sibling("outages")
     wait, backlog = (PROMPT_WAIT, PROMPT_BACKLOG) if event.is_prompt else (WAIT, BACKLOG)
     if not event.is_prompt:
         sign_wait = SILENT_SIGN_WAIT if spool.is_silent() else SIGN_WAIT
         waking = sender(spool, sign_wait)
         if not waking.server.is_awake():
-            write_all(1, tell_outage(spool, event, waking.server))
-            give_up(spool)
-    give_up_after(wait - (time.monotonic() - start), spool)
+            outages.give_up(spool, event, waking.server)
     sending = sender(spool, wait)
+    outages.give_up_after(wait - (time.monotonic() - start), spool, event, sending.server)
     body = sending.deliver(until=start + backlog, mine=event.nonce)
     if body is None:  # it was not reached, or another process sent it
         body = sending.ask(event.line)
-    write_all(1, body or tell_outage(spool, event, sending.server))
+    outages.stop_clock()
+    if body:
+        write_all(1, body)
+    else:
+        outages.tell_outage(spool, event, sending.server)
     if spool.waiting() or sending.has_due():
         in_background(spool)
-
-
-def give_up_after(seconds, spool):
-    """End this process when so many seconds have passed, where the system can do that."""
-    if hasattr(os, "fork"):
-        import signal
-
-        signal.signal(signal.SIGALRM, lambda *_: give_up(spool))
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
-def give_up(spool):
-    """End without an answer; the next prompts and starts do not wait for one."""
-    try:
-        spool.set_silent()
-    finally:
-        os._exit(0)
 
 
 def load_sibling(name):
@@ -392,9 +380,6 @@ def in_background(spool):
     try:
         os.setsid()
         os.nice(NICE)
-        import signal
-
-        signal.setitimer(signal.ITIMER_REAL, 0)
         sender(spool, TIMEOUT_SECONDS).deliver()
     finally:
         os._exit(0)

@@ -304,6 +304,7 @@ class Server:
         self.left_out = ""  # why the last event, or one of the last, says nothing
         self.is_full = False  # whether the last refusal was for the quota of the project
         self.status = 0  # of the last response; 0 without one
+        self.has_answered = False  # whether any response came
 
     def post(self, text):
         """Post a text; return status and body, status 0 without a response."""
@@ -318,7 +319,7 @@ class Server:
         return 0, b""
 
     def find_left_out(self, body):
-        """Return the numbers of the events in a list that say nothing; None where the body does not name all."""
+        """Return the numbers of the events in a list that say nothing; None where not all are named."""
         if not self.left_out:
             return []
         try:
@@ -358,7 +359,7 @@ class Server:
             body = reply.read(MIB)
             self.left_out = reply.getheader("Day1-Left-Out") or ""
             self.is_full = reply.status == 403 and FULL in body
-            self.status = reply.status
+            self.status, self.has_answered = reply.status, True
             return reply.status, body
         except BaseException:
             self.connection.close()

@@ -1,12 +1,14 @@
-"""What a program and its person are told while no server takes events: once in each session."""
+"""What a program and its person are told while no server takes events: once in each session; and the end of
+a wait for one.
+"""
 
 import json
 import os
+import signal
 
 MAX_SESSIONS = 500  # of one outage that are remembered
 TAKEN = (200, 400, 413)  # a refused event is no outage
 NO_MESSAGE = ("cursor", "copilot")  # they show a person nothing, and tell a model nothing at a prompt
-NAMES = ("hook_event_name", "hookEventName", "event", "event_name", "hook")
 SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId")
 FAILED = "the server fails with status {}"
 KEY_REFUSED = "the server refuses its key"
@@ -17,30 +19,57 @@ MESSAGE = (
 )
 
 
+def give_up_after(seconds, spool, event, server):
+    """End this process when so many seconds have passed, where the system can do that."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, lambda *_: give_up(spool, event, server))
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+
+
+def stop_clock():
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def give_up(spool, event, server):
+    """End without an answer; the next prompts and starts do not wait for one."""
+    try:
+        spool.set_silent()
+        if not server.has_answered:  # else it is only busy with what waited
+            tell_outage(spool, event, server)
+    finally:
+        os._exit(0)
+
+
 def tell_outage(spool, event, server):
-    """Return the output for the event's program, b"" where there is nothing to tell."""
-    session = first(event.value, SESSIONS)
+    """Print that memory is off, unless the session was told so, or an event was taken."""
+    session = find_session(event.value)
     if server.status in TAKEN or server.is_full or not session:
-        return b""
+        return
     path, sessions = spool.path("off"), []
     if os.path.exists(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             sessions = file.read().splitlines()
     if session in sessions:
-        return b""
+        return
     with open(path, "w", encoding="utf-8", errors="replace") as file:
         file.write("\n".join([*sessions[-MAX_SESSIONS:], session]))
-    return format_outage(event, REASONS.get(server.status, FAILED.format(server.status)), server.url)
+    reason = REASONS.get(server.status, FAILED.format(server.status))
+    os.write(1, format_outage(event, reason, server.url))
 
 
 def format_outage(event, reason, url):
     context = CONTEXT.format(reason)
     if event.client in NO_MESSAGE:
         return b"" if event.is_prompt else json.dumps({"additional_context": context}).encode()
-    own = {"hookEventName": first(event.value, NAMES), "additionalContext": context}
+    own = {"hookEventName": join_words(event.name), "additionalContext": context}
     return json.dumps({"systemMessage": MESSAGE.format(reason, url), "hookSpecificOutput": own}).encode()
 
 
-def first(value, names):
-    """Return the first text that a value has under one of the names, as one line."""
-    return next((" ".join(value[name].split()) for name in names if isinstance(value.get(name), str)), "")
+def find_session(value):
+    """Return the session that an event names, as one line; "" where it names none."""
+    return next((join_words(value[name]) for name in SESSIONS if isinstance(value.get(name), str)), "")
+
+
+def join_words(text):
+    return " ".join(text.split())
