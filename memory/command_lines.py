@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -39,20 +40,49 @@ SET = re.compile(
 PLACED = re.compile(r"^[\w.@~$/-]*/(?:\.?bin|Scripts)/(?=[\w.-])")
 PYTHON = re.compile(r"^python[\d.]+(?=\s|$)")
 SILENCED = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|;)$")
-JOINED = re.compile(r"\s*(?:&&|\|\||[|;&\n])\s*")
-WRITES = re.compile(r"(?<![\d&])>(?!\s*/dev/null|&)")
-# Programs, and words behind one, that only tell how things are.
+MAX_LOOK_LENGTH = 10_000  # of a line whose commands are told apart
+SEPARATORS = frozenset("();<>|&\n`")
+COMMENT, ESCAPED = re.compile(r"^\s*#.*$", re.M), re.compile(r"\\[();\n]")
+# Programs that only tell how things are, and options with which they write.
 LOOKING = frozenset(
-    """ack ag awk basename bat cat cd cmp cut date df diff dir dirname du echo env fd file find free grep head
+    """ack ag awk basename bat cat cd cmp cut date df diff dir dirname du echo fd file find free grep head
     help history hostname id jobs jq less ll ls lsof man md5sum more nl od pgrep ping printenv printf ps pwd
     readlink realpath rg sed sha256sum sleep sort stat tail test top tr tree true type uname uniq wc whereis
     which whoami xxd yq""".split()
 )
-LOOKED = frozenset(
-    """blame describe diff get info inspect list log logs ls ls-files outdated ps show status version
-    --version -V -v""".split()
+WRITING = {
+    name: re.compile(pattern)
+    for name, pattern in {
+        "awk": r"inplace|[^>]*\bprintf?\b[^>]*>\s*[\"/(].*",
+        "date": r"-s|--set(?:=.*)?",
+        "fd": r"-[xX]|--exec(?:-batch)?",
+        "find": r"-delete|-fls|-fprint[0f]?",
+        "git": r"--output(?:=.*)?",
+        "history": r"-[cdw]",
+        "less": r"-[oO]",
+        "sed": r"-[A-Za-z]*i.*|--in-place.*",
+        "sort": r"-[A-Za-z]*o.*|--output.*",
+        "tree": r"-o",
+        "yq": r"-[A-Za-z]*i|--inplace",
+    }.items()
+}
+MAX_OPERANDS = {"hostname": 0, "uniq": 1, "xxd": 1}  # a further one is written
+EXECUTES = frozenset("-exec -execdir -ok -okdir".split())  # of find, before a command
+# Programs that run the command behind them, and what may stand between.
+RUNNERS = frozenset("command env exec nice nohup stdbuf sudo time timeout xargs xvfb-run".split())
+SET_WORD = re.compile(r"\w+=.*", re.S)
+RUN_WORD = re.compile(r"-.*|\w+=.*|[\d.]+[smhd]?|\{\}", re.S)
+# Tools of many commands, and those that only tell how things are.
+TOOLS = frozenset(
+    """apt apt-cache brew bun bundle cargo composer conda deno docker docker-compose dotnet flutter gem gh git
+    go hatch helm hg kubectl minikube npm nvm oc pip pip3 pipenv pm2 pnpm podman poetry pyenv redis-cli rustup
+    supervisorctl svn systemctl terraform tofu uv vagrant yarn""".split()
 )
-CHANGES = re.compile(r"\bsed\s+(?:-\w+\s+)*-\w*i|\bfind\b.*\s-(?:delete|exec)")
+LOOKED = frozenset(
+    "blame describe diff get info inspect list log logs ls ls-files outdated ps show status".split()
+)
+VERSIONS = frozenset("version --version -V -v".split())
+CHANGING = frozenset({("go", "get"), ("terraform", "get"), ("tofu", "get"), ("yarn", "version")})
 
 
 class Typed(NamedTuple):
@@ -139,10 +169,59 @@ def read_typed(tool: str, payload: Any) -> Typed:
 
 def only_looks(line: str) -> bool:
     """Return whether a command line tells how things are and changes nothing."""
-    if CHANGES.search(line) or WRITES.search(line):
+    try:
+        commands = split_commands(line) if len(line) <= MAX_LOOK_LENGTH else None
+    except ValueError:  # a quote is open
         return False
-    return all(is_look(part.split()) for part in JOINED.split(line.replace("2>&1", "")) if part.strip())
+    return commands is not None and all(map(is_look, commands))
+
+
+def split_commands(line: str) -> list[list[str]] | None:
+    """Return the words of each command in a line; None where one writes to a file. Raises ValueError."""
+    text = ESCAPED.sub(" ", COMMENT.sub("", line))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="".join(SEPARATORS))
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    commands: list[list[str]] = [[]]
+    before = ""
+    for word in lexer:
+        if is_redirect(before):
+            if ">" in before and before[-1] != "&" and not word.startswith("/dev/"):
+                return None
+        elif not SEPARATORS.issuperset(word):
+            commands[-1].append(word)
+        elif not is_redirect(word):
+            commands.append([])
+        elif commands[-1] and commands[-1][-1].isdigit():
+            commands[-1].pop()  # the number of what is redirected
+        before = word
+    return commands
+
+
+def is_redirect(word: str) -> bool:
+    return SEPARATORS.issuperset(word) and bool({"<", ">"} & set(word)) and word[-1] != "("
 
 
 def is_look(words: Sequence[str]) -> bool:
-    return words[0] in LOOKING or (len(words) > 1 and words[1] in LOOKED)
+    """Return whether a command only tells how things are."""
+    if not words or (words[0] == "command" and words[1:2] in (["-v"], ["-V"])):
+        return True
+    name, rest = PurePosixPath(words[0]).name, words[1:]
+    if name in RUNNERS or SET_WORD.fullmatch(words[0]):
+        return is_look(list(dropwhile(RUN_WORD.fullmatch, rest)))
+    if name in WRITING and any(map(WRITING[name].fullmatch, rest)):
+        return False
+    if name == "find" and not EXECUTES.isdisjoint(rest):
+        return all(is_look(rest[at + 1 :]) for at, word in enumerate(rest) if word in EXECUTES)
+    if name not in LOOKING:
+        return is_query(name, rest)
+    operands = [word for word in rest if word[:1] != "-" and not word.isdigit()]
+    return len(operands) <= MAX_OPERANDS.get(name, len(operands))
+
+
+def is_query(name: str, rest: Sequence[str]) -> bool:
+    """Return whether a tool of many commands is asked for what it knows."""
+    if not rest or (name, rest[0]) in CHANGING:
+        return False
+    if rest[0] in VERSIONS:
+        return len(rest) == 1 and (name in TOOLS or rest[0] != "version")
+    return name in TOOLS and rest[0] in LOOKED

@@ -100,6 +100,46 @@ def test_long_changes_are_cut_between_lines():
     assert text.endswith(f"” and {100 - len(shown)} more lines")
 
 
+@pytest.mark.parametrize(
+    "line",
+    """
+    env CI=1 npm ci | npm version patch | sort -o x.txt x.txt | sed -Ei s/a/b/ x | sed --in-place=.b 1d x
+    git branch -D old | git diff --output=x | find . -name x -delete | find . -exec ls {} + -exec rm {} +
+    yq -i .a=1 x | curl -o x http://y | kubectl apply -f x | mkdir logs | cp -v a b | go get example.com/x
+    uniq a b | sudo rm x | xargs rm | X=1 make | awk '{print>"x"}' y | echo $(rm x)
+    """.strip()
+    .replace("\n", "|")
+    .split("|"),
+)
+def test_a_command_that_changes_something_is_a_step(line):
+    assert f"It worked after: ran {line.strip()}." in " ".join(
+        repair(call("Bash", {"command": line})).split()
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("ls -la", "ls 2>&1", "ls 2>/dev/null", "sort names.txt", "sed -n 1,5p x", "env", "npm version"),
+        *("git log --format='%h <%an>'", "grep -n 'a|b' x | wc -l", "find . | xargs grep x", "time cat x"),
+        *(
+            "kubectl get pods -o yaml",
+            "# see\nls",
+            "python -V",
+            "command -v git",
+            "git show HEAD:x | sed -n 1p",
+        ),
+    ],
+)
+def test_a_command_that_only_looks_is_no_step(line):
+    assert repair(call("Bash", {"command": line})) == ""
+
+
+@pytest.mark.parametrize("line", ["ls\nrm -rf x", "ls > x", "ls | tee x", "ls; npm ci", "cat > x <<E\ny\nE"])
+def test_one_command_that_changes_something_is_enough(line):
+    assert f"ran {' '.join(line.split())}." in repair(call("Bash", {"command": line}))
+
+
 def test_a_repair_names_the_failure_and_the_steps():
     edit = call("Edit", {"file_path": "a.ini", "old_string": "prt", "new_string": "port"})
     install = call("Bash", {"command": "pip install  x"})

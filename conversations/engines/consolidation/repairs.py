@@ -157,7 +157,7 @@ def describe_step(calls: ToolCalls, index: int) -> Step:
     """Return a change of a file or a command."""
     row = calls.rows[index]
     if line := show_line(row):
-        if only_looks(line):
+        if only_looks(read_line(row.tool_name, load_input(row.raw_input))):
             return Step("", "")
         return Step(f"ran {whole_command(line, MAX_WHOLE_COMMAND)}", f"ran {whole_command(line)}")
     text = describe_change(calls, index) if row.tool_name in WRITERS else ""
