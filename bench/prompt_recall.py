@@ -51,18 +51,19 @@ def fill(client: Client, decisions: int) -> None:
     """Write the decisions of a repository, send what persons said, and wait until it is embedded."""
     for first in range(0, decisions, BATCH_SIZE):
         where = {"repository": "git.example.org/team/shop-0", "category": "decision"}
-        texts = [f"{write_text(SAID, number)} ({number})" for number in range(first, first + BATCH_SIZE)]
+        batch = range(first, min(first + BATCH_SIZE, decisions))
+        texts = [f"{write_text(SAID, number)} ({number})" for number in batch]
         client.ask("POST", "/facts/bulk", {"facts": [{"fact_text": text, **where} for text in texts]})
     for repository in range(REPOSITORIES):
         for session in range(SESSIONS):
             key = f"said-{repository}-{session}"
             numbers = [session * PROMPTS + at for at in range(PROMPTS)]
             prompts = [write_text(SAID, number) for number in numbers]
-            batch = [
+            events = [
                 event("UserPromptSubmit", key, repository, prompt=text, prompt_id=str(number))
                 for number, text in zip(numbers, prompts, strict=True)
             ]
-            client.ask("POST", PATH, batch)
+            client.ask("POST", PATH, events)
     while client.ask("GET", "/health")["embedding"]["pending"]:
         time.sleep(0.2)
 
