@@ -127,9 +127,11 @@ class Call:
         """Return the fact that ``fact_id`` names, by its id or the end of it. Raises Invalid, NotFound."""
         return self._find_fact("fact_id", self.need("fact_id", lambda _, value: value))
 
-    def need_fact_ids(self) -> list[UUID]:
+    def need_fact_ids(self, most: int) -> list[UUID]:
         """Return the facts that ``fact_ids`` names. Raises Invalid, NotFound."""
         values = self.need("fact_ids", check_list)
+        if not 1 <= len(values) <= most:
+            raise Invalid("{field} must be a list of 1 to {most} ids.", field="fact_ids", most=most)
         return [self._find_fact(f"fact_ids[{index}]", value) for index, value in enumerate(values)]
 
     def _find_fact(self, name: str, value: Any) -> UUID:

@@ -148,7 +148,9 @@ def test_refusals_name_the_code_and_what_to_do(agent: Agent, viewer: Agent, stra
         agent.refused("memory_write", "reserved_value", fact_text="x", kind="REFLECTION")
         agent.refused("memory_search", "query_too_long", query="x" * 8001)
         agent.refused("memory_search", "invalid", query=["x"])
-        agent.refused("memory_get", "invalid", fact_ids=[uid] * 21)
+        for many in ([], [uid] * 21, ["ffffff"] * 21):  # none is looked up
+            said = agent.refused("memory_get", "invalid", fact_ids=many)
+            assert said.startswith("invalid: fact_ids must be a list of 1 to 20 ids.")
         agent.refused("memory_update", "invalid", fact_id=uid)
         agent.refused("memory_context", "not_found", session_id="none")
         said = agent.refused("memory_update", "stale_version", fact_id=uid, tags=["a"], expected_version=7)

@@ -85,9 +85,7 @@ def memory_write(call: Call) -> b.Answer:
     },
 )
 def memory_get(call: Call) -> b.Answer:
-    requested, where = call.need_fact_ids(), call.reading
-    if not 1 <= len(requested) <= MAX_FACTS:
-        raise Invalid("{field} must be a list of 1 to {most} ids.", field="fact_ids", most=MAX_FACTS)
+    requested, where = call.need_fact_ids(MAX_FACTS), call.reading
     back, at = call.take("history", c.check_boolean, False), call.take("at", parse_point)
     call.end()
     facts = []
