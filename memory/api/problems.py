@@ -57,6 +57,8 @@ def build_error_response(error: Exception, method: str | None, path: str) -> Res
     if isinstance(error, Day1Error):
         if isinstance(error, StoreDamaged):
             return build_problem(error.status, error.code, error.text, {"retry_after": RETRY_SECONDS})
+        if error.status >= 500:
+            logger.warning("%s %s: %s", method, path, error)
         problem = build_problem(error.status, error.code, error.text, error.data)
         if isinstance(error, QuotaExceeded) and error.answer:
             problem.data["answer"] = error.answer

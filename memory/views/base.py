@@ -1,5 +1,6 @@
 """Base of a project's pages: a view context, and pages for errors."""
 
+import logging
 from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +32,8 @@ from memory.views.times import format_end, in_zone
 from memory.views.tour import find_step
 from memory.views.view_context import ViewContext, build_view_context, with_query
 from memory.views.widgets import parse_number
+
+logger = logging.getLogger(__name__)
 
 PAGE = 50
 HEADINGS = {404: gettext_lazy("Not found"), 403: gettext_lazy("You don’t have access")}
@@ -93,7 +96,9 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         return self.answer_to(error)
 
     def answer_to(self, error: Day1Error) -> HttpResponse:
-        """Render the page of a refusal."""
+        """Render the page of a refusal; a failure that has no line in the log gets one."""
+        if error.status >= 500 and not isinstance(error, StoreDamaged):
+            logger.warning("%s %s: %s", self.request.method, self.request.path, error)
         return render_refusal(self.request, error, getattr(self, "reader", None), self.frame)
 
     def handle_no_permission(self) -> HttpResponse:  # type: ignore[override]  # htmx follows no 302

@@ -16,6 +16,7 @@ from bench.page_urls import QUERIES, Route, routes
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
+from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact, Project
 from tests.databases import only_on_sqlite
 from tests.memory.api.client import UNKNOWN
@@ -175,6 +176,19 @@ def other_writer(actor: Actor) -> Iterator[None]:
         other.execute("BEGIN IMMEDIATE")
         yield
     connection.close()  # the next one waits as long as ever
+
+
+def test_a_page_that_a_provider_keeps_away_has_a_line_in_the_log(
+    person: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ProviderUnavailable(reason="no answer within 5 s")
+
+    monkeypatch.setattr("memory.engines.facts.engine.FactEngine.list_facts", fail)
+    helps(person.get("/p/test/facts"), 503)
+    lines = [(row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.views.base"]
+    reason = "The provider is not available: no answer within 5 s"
+    assert lines == [("WARNING", f"GET /p/test/facts: {reason}")]
 
 
 @only_on_sqlite

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from memory.engines.support.pagination import write_cursor
+from memory.exceptions import ProviderUnavailable
 from memory.models import Fact
 from tests.memory.api.client import UNKNOWN, Api, nothing_left, refused
 
@@ -389,6 +390,17 @@ def test_what_nobody_expected_is_logged_and_not_told(api: Api, monkeypatch, capl
     problem = refused(api.get("/facts"), 500, "error")
     assert "secret" not in json.dumps(problem)
     assert "secret /path/to/file" in caplog.text
+
+
+def test_a_provider_that_is_away_has_a_line_in_the_log(api: Api, monkeypatch, caplog) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ProviderUnavailable(reason="no answer within 5 s")
+
+    monkeypatch.setattr("memory.engines.facts.engine.FactEngine.list_facts", fail)
+    refused(api.get("/facts"), 503, "provider_unavailable")
+    lines = [(row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.api.problems"]
+    reason = "The provider is not available: no answer within 5 s"
+    assert lines == [("WARNING", f"GET /api/v1/facts: {reason}")]
 
 
 def test_long_input_is_not_sent_back_whole(api: Api) -> None:
