@@ -98,11 +98,13 @@ def rotate(folder: str | None, keep: int, verify: bool) -> Report:
 def find_newest() -> Path:
     """Return the newest of the copies that rotate. Raises CliError."""
     open_store()
+    from memory.db.backend import get_features
     from memory.engines.store.backups import get_folder, list_backups
 
     newest = next(iter(list_backups(get_folder())), None)
     if newest is None:
-        raise CliError("not_found", f"There is no backup in {get_folder()}: day1 backup --keep 7 makes one.")
+        makes = "backup --keep 7" if get_features().has_online_backup else "migrate-store --to sqlite:///FILE"
+        raise CliError("not_found", f"There is no backup in {get_folder()}: day1 {makes} makes one.")
     return newest
 
 

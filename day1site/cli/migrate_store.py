@@ -56,11 +56,15 @@ def without_password(url: str) -> str:
 
 
 def carry_tables(alias: str, update: Any) -> Any:
+    from django.db import connection
+
     from memory.engines.store.migration import StoreMove
 
     make_tables()
     check_same_tables(alias)
-    return StoreMove(alias).copy_store(update)
+    tables = StoreMove(alias).copy_store(update)
+    connection.close()  # a file is whole then, without a log beside it
+    return tables
 
 
 def make_tables() -> None:

@@ -74,7 +74,9 @@ def salvage_file(damaged: Path, made: Path, accept: bool) -> Any:
         require_target(made)
         make_tables()
         with progress("Salvaging") as update:
-            return SalvageEngine().salvage_file(damaged, update, accept=accept)
+            found = SalvageEngine().salvage_file(damaged, update, accept=accept)
+        connections.close_all()  # the file is whole then, without a log beside it
+        return found
     except BaseException:
         connections.close_all()
         for file in made.parent.glob(f"{made.name}*"):

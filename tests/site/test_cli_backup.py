@@ -92,6 +92,6 @@ def test_what_backup_refuses(day1: Day1, tmp_path: Path, fact: Fact) -> None:
     assert day1("backup", "--keep", "2", "--force")[0] == 2
     assert day1("backup", str(tmp_path), "--keep", "0")[2] == "invalid: keep is 1 to 1000.\n"
     if not databases.ON_SQLITE:
-        status, _, error = day1("backup", str(tmp_path / "copy"))
-        assert (status, f"`day1 migrate-store --to sqlite:///{tmp_path / 'copy'}`" in error) == (1, True)
+        status, _, error = day1("backup", str(tmp_path / "a copy"))
+        assert (status, f"`day1 migrate-store --to sqlite:///{tmp_path}/a%20copy`" in error) == (1, True)
     assert list(tmp_path.iterdir()) == []

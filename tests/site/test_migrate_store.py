@@ -107,6 +107,7 @@ def test_everything_arrives_and_a_second_run_changes_nothing(filled: Path, tmp_p
     target.parent.mkdir()
     status, told, trouble = move(filled, "--to", url(target))
     assert (status, trouble) == (0, "")
+    assert not target.with_name("day1.sqlite3-wal").exists()  # the file is whole without a log
     old, new = contents(filled / "day1.sqlite3"), contents(target)
     frozen = [row for row in old["memory_snapshot"] if "'frozen'" in row]
     assert len(frozen) == 1  # its file belongs to the old store

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from django.db import transaction
 
@@ -22,7 +23,7 @@ from memory.models import OPEN, BranchedModel
 BATCH_SIZE = 1000
 NEEDED_SHARE = 1.1  # free space for a copy, as a multiple of the store's size
 CARRIED = (
-    "This database is copied to a file by `day1 migrate-store --to sqlite:///{path}`, with its servers"
+    "This database is copied to a file by `day1 migrate-store --to {url}`, with its servers"
     " stopped; `up` starts from that file, and migrate-store carries it back. Its own tools make backups too."
 )
 NOT_COPIED = (
@@ -66,7 +67,7 @@ class MaintenanceEngine:
         """
         path = path.absolute()
         if not get_features().has_online_backup:
-            raise Conflict(CARRIED, path=path)
+            raise Conflict(CARRIED, url=f"sqlite:///{quote(str(path))}")
         if get_backend().find_damage():
             raise StoreDamaged(NOT_COPIED)
         _check_place(path, force)

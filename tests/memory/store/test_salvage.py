@@ -210,6 +210,7 @@ def test_on_the_command_line(whole: Path, tmp_path: Path) -> None:
     done = subprocess.run([*command, "--format", "json"], **options)
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["target"]) == (1, str(tmp_path / "new" / "day1.sqlite3"))
+    assert not (tmp_path / "new" / "day1.sqlite3-wal").exists()  # the file is whole without a log
     lost = {table["name"]: table["lost"] for table in answer["tables"] if table["lost"]}
     assert (lost.keys(), answer["lost"]) == ({"memory_fact"}, lost["memory_fact"])
     assert {problem["name"] for problem in answer["check"]["problems"]} == {"missing_version"}

@@ -50,7 +50,7 @@ UNREADABLE_STORE = ProblemKind(
     "checks that could not be carried out",
     advice="Mend what the other checks found, and check again.",
 )
-WITHOUT_FILE = "this database checks its files itself"
+WITHOUT_FILE = "this database looks after its own files, log and index"
 ACCEPTED = "store.salvage"  # the action of an entry that has what a person knows to be lost
 LOST = "the file cannot be read"
 # With these nothing is written before the store is repaired: see decision 0068.
