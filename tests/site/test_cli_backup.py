@@ -94,4 +94,5 @@ def test_what_backup_refuses(day1: Day1, tmp_path: Path, fact: Fact) -> None:
     if not databases.ON_SQLITE:
         status, _, error = day1("backup", str(tmp_path / "a copy"))
         assert (status, f"`day1 migrate-store --to sqlite:///{tmp_path}/a%20copy`" in error) == (1, True)
+        assert day1("check", "--only", "index")[1] == "Nothing was found by 0 checks.\n"
     assert list(tmp_path.iterdir()) == []
