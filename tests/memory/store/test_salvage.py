@@ -61,7 +61,9 @@ def tables(found: Salvage) -> dict[str, tuple[int, int]]:
 
 def list_columns(database: sqlite3.Connection, table: str) -> str:
     """Return the columns of a table: their order differs once a test has migrated back and forth."""
-    return ", ".join(f'"{name}"' for (name,) in database.execute(f"SELECT name FROM pragma_table_info('{table}')"))
+    return ", ".join(
+        f'"{name}"' for (name,) in database.execute(f"SELECT name FROM pragma_table_info('{table}')")
+    )
 
 
 def test_a_whole_store_is_the_same_afterwards(salvage: Salvaging, whole: Path, tmp_path: Path) -> None:
