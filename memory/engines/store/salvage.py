@@ -23,7 +23,7 @@ from memory.engines.store.check.engine import ACCEPTED, CheckEngine, CheckReport
 from memory.engines.store.check.high_water import keep_mark
 from memory.engines.store.check.mending import mend_version, walk_changed
 from memory.engines.store.check.problems import Findings, Problem
-from memory.engines.store.check.rows import list_tables, walk_keys
+from memory.engines.store.check.rows import list_tables, read_stored_keys, walk_keys
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress
 from memory.engines.support.readable_rows import read_rows
@@ -196,9 +196,8 @@ def find_unreadable(kind: type[models.Model]) -> list[str]:
     rows, findings, found = kind._base_manager.order_by(), Findings(""), list[Any]()
     for keys in walk_keys(rows, findings):
         found += read_rows(rows, keys)[1]
-    of_no_key = [place for problem in findings.problems.values() for place in problem.examples]
-    stored = [place.removeprefix(f"{kind._meta.db_table} ") for place in of_no_key]
-    return [key.hex if isinstance(key, UUID) else str(key) for key in found] + stored
+    of_no_key = read_stored_keys(rows)[1] if findings.problems else []
+    return [key.hex if isinstance(key, UUID) else str(key) for key in found] + of_no_key
 
 
 def accept_loss(source: str, lost: list[Problem]) -> None:

@@ -25,7 +25,7 @@ from tests.command_line import Day1
 from tests.databases import only_on_sqlite
 from tests.memory.store import damaging
 from tests.memory.store.damaging import overwrite_page, run_sql
-from tests.memory.store.test_check import kept, original, whole
+from tests.memory.store.test_check import MESSAGE, kept, original, whole
 
 __all__ = ["kept", "original", "whole"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, only_on_sqlite]
@@ -146,11 +146,14 @@ def test_a_loss_that_is_accepted_is_noted(whole: Path, tmp_path: Path) -> None:
     run_sql(
         "DELETE FROM memory_auditentry WHERE place = 3",
         "UPDATE memory_fact SET tags = '{', essence = 'x' WHERE rid = (SELECT max(rid) FROM memory_fact)",
+        *(MESSAGE.replace("a" * 32, f"no id {number}") for number in range(12)),
     )(source)
     with damaging.new_store(tmp_path / "target.sqlite3"):
         found = SalvageEngine().salvage_file(source, lambda done, total: None, accept=True)
         assert (found.is_whole, found.check.count_problems()) == (True, {})
         assert found.check.notes["known_loss"] > 2
+        (queue,) = (table for table in found.tables if table.name == "memory_queuemessage")
+        assert (queue.lost, sorted(queue.lost_keys)) == (12, sorted(f"no id {number}" for number in range(12)))
         entry = AuditEntry.objects.get(action="store.salvage")
         assert (entry.target, entry.detail["lost"]["audit_changed"]) == ("damaged.sqlite3", 1)
         FactEngine().write_fact(fact_text="Written after the salvage.", actor=damaging.find_actor())

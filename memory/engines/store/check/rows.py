@@ -75,20 +75,29 @@ def walk_known_keys(rows: Any, last: Any, findings: Findings) -> Iterator[list[A
     """Yield the keys behind ``last`` that an index has of a table whose own pages, or keys, cannot all be
     read.
     """
-    table, key_field, known = rows.model._meta.db_table, rows.model._meta.pk, []
-    stored = rows.order_by(find_indexed_column(rows.model))
+    table = rows.model._meta.db_table
     try:
-        for text in stored.values_list(Cast("pk", models.TextField()), flat=True):
-            try:
-                known.append(key_field.to_python(text))
-            except ValidationError:
-                findings.add(UNREADABLE_ROWS, f"{table} {text}")
+        known, foreign = read_stored_keys(rows)
     except DatabaseError:
         findings.add(UNREADABLE_ROWS, f"{table} after {last}")
         return
+    for text in foreign:
+        findings.add(UNREADABLE_ROWS, f"{table} {text}")
     left = sorted(key for key in known if last is None or key > last)
     for start in range(0, len(left), BATCH_SIZE):
         yield left[start : start + BATCH_SIZE]
+
+
+def read_stored_keys(rows: Any) -> tuple[list[Any], list[str]]:
+    """Return the keys that an index has of a table, and those that are none, as they are stored."""
+    known, foreign = list[Any](), list[str]()
+    stored = rows.order_by(find_indexed_column(rows.model))
+    for text in stored.values_list(Cast("pk", models.TextField()), flat=True):
+        try:
+            known.append(rows.model._meta.pk.to_python(text))
+        except ValidationError:
+            foreign.append(text)
+    return known, foreign
 
 
 def find_indexed_column(model: Any) -> str:
