@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from day1site.cli.client import server_url
-from day1site.cli.errors import UsageError, local_only
+from day1site.cli.errors import CliError, UsageError, local_only
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import hold_data_dir, open_store, start_django
 from day1site.cli.output import Output, note, progress
@@ -54,12 +54,15 @@ def open_damaged_store(name: str) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     start_django(whole=True)
     from memory.db.backend import get_features, get_file_check
+    from memory.db.store_copies import CopyFailed
     from memory.exceptions import StoreDamaged
 
-    if get_features().has_online_backup:
-        get_file_check().read_alone()
     try:
+        if get_features().has_online_backup:
+            get_file_check().read_alone()
         open_store()
+    except CopyFailed as error:
+        raise CliError("store_error", str(error)) from None
     except StoreDamaged:  # what is to be checked
         return
 

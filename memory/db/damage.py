@@ -73,10 +73,15 @@ def mark_damaged(store: str, error: str, *, is_kept: bool = True) -> None:
 
 
 def clear_damage(store: str) -> None:
-    """Remove the mark, after the store was checked, repaired or replaced."""
+    """Remove the mark, after the store was checked, repaired or replaced.
+
+    It stays on a disk that takes no writes, as the store does.
+    """
     _unwritten.pop(store, None)
-    if name_mark(store).exists():  # a disk that takes no writes refuses to remove nothing, too
+    try:
         name_mark(store).unlink(missing_ok=True)
+    except OSError as error:
+        logger.warning("%s stays: %s", name_mark(store), error)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from memory.db.sqlite.log_check import is_log_damaged
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
 from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
 from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, measure_log, read_head, read_state
+from memory.db.store_copies import CopyFailed
 from memory.db.temporary_database import temporary_alias
 from memory.db.work_slots import work_slots
 
@@ -24,6 +26,11 @@ MAX_MESSAGES = 20  # of one table
 INDEX = re.compile(r"(?:missing from|in|entries in) index (\S+)")
 TREE = re.compile(r"(?:Tree|On tree page) (\d+)")
 SHADOW = re.compile(rf"(\w+)_(?:{'|'.join(SHADOW_SUFFIXES)})$")
+
+NO_COPY = (
+    "{name} has a write-ahead log and stands where no file can be made, so it is read in a copy, which could"
+    " not be made: {error}. Let TMPDIR name a folder with room for it."
+)
 
 Damage = tuple[str, str]  # the name of a kind, and where it is
 
@@ -66,15 +73,15 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 def build_address(path: Path) -> str:
     """Return how SQLite opens a file to read it, also in a folder that takes no files beside it."""
-    return f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_on_closed_disk(path) else ''}"
+    is_alone = path.is_file() and not measure_log(path) and is_on_closed_disk(path)
+    return f"file:{quote(str(path))}?mode=ro{'&immutable=1' if is_alone else ''}"
 
 
 def is_on_closed_disk(path: Path) -> bool:
-    """Return whether a database without a log stands where SQLite can make none: it can be read without."""
-    if not path.is_file() or measure_log(path):
-        return False
-    is_full = shutil.disk_usage(path.parent).free < LOG_BYTES and not Path(f"{path}-shm").exists()
-    return is_full or not os.access(path.parent, os.W_OK)
+    """Return whether a database stands where SQLite can make no file beside it, as it does to read it."""
+    if not os.access(path.parent, os.W_OK):
+        return True
+    return shutil.disk_usage(path.parent).free < LOG_BYTES and not Path(f"{path}-shm").exists()
 
 
 class FileCheck:
@@ -87,17 +94,39 @@ class FileCheck:
     def path(self) -> Path:
         return get_path(self.connection)
 
+    @property
+    def address(self) -> str:
+        """Return how SQLite opens the file to read it, or the copy of it that ``read_alone`` made."""
+        return str(self.connection.settings_dict["OPTIONS"].get("database") or build_address(self.path))
+
     def read_alone(self) -> None:
-        """Open the store without a log from now on, where its disk takes none; it cannot be written then."""
-        if is_on_closed_disk(self.path):
-            own = self.connection.settings_dict
-            self.connection.settings_dict = own | {"NAME": build_address(self.path)}
+        """Read the store as it is from now on, where its disk takes no files; it cannot be written then.
+
+        SQLite reads a log only with a file beside it: where there is none, both are copied to a folder of
+        this process. Raises CopyFailed.
+        """
+        if not (self.path.is_file() and is_on_closed_disk(self.path)):
+            return
+        has_unread_log = measure_log(self.path) and not Path(f"{self.path}-shm").exists()
+        address = build_address(self._copy_with_log() if has_unread_log else self.path)
+        own = self.connection.settings_dict  # an option takes the place of the name, which tells the marks
+        self.connection.settings_dict = own | {"OPTIONS": own["OPTIONS"] | {"database": address}}
+
+    def _copy_with_log(self) -> Path:
+        try:
+            self._folder = tempfile.TemporaryDirectory(prefix="day1-check-")  # removed with this process
+            copy = Path(self._folder.name) / self.path.name
+            for end in ("", "-wal"):
+                shutil.copy2(f"{self.path}{end}", f"{copy}{end}")
+        except OSError as error:
+            raise CopyFailed(NO_COPY.format(name=self.path.name, error=error.strerror)) from None
+        return copy
 
     @contextmanager
     def open_alias(self) -> Iterator[str]:
         """Open the database under an alias that only reads, while others may be writing it."""
         options = {"init_command": "PRAGMA query_only = ON"}
-        with temporary_alias({"NAME": build_address(self.path), "OPTIONS": options}) as alias:
+        with temporary_alias({"NAME": self.address, "OPTIONS": options}) as alias:
             yield alias
 
     def read_state(self) -> dict[str, int]:
@@ -114,7 +143,7 @@ class FileCheck:
 
     def name_table(self, index: str) -> str:
         """Return the table of an index; "" for one that does not exist."""
-        with closing(open_read_only(self.path)) as database:
+        with closing(sqlite3.connect(self.address, uri=True)) as database:
             sql = "SELECT tbl_name FROM sqlite_master WHERE type = 'index' AND name = ?"
             return str((database.execute(sql, [index]).fetchone() or [""])[0])
 
@@ -128,7 +157,7 @@ class FileCheck:
 
     def find_damage(self, tell: Callable[[int, int], None]) -> Iterator[Damage]:
         """Yield what is damaged, table by table in short reads; (done, total) tables are told."""
-        with work_slots.leave_slot(), closing(open_read_only(self.path)) as database:
+        with work_slots.leave_slot(), closing(sqlite3.connect(self.address, uri=True)) as database:
             found = list(find_file_damage(database, tell))
         if found and (text := describe_truncation(self.path)):
             yield "truncated_file", text

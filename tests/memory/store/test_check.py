@@ -1,6 +1,7 @@
 """``day1 check``: each kind of damage is told by name, and what can be derived is made anew."""
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -9,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection, connections
 from django.utils import timezone
 
 from day1site.cli.connect.target import check_last
 from day1site.server.process import data_dir_lock
 from memory import tasks
-from memory.db.backend import get_file_check
+from memory.db.backend import get_backend, get_file_check
 from memory.engines.facts.engine import FactEngine
 from memory.engines.store.check.engine import ORDER, CheckEngine
 from memory.engines.store.check.high_water import NO_MARK, name_mark
@@ -279,6 +281,31 @@ def test_an_older_copy_and_a_missing_log(whole: Path, tmp_path: Path) -> None:
         last = AuditEntry.objects.exclude(place=None).order_by("place").last()
         AuditEntry.objects.filter(pk=last.pk).delete()
         assert find_names("mark") == {"audit_cut_short"}
+
+
+def test_a_store_whose_folder_takes_no_files(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its log, which is read in a copy, and without one; the mark beside it holds."""
+    store, crashed = damaging.use_copy(whole, tmp_path / "store.sqlite3"), tmp_path / "crashed.sqlite3"
+    with damaging.used_store(store):
+        FactEngine().write_fact(fact_text="Only in the log.", actor=damaging.find_actor())
+        for end in ("", "-wal"):
+            shutil.copy2(f"{store}{end}", f"{crashed}{end}")
+    for file, texts in ((crashed, ["Only in the log."]), (whole, [])):
+        with damaging.used_store(file), monkeypatch.context() as patch:
+            patch.setattr(os, "access", lambda path, mode: False)
+            patch.setattr(connections["default"], "settings_dict", dict(connection.settings_dict))
+            get_backend().mark_damaged("found before")
+            beside = sorted(tmp_path.iterdir())
+            get_file_check().read_alone()
+            assert get_backend().find_damage().error == "found before"
+            found = Fact.objects.all_versions().filter(fact_text="Only in the log.")
+            assert list(found.values_list("fact_text", flat=True)) == texts
+            assert find_names("file", "content", "commits", "mark") == set()
+            assert sorted(tmp_path.iterdir()) == beside
+            get_backend().clear_damage()
+            connection.close()
 
 
 def test_on_the_command_line(day1: Day1, api: Api, project: Project, original: Path) -> None:
