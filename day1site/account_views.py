@@ -13,10 +13,10 @@ from django.views.decorators.http import require_POST
 
 from day1site.login import LoginForm, PasswordForm, ThrottledForms
 from memory.engines.access.members import list_memberships
-from memory.engines.store.health import is_damaged
+from memory.engines.store.health import is_damaged, is_reading_past_damage
 from memory.views.base import LAST, safe_referer
 from memory.views.flash import flash_success
-from memory.views.store_state import DAMAGED
+from memory.views.store_state import DAMAGED, PARTLY
 
 THEME = "day1_theme"
 # The icon and the name of each theme.
@@ -87,5 +87,5 @@ def login_context(request: HttpRequest) -> dict[str, Any]:
     """
     chosen = request.COOKIES.get(THEME, "")
     themes = [SYSTEM, *((name, *theme) for name, theme in THEMES.items())]
-    damaged = DAMAGED if is_damaged() else ""
+    damaged = PARTLY if is_reading_past_damage() else DAMAGED if is_damaged() else ""
     return {"theme": chosen if chosen in THEMES else "", "themes": themes, "damaged": damaged}

@@ -7,8 +7,6 @@ import numpy as np
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
-from memory.db.errors import DamageFound
-
 if TYPE_CHECKING:  # in Python they contain lists, objects and arrays, unlike the column
 
     class _Text(models.TextField[Any, Any]):
@@ -41,8 +39,7 @@ class JSONTextField(_Text):
         try:
             return None if value is None else json.loads(value)
         except (ValueError, TypeError):
-            connection.mark_damaged("a row holds JSON that is none")
-            raise DamageFound from None
+            return connection.replace_damaged("JSON that is none", self.get_default())
 
     def to_python(self, value: Any) -> Any:
         return json.loads(value) if isinstance(value, str) else value

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connections, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
 
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
@@ -181,7 +181,8 @@ def complete_field(row: models.Model, field: Any, max_characters: int) -> bool:
         return False
     short = len(text) <= max_characters
     if isinstance(field, JSONTextField):
-        setattr(row, field.attname, field.to_python(text) if short else field.get_default())
+        own = connections[row._state.db or DEFAULT_DB_ALIAS]
+        setattr(row, field.attname, field.from_db_value(text, None, own) if short else field.get_default())
     elif not short:
         setattr(row, field.attname, text[: max_characters - len(CUT_MARK)] + CUT_MARK)
     return not short

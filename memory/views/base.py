@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from django.views.generic.base import TemplateView
 from django_htmx.http import HttpResponseClientRedirect
 
+from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Day1Error, StoreDamaged
@@ -39,6 +40,7 @@ PAGE = 50
 HEADINGS = {404: gettext_lazy("Not found"), 403: gettext_lazy("You don’t have access")}
 DAMAGED_HEADING = gettext_lazy("The store is damaged")
 THAT_FAILED = gettext_lazy("That did not work")
+LISTS = ("page", "newest")  # the names of the rows of a page, in its context
 PLACE = ("branch", "at", "cursor")  # the words of an address that say where it is read
 
 
@@ -69,15 +71,29 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
             raise PermissionDenied
         try:
             with read_usage_once():
-                response = render_now(self.dispatch_to_project(request, *args, slug=slug, **kwargs))
-        except StoreDamaged as error:
-            response = self.answer_to_damage(error)
+                response = self.render_page(request, *args, slug=slug, **kwargs)
         except Day1Error as error:
-            response = self.answer_to(error)
+            response = self.render_rest(error, request, *args, slug=slug, **kwargs) or self.answer_to(error)
         finally:
             secrets_found.take()  # a page tells no count
         patch_cache_control(response, private=True, no_cache=True)
         return response
+
+    def render_page(self, request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> Any:
+        """Render the page where a refusal can still take its place."""
+        response = self.dispatch_to_project(request, *args, slug=slug, **kwargs)
+        return response.render() if hasattr(response, "render") else response
+
+    def render_rest(self, error: Day1Error, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Render what can be read of a page of a damaged store, with a notice; None where that is none."""
+        if not isinstance(error, StoreDamaged) or request.method != "GET":
+            return None
+        try:
+            with read_past_damage():
+                response = self.render_page(request, *args, **kwargs)
+        except Exception:  # whatever comes of rows that are missing: the damage is the reason
+            return None
+        return None if is_empty_list(response) else response
 
     def dispatch_to_project(self, request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> Any:
         self.reader = build_view_context(request, slug, kwargs.get("branch_name", ""), self.frame)
@@ -87,17 +103,15 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         secrets_found.start(self.reader.actor.project_id)
         return super().dispatch(request, *args, **kwargs)
 
-    def answer_to_damage(self, error: StoreDamaged) -> HttpResponse:
-        """Render a refusal in the page's frame, from which the rest can be read; raise it where there is
-        none.
-        """
-        if not hasattr(self, "reader"):
-            raise error
-        return self.answer_to(error)
-
     def answer_to(self, error: Day1Error) -> HttpResponse:
-        """Render the page of a refusal; a failure that has no line in the log gets one."""
-        if error.status >= 500 and not isinstance(error, StoreDamaged):
+        """Render the page of a refusal; a failure that has no line in the log gets one.
+
+        That of a damaged store is raised where the page has no frame.
+        """
+        if isinstance(error, StoreDamaged):
+            if not hasattr(self, "reader"):
+                raise error
+        elif error.status >= 500:
             logger.warning("%s %s: %s", self.request.method, self.request.path, error)
         return render_refusal(self.request, error, getattr(self, "reader", None), self.frame)
 
@@ -133,9 +147,10 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         }
 
 
-def render_now(response: Any) -> Any:
-    """Render a response where a refusal can still take its place."""
-    return response.render() if hasattr(response, "render") else response
+def is_empty_list(response: Any) -> bool:
+    context = getattr(response, "context_data", None) or {}
+    lists = [context[name] for name in LISTS if hasattr(context.get(name), "results")]
+    return any(not listed.results for listed in lists)
 
 
 def base_context(reader: ViewContext, section: str = "") -> dict[str, Any]:

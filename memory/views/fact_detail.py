@@ -14,6 +14,7 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import EvidenceEngine, get_fact_commit
 from memory.engines.facts.field_diff import display_changes
 from memory.engines.search.explain import ExplainEngine, Explanation
+from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
 from memory.models import Fact
@@ -46,8 +47,9 @@ class FactViewBase(ProjectPage):
         return render(self.request, "fact_missing.html", context, status=404)
 
     def load_fact(self) -> Fact:
-        """Return the fact as the reader sees it. Raises NotFound."""
-        return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.read_args)
+        """Return the fact as the reader sees it, nothing of it replaced. Raises NotFound, StoreDamaged."""
+        with read_past_damage(False):
+            return FactEngine().get_fact(fact_id=self.fact_id, **self.reader.read_args)
 
 
 def fact_context(reader: ViewContext, fact: Fact, cursor: str) -> dict[str, Any]:

@@ -13,6 +13,10 @@ DAMAGED = gettext_lazy(
     "The store is damaged: nothing is stored until it is repaired. What to do is told on the server’s machine"
     " by day1 check."
 )
+PARTLY = gettext_lazy(
+    "The store is damaged, and a part of this page cannot be read: what is missing here, or shown as �, may"
+    " not be lost. What to do is told on the server’s machine by day1 check."
+)
 FULL = gettext_lazy(
     "The project is at its quota: nothing more is stored until something is erased or the quota is raised."
     " Reads go on."

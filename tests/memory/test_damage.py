@@ -55,6 +55,22 @@ def read_from(table: str, page: int) -> None:
         cursor.execute("PRAGMA writable_schema = RESET")
 
 
+@contextmanager
+def damaged_value(fact_id: str, column: str, value: str) -> Iterator[None]:
+    """Let a row of a fact have a value, as SQL, that is none of its column."""
+    key = fact_id.replace("-", "")
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {column} FROM memory_fact WHERE uid = %s", [key])
+        (before,) = cursor.fetchone()
+        cursor.execute(f"UPDATE memory_fact SET {column} = {value} WHERE uid = %s", [key])
+    try:
+        yield
+    finally:
+        with permit_writes(), connection.cursor() as cursor:
+            cursor.execute(f"UPDATE memory_fact SET {column} = %s WHERE uid = %s", [before, key])
+        get_backend().clear_damage()
+
+
 def test_a_damaged_row_is_told_and_writes_stop(api: Api) -> None:
     kept = api.fact("Kept beside the damage.")
     call = api.post(CALL, {"observation_type": "tool_use", "tool_name": "Bash", "raw_input": "ls"}).json()
@@ -84,7 +100,9 @@ def test_a_damaged_row_is_told_and_writes_stop(api: Api) -> None:
     assert api.get("/health").json()["status"] == "ok"
 
 
-def test_every_surface_says_so(api: Api, agent: Agent, day1: Day1, project: Project) -> None:
+def test_every_surface_says_so(
+    api: Api, agent: Agent, day1: Day1, project: Project, admin_client: Client
+) -> None:
     pages = browser(person("vera", project))
     fact = api.fact("Tokens expire after a day.")
     home = f"/p/{project.slug}/branches"
@@ -96,11 +114,47 @@ def test_every_surface_says_so(api: Api, agent: Agent, day1: Day1, project: Proj
         page = pages.get(f"/p/{project.slug}/facts")
         assert page.status_code == 503
         assert "<h1>The store is damaged</h1>" in page.content.decode()
-        assert "The store is damaged: nothing is stored until" in pages.get(home).content.decode()
+        for client, path in ((pages, home), (admin_client, "/admin/memory/project/")):
+            assert "The store is damaged: nothing is stored until" in client.get(path).content.decode(), path
         for words in (["facts", "list"], ["write-fact", "Not stored."], ["reindex"]):
             status, out, error = day1(*words)
             assert (status, out) == (1, "")
             assert (error[:15], error.count("\n")) == ("store_damaged: ", 1)
+
+
+@pytest.mark.slow
+def test_a_page_shows_what_can_be_read_beside_a_damaged_row(api: Api, project: Project) -> None:
+    """With a notice; the row itself is refused, as what REST answers with it is."""
+    user = person("vera", project)
+    lost, linked, other = (api.fact(f"Tokens of the {name} expire.") for name in ("first", "second", "third"))
+    api.post(f"/facts/{linked['id']}/links", {"to_id": lost["id"], "link_type": "DEPENDS_ON"})
+
+    def show(pages: Client, path: str) -> tuple[int, bool, str]:
+        page = pages.get(f"/p/{project.slug}/{path}")
+        text = page.content.decode()
+        return page.status_code, "a part of this page cannot be read" in text, text
+
+    for column, value, paths in (
+        ("tags", "'{'", ("", "facts", "search?q=tokens")),
+        ("metadata", "CAST(x'7bff' AS TEXT)", ("facts?q=tokens",)),
+        ("created_at", "'xx'", ("facts",)),
+    ):
+        pages = browser(user)  # whose session ends with the damage
+        with damaged_value(lost["id"], column, value):
+            refused(api.get(f"/facts/{lost['id']}"), 503, "store_damaged")
+            refused(api.get("/facts/search?query=tokens"), 503, "store_damaged")
+            assert [api.get(f"/facts/{fact['id']}").status_code for fact in (linked, other)] == [200, 200]
+            for path in paths:
+                status, has_notice, text = show(pages, path)
+                assert (status, has_notice) == (200, True), (column, path)
+                assert "Tokens of the second expire." in text
+                assert "Tokens of the third expire." in text
+    pages = browser(user)
+    with damaged_value(lost["id"], "tags", "'{'"):
+        assert show(pages, f"facts/{linked['id']}")[:2] == (200, True)
+        assert show(pages, f"facts/{other['id']}")[:2] == (200, False)
+        status, has_notice, text = show(pages, f"facts/{lost['id']}")
+        assert (status, has_notice, "<h1>The store is damaged</h1>" in text) == (503, False, True)
 
 
 def test_whoever_reads_can_log_in_and_out(project: Project, other_project: Project, settings: Any) -> None:

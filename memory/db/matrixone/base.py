@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import IntegrityError, NotSupportedError, OperationalError
@@ -11,7 +11,7 @@ from django.db.backends.mysql import base as mysql
 from django.utils.functional import cached_property
 
 from memory.db.backend import Backend
-from memory.db.errors import CommitLost, DatabaseAway
+from memory.db.errors import CommitLost, DamageFound, DatabaseAway
 from memory.db.matrixone import errors
 from memory.db.matrixone.copies import Copies
 from memory.db.matrixone.creation import DatabaseCreation
@@ -101,6 +101,7 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
         # Values read once inside the running snapshot, where they cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
+        self.reads_past_damage = False
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -197,6 +198,14 @@ class DatabaseWrapper(mysql.DatabaseWrapper):
 
     def mark_damaged(self, error: str) -> None:
         """Do nothing: there is no file to mark."""
+
+    def replace_damaged(self, label: str, instead: Any) -> Any:
+        """Refuse a value that is none of its column."""
+        raise DamageFound
+
+    def read_past_damage(self, past: bool = True) -> AbstractContextManager[None]:
+        """Read as always: the server checks what it stores."""
+        return nullcontext()
 
     def clear_damage(self) -> None:
         """Do nothing."""

@@ -4,8 +4,9 @@ import sqlite3
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, SafeUUID
@@ -30,16 +31,22 @@ from memory.db.sqlite.online_backup import OnlineCopy
 from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 from memory.db.sqlite.search_index import SearchIndex
-from memory.db.sqlite.storage import ErrorWrapper, get_state, note_commit
+from memory.db.sqlite.storage import ErrorWrapper, get_state, is_damage, note_commit
 from memory.db.sqlite.vocabulary import create_vocabularies
 from memory.db.sqlite.write_lock import FairLock, get_file_lock
 
 HEX_DIGITS = 32  # of an id
+# What stands for values that are none, where a page shows what can be read.
+NO_TIME, NO_ID = datetime.fromtimestamp(0, UTC), UUID(int=0)
+
+
+def decode_rest(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def parse_time(data: bytes) -> datetime | str:
     """Return a stored time; what is none as text, which Django's own function makes an empty value of."""
-    text = data.decode("utf-8", "replace")
+    text = decode_rest(data)
     try:
         return parse_datetime(text) or text
     except ValueError:
@@ -74,7 +81,7 @@ class DatabaseOperations(operations.DatabaseOperations):
                 return value.replace(tzinfo=zone)
             return super().convert_datetimefield_value(value, expression, connection)
         except (ValueError, TypeError, AttributeError):  # Django asks the zone of what it could not parse
-            raise self._note_damage("a time that is none") from None
+            return self._replace("a time that is none", NO_TIME)
 
     def convert_uuidfield_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Convert a stored id as Django does, which takes twice as long: UUID() checks it again."""
@@ -83,15 +90,14 @@ class DatabaseOperations(operations.DatabaseOperations):
                 return super().convert_uuidfield_value(value, expression, connection)
             found, number = object.__new__(UUID), int(value, 16)
         except (ValueError, TypeError, AttributeError):
-            raise self._note_damage("an id that is none") from None
+            return self._replace("an id that is none", NO_ID)
         object.__setattr__(found, "int", number)  # as UUID() does: an id cannot be changed
         object.__setattr__(found, "is_safe", SafeUUID.unknown)
         return found
 
-    def _note_damage(self, label: str) -> DamageFound:
+    def _replace(self, label: str, instead: Any) -> Any:
         connection: Any = self.connection  # of this backend, which Django's types do not say
-        connection.mark_damaged(f"a row holds {label}")
-        return DamageFound()
+        return connection.replace_damaged(label, instead)
 
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
         """Return statements that empty the tables, and with them their full-text tables."""
@@ -126,6 +132,34 @@ class Cursor(SQLiteCursor):
         )
 
 
+class CursorPastDamage(Cursor):
+    """A cursor whose rows end where the file cannot be read on."""
+
+    def execute(self, query: Any, params: Any = None) -> Any:
+        with suppress_damage():
+            super().execute(query, params)
+        return self
+
+    def fetchone(self) -> Any:
+        with suppress_damage():
+            return super().fetchone()
+
+    def fetchmany(self, size: int | None = None) -> list[Any]:
+        return list(islice(iter(self.fetchone, None), size or self.arraysize))
+
+    def fetchall(self) -> list[Any]:
+        return list(iter(self.fetchone, None))
+
+
+@contextmanager
+def suppress_damage() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+
+
 @lru_cache(maxsize=256)
 def convert_marks(query: str) -> str:
     """Return a statement with SQLite's placeholders, as Django writes it."""
@@ -147,6 +181,7 @@ class DatabaseWrapper(SQLiteWrapper):
         # Values read once inside the running snapshot, where they cannot change; None outside of one.
         self.notes: dict[Any, Any] | None = None
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
+        self.reads_past_damage = False
 
     def get_new_connection(self, conn_params: Any) -> Any:
         made = super().get_new_connection(conn_params)
@@ -162,7 +197,7 @@ class DatabaseWrapper(SQLiteWrapper):
         return ErrorWrapper(self)
 
     def create_cursor(self, name: str | None = None) -> Any:
-        cursor = self.connection.cursor(factory=Cursor)
+        cursor = self.connection.cursor(factory=CursorPastDamage if self.reads_past_damage else Cursor)
         cursor.store = self.store
         return cursor
 
@@ -185,6 +220,28 @@ class DatabaseWrapper(SQLiteWrapper):
     def mark_damaged(self, error: str) -> None:
         """Stop all writes to this store until ``clear_damage``; its health is failing until then."""
         mark_damaged(self.store, error)
+
+    def replace_damaged(self, label: str, instead: Any) -> Any:
+        """Return what stands for a value that is none of its column; raise DamageFound where nothing may."""
+        if self.reads_past_damage:
+            return instead
+        self.mark_damaged(f"a row holds {label}")
+        raise DamageFound
+
+    @contextmanager
+    def read_past_damage(self, past: bool = True) -> Iterator[None]:
+        """Read what can be read: rows end where the file does, and signs stand for what is no value.
+
+        For who is told so; with ``past=False`` refuse damage inside, as everywhere else.
+        """
+        self.ensure_connection()
+        before, self.reads_past_damage = self.reads_past_damage, past
+        self.connection.text_factory = decode_rest if past else str
+        try:
+            yield
+        finally:
+            self.reads_past_damage = before
+            self.connection.text_factory = decode_rest if before else str
 
     def clear_damage(self) -> None:
         """Let writes go on, after the store was checked, repaired or replaced."""

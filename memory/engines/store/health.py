@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -75,6 +76,15 @@ def check_database() -> str:
 def is_damaged() -> bool:
     """Return whether nothing is written to the store before it is repaired."""
     return get_backend().find_damage() is not None
+
+
+def read_past_damage(past: bool = True) -> AbstractContextManager[None]:
+    """Let this thread read what can be read of a damaged store, for a page that says so."""
+    return get_backend().read_past_damage(past)
+
+
+def is_reading_past_damage() -> bool:
+    return get_backend().reads_past_damage
 
 
 def describe_trouble(state: str, actor: Actor | None) -> HealthReport:

@@ -283,6 +283,21 @@ def test_an_older_copy_and_a_missing_log(whole: Path, tmp_path: Path) -> None:
         assert find_names("mark") == {"audit_cut_short"}
 
 
+def test_a_list_shows_the_rows_before_a_damaged_page(whole: Path, tmp_path: Path) -> None:
+    with damaging.used_store(damaging.use_copy(whole, tmp_path / "store.sqlite3")):
+        project = Project.objects.get()
+        pages = browser(person("vera", project))
+        listed = FactEngine().list_facts(actor=damaging.find_actor(), limit=5)
+        newest = [row.essence for row in listed.results]
+        connection.close()
+        overwrite_page("memory_fact")(tmp_path / "store.sqlite3")
+        page = pages.get(f"/p/{project.slug}/facts")
+        assert (page.status_code, "a part of this page cannot" in page.content.decode()) == (200, True)
+        shown = [row.essence for row in page.context_data["page"].results]
+        assert (shown[:5], len(shown) < 34) == (newest, True)
+        get_backend().clear_damage()
+
+
 def test_a_store_whose_folder_takes_no_files(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
