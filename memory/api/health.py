@@ -1,5 +1,6 @@
 """/health: liveness, readiness and, with a key, the backlog."""
 
+from django.db import DatabaseError
 from rest_framework.decorators import action
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -10,6 +11,7 @@ from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.store.health import check_database, check_health
+from memory.exceptions import StoreDamaged
 
 
 @serve_at("health", "health")
@@ -22,6 +24,12 @@ class HealthViewSet(Resource):
         report = check_health(get_request_actor(request))
         needs_help = report["status"] == "failing" or report.get("database", "ok") != "ok"
         return Response(report, status=503 if needs_help else 200)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Answer with the status also where the database cannot tell whose key it is."""
+        if not isinstance(exc, DatabaseError):
+            return super().handle_exception(exc)
+        return Response({"status": "failing" if isinstance(exc, StoreDamaged) else "degraded"}, status=503)
 
     @action(detail=False, methods=["get"], authentication_classes=[])
     def live(self, request: Request) -> Response:

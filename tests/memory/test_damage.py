@@ -199,6 +199,13 @@ def test_a_damaged_row_of_logins_keeps_nobody_out(project: Project) -> None:
         assert now.get(f"/p/{project.slug}/branches").status_code == 200
 
 
+def test_the_health_is_told_where_no_key_can_be_read(api: Api) -> None:
+    with damaged("memory_apikey"):
+        health = api.get("/health")
+        assert (health.status_code, health.json()) == (503, {"status": "failing"})
+        refused(api.get("/facts"), 503, "store_damaged")
+
+
 def test_words_are_found_without_their_index(api: Api) -> None:
     api.fact("Tokens expire after a day.")
     with damaged("memory_fact_fts_data"):
