@@ -288,7 +288,16 @@ def test_an_erasure_makes_room(project: Project, actor: Actor) -> None:
         engine.write_fact(fact_text="More.", actor=actor)
     ErasureEngine().erase(scope="fact", target=str(fact.uid), confirm="test", actor=actor)
     assert read_usage(project.pk).bytes < used.bytes - 9000
-    engine.write_fact(fact_text="More.", actor=actor)
+    assert read_usage(project.pk).rows == used.rows - 1  # nor does the erasure itself count
+    more = engine.write_fact(fact_text="More.", actor=actor).fact
+    used = usage_engine.count_project(project.pk)
+    usage_engine.set_quota(slug=project.slug, text=f"rows={used.rows},bytes=none")
+    with pytest.raises(QuotaExceeded, match="rows"):
+        engine.write_fact(fact_text="And more.", actor=actor)
+    ErasureEngine().erase(scope="fact", target=str(more.uid), confirm="test", actor=actor)
+    buffer.flush()
+    assert read_usage(project.pk).rows == used.rows - 1
+    engine.write_fact(fact_text="And more.", actor=actor)
 
 
 @pytest.mark.django_db

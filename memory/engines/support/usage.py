@@ -28,7 +28,7 @@ from memory.db.model_graph import path_to
 from memory.db.retry import retry_methods
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import NotFound
-from memory.models import Branch, BranchedModel, Project, ProjectUsage
+from memory.models import Branch, BranchedModel, ErasedMemory, Project, ProjectUsage
 from memory.models.usage import add_known, build_usage, forget_known, get_usage, read_usage
 from memory.queue.producer import enqueue
 from memory.quota import NONE, Quota, Usage
@@ -38,10 +38,13 @@ APPS = ("memory", "conversations", "curation", "analytics")
 COUNT_AGAIN = timedelta(hours=24)
 FULL_AGAIN = timedelta(hours=1)  # at its quota: what expired since has made room
 TEXTS = (models.CharField, models.TextField, models.BinaryField)
-# What Day1 makes by itself, of rows that are counted: it never uses up what people and agents may store.
+# What Day1 makes by itself, of rows that are counted: it never uses up what people and agents may store. An
+# erasure does not either: it is how a full project empties itself.
 DERIVED = frozenset(
     {
         "AgedVersion",
+        "ErasedMemory",
+        "Erasure",
         "FactUse",
         "HiddenVersion",
         "NearCheck",
@@ -54,14 +57,14 @@ DERIVED = frozenset(
     }
 )
 SCHEDULE = "verification schedule"  # who orders what is checked again; no key and nobody has this name
-# Column and values of the rows of other tables that Day1 makes by itself.
-DERIVED_ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "AuditEntry": ("actor_kind", ("system",)),
-    "Commit": ("actor_kind", ("system",)),
-    "FactAssessment": ("method", ("heuristic", "judge")),
-    "Score": ("verification__created_by", (SCHEDULE,)),
-    "Verification": ("created_by", (SCHEDULE,)),
-    "VerificationJob": ("created_by", (SCHEDULE,)),
+# Columns and values of the rows of other tables that are not counted.
+DERIVED_ROWS: dict[str, dict[str, tuple[str, ...]]] = {
+    "AuditEntry": {"actor_kind": ("system",), "action": ("erasure.begin", "erasure.done")},
+    "Commit": {"actor_kind": ("system",)},
+    "FactAssessment": {"method": ("heuristic", "judge")},
+    "Score": {"verification__created_by": (SCHEDULE,)},
+    "Verification": {"created_by": (SCHEDULE,)},
+    "VerificationJob": {"created_by": (SCHEDULE,)},
 }
 
 
@@ -155,12 +158,15 @@ def warn_of_full(project_id: UUID, usage: Usage) -> None:
 
 
 def count_stored(project_id: UUID) -> tuple[int, int]:
-    """Return rows and bytes of all that belongs to a project."""
+    """Return rows and bytes of all that belongs to a project; versions that were erased are no rows."""
     branches = list(Branch.objects.filter(project=project_id).values_list("pk", flat=True))
+    erased = ErasedMemory.objects.filter(project=project_id, salt="").values("uid")
     total, size = 0, 0
     for model in counted_models():
-        found = find_rows(model, project_id, branches).aggregate(n=Count("pk"), size=Sum(row_length(model)))
-        total, size = total + found["n"], size + (found["size"] or 0)
+        rows = find_rows(model, project_id, branches)
+        found = rows.aggregate(n=Count("pk"), size=Sum(row_length(model)))
+        blanked = rows.filter(uid__in=erased).count() if issubclass(model, BranchedModel) else 0
+        total, size = total + found["n"] - blanked, size + (found["size"] or 0)
     return total, size
 
 
@@ -173,8 +179,8 @@ def counted_models() -> Iterator[type[models.Model]]:
 def find_rows(model: type[models.Model], project_id: UUID, branches: Iterable[int]) -> Any:
     """Return the rows of a project that are counted."""
     rows = model._base_manager.all()
-    if derived := DERIVED_ROWS.get(model.__name__):
-        rows = rows.exclude(**{f"{derived[0]}__in": derived[1]})
+    for column, values in DERIVED_ROWS.get(model.__name__, {}).items():
+        rows = rows.exclude(**{f"{column}__in": values})
     if issubclass(model, BranchedModel):
         return rows.filter(branch_id__in=branches)
     return rows.filter(**{"__".join(find_project_path(model)): project_id})
@@ -269,8 +275,10 @@ def find_project_path(model: type[models.Model]) -> tuple[str, ...]:
 
 def is_derived(row: models.Model) -> bool:
     """Return whether Day1 makes a row by itself, as far as its own columns tell it."""
-    column, values = DERIVED_ROWS.get(type(row).__name__, ("", ()))
-    return type(row).__name__ in DERIVED or getattr(row, column, None) in values
+    columns = DERIVED_ROWS.get(type(row).__name__, {})
+    return type(row).__name__ in DERIVED or any(
+        getattr(row, column, None) in values for column, values in columns.items()
+    )
 
 
 def find_project(row: models.Model) -> UUID | None:
