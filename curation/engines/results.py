@@ -37,7 +37,7 @@ def store_judgements(job: VerificationJob, pairs: Sequence[tuple[Fact, Judgement
 
 def build_verification(job: VerificationJob, fact: Fact, one: Judgement) -> Verification:
     values: dict[str, Any] = {name: getattr(one, name) for name in (*COSTS, "took_ms", "fallback", "votes")}
-    return build_row(
+    row = build_row(
         Verification,
         {
             **values,
@@ -58,6 +58,8 @@ def build_verification(job: VerificationJob, fact: Fact, one: Judgement) -> Veri
             "created_by": job.created_by,
         },
     )
+    row.set_checksum()
+    return row
 
 
 def contradicts_heuristic(fact: Fact, one: Judgement) -> bool:
@@ -84,7 +86,9 @@ def build_score(row: Verification, name: str, one: Judgement) -> Score:
         "explanation": one.rating.reasons.get(name, ""),
         "created_at": row.created_at,
     }
-    return build_row(Score, values)
+    score = build_row(Score, values)
+    score.set_checksum()
+    return score
 
 
 def apply_verdicts(commit: CommitWriter, facts: Mapping[UUID, Fact], rows: Sequence[Verification]) -> None:

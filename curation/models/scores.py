@@ -8,11 +8,14 @@ from django.utils.translation import gettext_lazy as _
 from curation.models.verifications import MAX_REASON, Verification
 from memory.db.fields import JSONTextField
 from memory.models import Branch, Project
+from memory.models.base import SealedModel
 from memory.models.nodes import uuid7
 
 
-class Score(models.Model):
+class Score(SealedModel):
     """What a scorer gives a target in one dimension, 0 to 1, and why."""
+
+    SEALED = ("target_type", "target_id", "scorer", "giver", "method", "dimension", "value")
 
     class Target(models.TextChoices):
         FACT = "fact", _("fact")

@@ -10,6 +10,7 @@ from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
 from memory.models import Branch, FactAssessment, Project
+from memory.models.base import SealedModel
 from memory.models.nodes import uuid7
 
 MAX_REASON = 500  # characters
@@ -75,12 +76,24 @@ class VerificationJob(models.Model):
         return job
 
 
-class Verification(models.Model):
+class Verification(SealedModel):
     """One rating of a fact's text, with what it cost; its scores are rows of their own.
 
     ``fallback`` says why the heuristic stood in for the judge. ``applied`` is None until its verdict was
     weighed against the one that the fact had.
     """
+
+    SEALED = (
+        "fact_id",
+        "judged_hash",
+        "method",
+        "verdict",
+        "average",
+        "model",
+        "prompt",
+        "votes",
+        "created_by",
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")

@@ -31,6 +31,25 @@ class Blank(Enum):
     OWN_SLOT = "own slot"  # the slot of the row's uid instead of that of its content
 
 
+class SealedModel(models.Model):
+    """A row whose ``SEALED`` columns stay as they were written, which their checksum tells."""
+
+    TEXT: ClassVar[str] = ""
+    SEALED: ClassVar[tuple[str, ...]]
+
+    checksum = models.BigIntegerField(null=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    @classmethod
+    def content_fields(cls) -> tuple[str, ...]:
+        return cls.SEALED
+
+    def set_checksum(self) -> None:
+        self.checksum = compute_checksum(self)
+
+
 class BranchedModel(models.Model):
     rid = RowIdField(primary_key=True, default=new_rid, editable=False)
     uid = models.UUIDField(default=uuid7, editable=False)

@@ -18,10 +18,12 @@ from curation.engines.scoring.replays import ReplayScores
 from curation.engines.scoring.run import GUESS, NO_JUDGE, ScoringRun
 from curation.engines.scoring.transcript import MAX_MESSAGE, MAX_TOTAL
 from curation.engines.verification import VerificationEngine
-from curation.models import Score, Scoring
+from curation.models import Score, Scoring, Verification
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.store.check.engine import CheckEngine
+from memory.engines.store.check.repair import plan_repair, repair_store
 from memory.exceptions import BranchArchived, Invalid, NotFound, ScopeMissing
 from memory.models import AuditEntry, Fact, QueueMessage
 from tests.curation.fake_judge import MODEL, FakeJudge, rating
@@ -331,6 +333,37 @@ def test_a_fact_has_the_scores_of_its_verification_too(judge: FakeJudge, fact: F
     found = engine.summarize_scores(target_type="fact", target_id=fact.uid, actor=actor)
     assert (found.dimensions[0].dimension, found.dimensions[0].count) == ("accuracy", 2)
     assert found.dimensions[0].average == pytest.approx(0.6)
+
+
+@pytest.mark.slow
+def test_a_rating_that_was_changed_past_day1_is_found(
+    judge: FakeJudge, fact: Fact, talk: Talk, actor: Actor, copies_open: None
+) -> None:
+    """What Day1 itself changes in its row, such as that it is no longer the latest, is no finding."""
+    for _ in range(2):
+        VerificationEngine().verify_fact(fact_id=fact.uid, actor=actor)
+    score(talk(), actor)
+    given = give(fact, actor, 0.3, target_type="fact")
+
+    def find_changed() -> list[str]:
+        problems = CheckEngine().check_store(("content",)).problems
+        return [example for problem in problems for example in problem.examples]
+
+    report = CheckEngine().check_store(("content",))
+    assert (report.count_problems(), report.notes) == ({}, {})
+    rated, *_ = Verification.objects.order_by("pk")
+    for changed, column, value in ((rated, "verdict", "invalidated"), (given, "value", 0.9)):
+        rows = type(changed).objects.filter(pk=changed.pk)
+        rows.update(**{column: value})
+        assert find_changed() == [f"{changed._meta.db_table} {changed.pk}"]
+        rows.update(**{column: getattr(changed, column)})
+    assert find_changed() == []
+    Score.objects.update(checksum=None)
+    report = CheckEngine().check_store(("content",))
+    assert report.notes == {"versions_without_checksum": Score.objects.count()}
+    (step,) = plan_repair(report)
+    assert repair_store([step], lambda title, done, total: None) == {"versions_without_checksum": ""}
+    assert CheckEngine().check_store(("content",)).notes == {}
 
 
 def test_a_heuristic_of_a_fact_is_only_counted(fact: Fact, actor: Actor) -> None:

@@ -209,6 +209,7 @@ class ScoringEngine:
         row.scorer = row.scorer or actor.label
         if actor.id:  # however many names a key or a person gives, it counts once
             row.giver = f"{actor.kind}:{actor.id}"
+        row.set_checksum()
         with transaction.atomic():
             row.save(force_insert=True)
             detail = {"score": str(row.pk), "dimension": row.dimension, "value": row.value}

@@ -242,7 +242,7 @@ def without_reasons(ballot: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_score(row: Scoring, name: str, rating: Rating, method: str) -> Score:
-    return Score(
+    score = Score(
         project_id=row.project_id,
         branch_id=row.branch_id,
         scoring_id=row.pk,
@@ -255,6 +255,8 @@ def build_score(row: Scoring, name: str, rating: Rating, method: str) -> Score:
         explanation=rating.reasons.get(name, ""),
         created_at=timezone.now(),
     )
+    score.set_checksum()
+    return score
 
 
 def list_judges(requested: Sequence[str]) -> list[str]:

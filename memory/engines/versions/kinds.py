@@ -1,16 +1,24 @@
 """The kinds of memory that are versioned on branches, of all apps."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.apps import apps
 
 from memory.models import BranchedModel
+from memory.models.base import SealedModel
 
 
 def versioned_models() -> list[type[BranchedModel]]:
     """Return every versioned model, of all apps."""
     models = [model for model in apps.get_models() if issubclass(model, BranchedModel)]
     return sorted(models, key=lambda model: model._meta.label)
+
+
+def sealed_models() -> list[Any]:
+    """Return every model whose rows have a checksum: the versioned ones, and those with sealed columns."""
+    others = [model for model in apps.get_models() if issubclass(model, SealedModel)]
+    return [*versioned_models(), *others]
 
 
 def models_by_kind() -> dict[str, type[BranchedModel]]:

@@ -30,7 +30,7 @@ from memory.engines.store.check.problems import CheckedStore, Findings, Problem
 from memory.engines.store.check.rows import UNREADABLE_ROWS, list_tables, walk_rows
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress, ignore_progress
-from memory.engines.versions.kinds import versioned_models
+from memory.engines.versions.kinds import sealed_models
 from memory.exceptions import Day1Error
 from memory.models import Project, QueueMessage, Vector
 from memory.models.vectors import vector_slot
@@ -136,7 +136,7 @@ def mend_versions(tell: Progress) -> None:
 def seal_versions(tell: Progress) -> None:
     """Seal every version that can be read, in short transactions."""
     store = CheckedStore("default", None, tell)
-    for model in versioned_models():
+    for model in sealed_models():
         for batch in walk_rows(store, store.rows(model), Findings("")):
             with transaction.atomic(savepoint=False):
                 for row in batch:

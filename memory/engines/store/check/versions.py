@@ -46,7 +46,7 @@ BEYOND_HEAD = ProblemKind(
 )
 
 
-@add_check("content", "All rows, and what versions say, against the checksum of what was written")
+@add_check("content", "All rows, and what versions and ratings say, against the checksum of what was written")
 def check_content(store: CheckedStore, findings: Findings) -> None:
     models = [*versioned_models(), *list_others(store)]
     total = sum(count_rows(store, model) for model in models)
@@ -54,7 +54,7 @@ def check_content(store: CheckedStore, findings: Findings) -> None:
     for model in models:
         for batch in walk_rows(store, store.rows(model), findings, done, total):
             done += len(batch)
-            for row in batch if issubclass(model, BranchedModel) else []:
+            for row in batch if hasattr(model, "set_checksum") else []:
                 check_row(row, findings)
 
 
@@ -72,12 +72,14 @@ def count_rows(store: CheckedStore, model: Any) -> int:
         return 0
 
 
-def check_row(row: BranchedModel, findings: Findings) -> None:
+def check_row(row: Any, findings: Findings) -> None:
+    is_version = isinstance(row, BranchedModel)
     if row.checksum is None:
         findings.add_note(UNCHECKED, 1)
     if has_changed(row):
-        findings.add(CHANGED_CONTENT, name_version(row), proof=str(compute_checksum(row)))
-    if (row.slot is not None) != (row.seq_to == OPEN and not row.deleted):
+        name = name_version(row) if is_version else f"{row._meta.db_table} {row.pk}"
+        findings.add(CHANGED_CONTENT, name, proof=str(compute_checksum(row)))
+    if is_version and (row.slot is not None) != (row.seq_to == OPEN and not row.deleted):
         findings.add(WRONG_SLOT, name_version(row))
 
 
