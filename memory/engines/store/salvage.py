@@ -4,14 +4,15 @@ Rows are copied as they are stored, without models: one that no model can load i
 new store tells of it. What is derived is made anew.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, models, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, models, transaction
 
 from memory.actors import local_actor
 from memory.db.backend import open_damaged_file
@@ -20,13 +21,14 @@ from memory.db.damage import permit_writes
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.engines.audit.trail import record_entry
 from memory.engines.store.check.engine import ACCEPTED, CheckEngine, CheckReport
+from memory.engines.store.check.files import find_broken, list_references
 from memory.engines.store.check.high_water import keep_mark
 from memory.engines.store.check.mending import mend_version, walk_changed
-from memory.engines.store.check.problems import Findings, Problem
+from memory.engines.store.check.problems import CheckedStore, Findings, Problem
 from memory.engines.store.check.rows import list_tables, read_stored_keys, walk_keys
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress
-from memory.engines.support.readable_rows import read_rows
+from memory.engines.support.readable_rows import UNREADABLE, read_rows
 from memory.exceptions import Conflict
 from memory.models import Project
 
@@ -117,6 +119,7 @@ class SalvageEngine:
                 tables.append(copy_table(damaged, kinds[name]))
             with permit_writes():  # rows are kept that mark the new store as damaged
                 put_back(damaged, tables, tell)
+                count_named({table.name: table for table in tables})
             missing = sorted(kinds.keys() - damaged.tables.keys() - OWN)
             left_out = sorted(damaged.tables.keys() - kinds.keys() - OWN)
         with permit_writes():
@@ -176,6 +179,21 @@ def put_back(damaged: Any, tables: list[SalvagedTable], tell: Progress) -> None:
 def read_texts(damaged: Any, index: FullTextIndex, rid: int) -> Iterator[str]:
     for table in (index.name, index.closed):
         yield from damaged.read_texts(table, rid)
+
+
+def count_named(tables: dict[str, SalvagedTable]) -> None:
+    """Count as lost at least the rows that others name and that are not there."""
+    store = CheckedStore(DEFAULT_DB_ALIAS, None, lambda done, total: None)
+    named = defaultdict[str, set[Any]](set)
+    for kind in list_tables():
+        for reference in list_references(kind):
+            broken = find_broken(store, kind, reference).values_list(reference.attname, flat=True)
+            with suppress(*UNREADABLE):
+                named[reference.related_model._meta.db_table].update(broken.distinct())
+    for name in named.keys() & tables.keys():
+        table, keys = tables[name], sorted(named[name], key=str)
+        table.lost = max(table.lost, len(keys))
+        table.lost_keys = table.lost_keys or keys[:MAX_KEYS]
 
 
 def leave_out_unreadable(tables: dict[str, SalvagedTable]) -> None:

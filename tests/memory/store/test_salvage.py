@@ -92,6 +92,13 @@ def test_what_stood_on_a_page_is_lost_and_listed(salvage: Salvaging) -> None:
     assert problems == {"missing_version"}
 
 
+def test_a_row_that_others_name_is_lost_too(salvage: Salvaging) -> None:
+    found, problems = salvage(run_sql("DELETE FROM memory_branch WHERE name = 'side'"))
+    (branch,) = (table for table in found.tables if not table.is_whole)
+    assert (branch.name, branch.rows, branch.lost, len(branch.lost_keys)) == ("memory_branch", 1, 1, 1)
+    assert (found.describe()["lost"], problems) == (1, {"broken_foreign_key"})
+
+
 def test_rows_are_found_on_their_pages_where_the_way_to_them_is_gone(salvage: Salvaging) -> None:
     found, problems = salvage(overwrite_page("memory_fact", "internal"), overwrite_page("fact_bnorm"))
     assert (found.is_whole, tables(found), problems) == (True, {}, set())
