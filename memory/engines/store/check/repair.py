@@ -90,19 +90,17 @@ def count_found(report: CheckReport) -> Counter[str]:
 # ---- indexes ---------------------------------------------------------------------------------------
 
 
-def find_damaged(kind: str) -> list[str]:
-    return [place for name, place in get_file_check().find_damage(ignore_progress) if name == kind]
-
-
 def count_indexes(problem: Problem) -> int:
-    """Count the damaged indexes of tables that are not damaged themselves."""
     return len(list_indexes())
 
 
 def list_indexes() -> list[str]:
-    damaged = find_damaged(files.KINDS["damaged_table"].name)
-    names = find_damaged(files.KINDS["damaged_index"].name)
-    return [name for name in names if get_file_check().name_table(name) not in damaged]
+    """Return the damaged indexes of tables that are not damaged themselves."""
+    check = get_file_check()
+    found = list(check.find_damage(ignore_progress))
+    tables = {place for name, place in found if name == files.KINDS["damaged_table"].name}
+    names = [place for name, place in found if name == files.KINDS["damaged_index"].name]
+    return [name for name in names if check.name_table(name) not in tables]
 
 
 def rebuild_indexes(tell: Progress) -> None:
