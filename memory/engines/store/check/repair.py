@@ -4,9 +4,8 @@ Each repair is safe to run twice. Nothing that a person wrote is deleted.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from django.db import DatabaseError, models, transaction
@@ -26,7 +25,7 @@ from memory.engines.store.check.mending import (
     seal_version,
     walk_changed,
 )
-from memory.engines.store.check.problems import CheckedStore, Findings, Problem
+from memory.engines.store.check.problems import CheckedStore, Findings
 from memory.engines.store.check.rows import UNREADABLE_ROWS, list_tables, walk_rows
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress, ignore_progress
@@ -39,15 +38,15 @@ SEAL = "computes the checksums that versions of an earlier release lack, from wh
 START_MARK = "begins the mark of how far the audit trail is sealed"
 
 Repair = Callable[[Progress], None]
-Count = Callable[[Problem], int]
+Counts = Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a repair does, and how much of a problem it can: all of it where nothing else is said."""
+    """What a repair does, and of how much it can, by the problem's name; None: of all of it."""
 
     do: Repair
-    count: Count = attrgetter("count")
+    count: Callable[[], Counts] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,24 +61,17 @@ class Step:
 
 def plan_repair(report: CheckReport) -> list[Step]:
     """Return what a repair can do with what was found, in its order. It reads, where that is not known."""
-    by_name = {problem.kind.name: problem for problem in join_problems(report)}
+    found, texts = report.count_problems(), {one.kind.name: one.kind.repair for one in report.problems}
+    parts = {name: part for name, part in WORKS.items() if name in found}
+    counts: Counter[str] = Counter()
+    for count in {part.count for part in parts.values() if part.count}:
+        counts.update(count())
     steps = [
-        Step(name, problem.kind.repair, part.count(problem), part.do)
-        for name, part in WORKS.items()
-        if (problem := by_name.get(name))
+        Step(name, texts[name], counts[name] if part.count else found[name], part.do)
+        for name, part in parts.items()
     ]
     steps += [Step(name, text, report.notes.get(name, 0), do) for name, text, do in OF_NOTES]
     return [step for step in steps if step.count]
-
-
-def join_problems(report: CheckReport) -> list[Problem]:
-    """Return the problems of a report, each once: several checks may find one."""
-    joined: dict[str, Problem] = {}
-    for found in report.problems:
-        problem = joined.setdefault(found.kind.name, Problem(found.kind, found.check))
-        problem.count += found.count
-        problem.examples += found.examples
-    return list(joined.values())
 
 
 def count_found(report: CheckReport) -> Counter[str]:
@@ -90,8 +82,8 @@ def count_found(report: CheckReport) -> Counter[str]:
 # ---- indexes ---------------------------------------------------------------------------------------
 
 
-def count_indexes(problem: Problem) -> int:
-    return len(list_indexes())
+def count_indexes() -> Counts:
+    return {files.KINDS["damaged_index"].name: len(list_indexes())}
 
 
 def list_indexes() -> list[str]:
@@ -119,10 +111,12 @@ def rebuild_full_text(tell: Progress) -> None:
 # ---- content and vectors ---------------------------------------------------------------------------
 
 
-def count_mendable(problem: Problem) -> int:
-    is_unread = problem.kind is UNREADABLE_ROWS
-    found = [pair for pair in walk_changed(ignore_progress) if bool(pair[1]) is is_unread]
-    return sum(find_copy(row, damaged, read_indexed_texts(row)) is not None for row, damaged in found)
+def count_mendable() -> Counts:
+    counts: Counter[str] = Counter()
+    for row, damaged in walk_changed(ignore_progress):
+        if find_copy(row, damaged, read_indexed_texts(row)) is not None:
+            counts[UNREADABLE_ROWS.name if damaged else versions.CHANGED_CONTENT.name] += 1
+    return counts
 
 
 def mend_versions(tell: Progress) -> None:
@@ -177,8 +171,8 @@ def find_emptiable() -> Iterator[tuple[Any, str]]:
                 yield files.find_broken(store, kind, field), field.attname
 
 
-def count_emptiable(problem: Problem) -> int:
-    return sum(rows.count() for rows, _ in find_emptiable())
+def count_emptiable() -> Counts:
+    return {files.BROKEN_KEY.name: sum(rows.count() for rows, _ in find_emptiable())}
 
 
 def empty_references(tell: Progress) -> None:
@@ -194,8 +188,8 @@ def delete_messages(tell: Progress) -> None:
     QueueMessage.objects.filter(pk__in=useless).delete()
 
 
-def count_finished(problem: Problem) -> int:
-    return len(list_finished())
+def count_finished() -> Counts:
+    return {work.SET_ASIDE.name: len(list_finished())}
 
 
 def delete_finished(tell: Progress) -> None:
