@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from day1site.cli.client import server_url
 from day1site.cli.errors import CliError, UsageError, local_only
@@ -11,6 +11,9 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import hold_data_dir, open_store, start_django
 from day1site.cli.output import Output, note, progress
 from day1site.cli.parameters import option, switch
+
+if TYPE_CHECKING:
+    from memory.engines.store.check.engine import CheckReport
 
 ALONE = "Stop it first: a repair must be alone with the store."
 NOTES = {
@@ -40,9 +43,8 @@ def check(run: Invocation, repair: bool, dry_run: bool, only: tuple[str, ...]) -
         with hold_data_dir(ALONE):
             answer = repair_store(only)
     else:
-        answer = check_store(only)
-        answer |= {"planned": plan_steps(answer.pop("report"))} if repair else {}
-    answer.pop("report", None)
+        report = check_store(only)
+        answer = report.describe() | ({"planned": plan_steps(report)} if repair else {})
     run.show(answer, lambda out: print_report(out, answer))
     return 0 if answer["ok"] else 1
 
@@ -67,25 +69,24 @@ def open_damaged_store(name: str) -> None:
         return
 
 
-def check_store(only: tuple[str, ...]) -> dict[str, Any]:
+def check_store(only: tuple[str, ...]) -> "CheckReport":
     from memory.engines.store.check.engine import CheckEngine
 
     with show_steps() as tell:
-        report = CheckEngine().check_store(only, tell)
-    return {**report.describe(), "report": report}
+        return CheckEngine().check_store(only, tell)
 
 
 def repair_store(only: tuple[str, ...]) -> dict[str, Any]:
     """Check, say what a repair does, do it, and check again."""
     from memory.engines.store.check import repair
 
-    before = check_store(only)["report"]
+    before = check_store(only)
     steps = repair.plan_repair(before)
     for step in steps:
         note(f"{step.name}: {step.text}.")
     with show_steps() as tell:
         errors = repair.repair_store(steps, tell)
-    after = check_store(only)["report"] if steps else before
+    after = check_store(only) if steps else before
     counts = repair.count_found(before) - repair.count_found(after)
     return {
         **after.describe(),
