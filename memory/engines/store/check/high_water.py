@@ -126,19 +126,20 @@ def check_mark(store: CheckedStore, findings: Findings) -> None:
     if (mark := read_mark(store.path)) is None:
         findings.add_note(NO_MARK, 1)
         return
-    slugs = dict(store.rows(Project).values_list("pk", "slug"))
-    for pk, place in find_behind(store.alias, mark).items():
-        name = next((slug for key, slug in slugs.items() if str(key) == pk), pk)
-        findings.add(find_cause(store, pk, mark), f"{name}: sealed up to {place} on {mark['at']}")
+    if not (behind := find_behind(store.alias, mark)):
+        return
+    slugs = {str(pk): slug for pk, slug in store.rows(Project).values_list("pk", "slug")}
+    cause, heads = find_cause(store, mark), read_heads(store.alias)
+    for pk, place in behind.items():
+        # Of an entry without a commit, such as that of a key, an older copy is told as a trail that was cut.
+        is_there = heads.get(pk, 0) >= mark.get("heads", {}).get(pk, sys.maxsize)
+        kind = cause or (SHORT_TRAIL if is_there else OLDER_COPY)
+        findings.add(kind, f"{slugs.get(pk, pk)}: sealed up to {place} on {mark['at']}")
 
 
-def find_cause(store: CheckedStore, pk: str, mark: dict[str, Any]) -> ProblemKind:
-    """Return why a project has less than the mark says."""
+def find_cause(store: CheckedStore, mark: dict[str, Any]) -> ProblemKind | None:
+    """Return what of the log may have taken what the mark says; None for a log that is whole."""
     check = get_file_check(store.alias)
     if check.has_lost_log(mark["file"]):
         return MISSING_LOG
-    if check.has_damaged_log():
-        return DAMAGED_LOG
-    # Of an entry without a commit, such as that of a key, an older copy is told as a trail that was cut.
-    is_there = read_heads(store.alias).get(pk, 0) >= mark.get("heads", {}).get(pk, sys.maxsize)
-    return SHORT_TRAIL if is_there else OLDER_COPY
+    return DAMAGED_LOG if check.has_damaged_log() else None
