@@ -9,15 +9,14 @@ from django.db.models import Count, Max
 
 from memory.engines.audit.trail import chain_hash
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import BATCH_SIZE, read_batch, walk_rows
+from memory.engines.store.check.rows import BATCH_SIZE, walk_rows
 from memory.engines.store.check.versions import MISSING_VERSION, RESTORE
-from memory.engines.support.readable_rows import UNREADABLE
+from memory.engines.support.readable_rows import UNREADABLE, read_rows
+from memory.engines.versions.graph import Point
 from memory.engines.versions.kinds import versioned_models
 from memory.models import AuditEntry, Branch, Commit, Project
 
 ACTOR, COUNTS = ("actor_kind", "actor_id", "actor_label", "surface"), ("added", "changed", "removed")
-
-Point = tuple[int, int]  # a branch and a seq
 
 MISSING_COMMIT = ProblemKind("missing_commit", "commits that are gone from their branch", advice=RESTORE)
 CHANGED_AUDIT = ProblemKind(
@@ -110,7 +109,7 @@ def walk_places(sealed: Any) -> Iterator[list[AuditEntry]]:
     last, ordered = 0, sealed.order_by("place")
     while keys := list(ordered.filter(place__gt=last).values_list("pk", "place")[:BATCH_SIZE]):
         last = keys[-1][1]
-        yield read_batch(ordered, [pk for pk, _ in keys], Findings(""))
+        yield read_rows(ordered, [pk for pk, _ in keys])[0]
 
 
 def check_trail(store: CheckedStore, project: Project, findings: Findings) -> None:

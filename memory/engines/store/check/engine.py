@@ -64,7 +64,7 @@ class CheckReport:
     at: datetime
     checks: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    notes: dict[str, int] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
     skipped: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -129,7 +129,7 @@ class CheckEngine:
             findings.add(UNREADABLE_STORE, f"{check.name}: {describe_error(error)}")
         report.checks.append(check.name)
         report.problems += findings.problems.values()
-        report.notes = dict(Counter(report.notes) + Counter(findings.notes))
+        report.notes += findings.notes  # without those of nothing
 
 
 def read_accepted(alias: str) -> set[str]:

@@ -8,8 +8,9 @@ from django.db import DatabaseError
 from memory.db.backend import get_index_check
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.engines.store.check.problems import MAX_EXAMPLES, CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.check.rows import read_batch, walk_keys
+from memory.engines.store.check.rows import walk_keys
 from memory.engines.store.check.versions import count_rows, name_version
+from memory.engines.support.readable_rows import read_rows
 from memory.engines.versions.pinned_versions import fork_points, is_pinned, text_models
 from memory.models import OPEN, Branch, BranchedModel
 
@@ -63,7 +64,7 @@ def check_entries(
 ) -> None:
     """Compare some versions with what the two tables have of them."""
     check = get_index_check(store.alias)
-    rows = read_batch(store.rows(model), list(keys), Findings(""))
+    rows = read_rows(store.rows(model), keys)[0]
     try:
         own, closed = check.read_entries(index.name, keys), check.read_entries(index.closed, keys)
     except DatabaseError:

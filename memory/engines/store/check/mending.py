@@ -12,7 +12,7 @@ from memory.db.backend import get_features, get_index_check
 from memory.db.bulk_sql import update_one
 from memory.db.indexes import full_text_index
 from memory.engines.store.check.problems import CheckedStore, Findings
-from memory.engines.store.check.rows import read_batch, walk_keys
+from memory.engines.store.check.rows import walk_keys
 from memory.engines.store.check.versions import has_changed
 from memory.engines.support.batches import Progress
 from memory.engines.support.readable_rows import read_rows, try_read
@@ -76,7 +76,7 @@ def list_candidates(row: Any, damaged: Mapping[str, bytes], texts: Iterable[str]
 def list_others(row: Any) -> list[Any]:
     """Return the other versions of the memory that can be read, the newest first."""
     others = type(row)._base_manager.filter(uid=row.uid).exclude(rid=row.rid).order_by("-rid")
-    return read_batch(others, list(others.values_list("rid", flat=True)), Findings(""))
+    return read_rows(others, list(others.values_list("rid", flat=True)))[0]
 
 
 def guess_values(field: Any, data: bytes) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """What a check finds: kinds of problems by stable names, with counts and examples; and the list of checks."""
 
+from collections import Counter
 from collections.abc import Callable, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ class Findings:
     def __init__(self, check: str, accepted: Set[str] = frozenset()) -> None:
         self.check, self.accepted = check, accepted
         self.problems: dict[str, Problem] = {}
-        self.notes: dict[str, int] = {}  # counts of what was not checked, which are no problems
+        self.notes: Counter[str] = Counter()  # of what was not checked, which are no problems
 
     def add(self, kind: ProblemKind, *examples: str, count: int | None = None, proof: str = "") -> None:
         """Add what was found; each example counts as one unless a count is named.
@@ -68,8 +69,7 @@ class Findings:
         problem.digests += digests
 
     def add_note(self, name: str, count: int) -> None:
-        if count:
-            self.notes[name] = self.notes.get(name, 0) + count
+        self.notes[name] += count
 
 
 def digest_finding(kind: ProblemKind, example: str, proof: str) -> str:

@@ -70,13 +70,13 @@ def plan_repair(report: CheckReport) -> list[Step]:
         Step(name, texts[name], counts[name] if part.count else found[name], part.do)
         for name, part in parts.items()
     ]
-    steps += [Step(name, text, report.notes.get(name, 0), do) for name, text, do in OF_NOTES]
+    steps += [Step(name, text, report.notes[name], do) for name, text, do in OF_NOTES]
     return [step for step in steps if step.count]
 
 
 def count_found(report: CheckReport) -> Counter[str]:
     """Return how often a report has what a repair is for, by name."""
-    return report.count_problems() + Counter(report.notes)
+    return report.count_problems() + report.notes
 
 
 # ---- indexes ---------------------------------------------------------------------------------------
