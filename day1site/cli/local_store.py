@@ -133,10 +133,6 @@ def _has_tables() -> bool:
 
 
 def _refuse_stranger() -> None:
-    from memory.db.backend import get_features
-
-    if not get_features().has_online_backup:
-        return
     from memory.engines.store.strangers import find_stranger
 
     if stranger := find_stranger():

@@ -52,9 +52,9 @@ def migrate_store() -> None:
     Django's command takes a tenth of a start where it has nothing to do. Elsewhere than on SQLite it makes
     the database too, and the database's own tools make copies.
     """
+    if stranger := find_stranger():
+        raise CannotStart(stranger.text)
     if get_features().has_online_backup:
-        if stranger := find_stranger():
-            raise CannotStart(stranger.text)
         executor = MigrationExecutor(connection)
         pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
         if damage := get_backend().find_damage():

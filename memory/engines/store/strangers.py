@@ -6,7 +6,7 @@ from typing import Any
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from memory.db.backend import get_file_check
+from memory.db.backend import get_features, get_file_check
 from memory.engines.store.check.high_water import name_mark, read_mark
 from memory.engines.store.release import APPS
 
@@ -30,7 +30,11 @@ class Stranger:
 
 
 def find_stranger(alias: str = DEFAULT_DB_ALIAS) -> Stranger | None:
-    """Return what is there instead of a store; None for a store, and where one can be made."""
+    """Return what is there instead of a store; None for a store, where one can be made, and for a server's
+    database.
+    """
+    if not get_features(alias).has_online_backup:
+        return None
     path = get_file_check(alias).path
     if not path.exists():
         return None
