@@ -38,7 +38,6 @@ FREEING = (
     "project.remove",
     "question.delete",
     "relation.close",
-    "replay.cancel",
     "session.end",
     "task.cancel",
     "template.deprecate",
