@@ -32,26 +32,26 @@ def _read_chatgpt(item: "Item", report: Report) -> Dialogue | None:
     _report_faults(item, report, mapping, lambda node: _find_node_fault(node, mapping))
     uid = str(one.get("conversation_id") or one.get("id") or item.place)
     way = _way(mapping, one.get("current_node"))
-    messages = [turn for node in way if (turn := _chatgpt_message(node, report))]
+    messages = [turn for key, node in way.items() if (turn := _chatgpt_message(key, node, report))]
     nodes = sum(isinstance(node, dict) and bool(node.get("message")) for node in mapping.values())
-    report.skip("messages that were edited", nodes - sum(bool(node.get("message")) for node in way))
+    report.skip("messages that were edited", nodes - sum(bool(node.get("message")) for node in way.values()))
     title = str(one.get("title") or "")
     return Dialogue(f"chatgpt:{uid}"[:200], "chatgpt", messages, title=title) if messages else None
 
 
-def _way(mapping: dict[str, Any], end: Any) -> list[dict[str, Any]]:
-    """Return the nodes from the root to the one in force; the newest where none is named."""
+def _way(mapping: dict[str, Any], end: Any) -> dict[str, dict[str, Any]]:
+    """Return the nodes from the root to the one in force, by key; to the newest where none is named."""
     if end not in mapping:
         ends = [key for key, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
         end = ends[-1] if ends else None
     way: dict[Any, dict[str, Any]] = {}
     while isinstance(node := mapping.get(end), dict) and end not in way:
-        way[end] = {**node, "#": end}
+        way[end] = node
         end = node.get("parent")
-    return list(way.values())[::-1]
+    return dict(reversed(way.items()))
 
 
-def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
+def _chatgpt_message(key: str, node: dict[str, Any], report: Report) -> Turn | None:
     message = node.get("message")
     if not isinstance(message, dict):
         return None
@@ -70,7 +70,7 @@ def _chatgpt_message(node: dict[str, Any], report: Report) -> Turn | None:
     model = str(metadata.get("model_slug") or "") if role == "assistant" else ""
     at = records.moment(message.get("create_time"))
     words = strip_prompt(text) if role == "user" else strip_injected(text)
-    return Turn(str(message.get("id") or node.get("id") or node["#"]), role, words, at, model)
+    return Turn(str(message.get("id") or node.get("id") or key), role, words, at, model)
 
 
 def _find_node_fault(node: Any, mapping: dict[str, Any]) -> str:
