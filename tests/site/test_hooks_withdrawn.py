@@ -24,6 +24,13 @@ def talk(api: Api, session: str, *turns: tuple[str, str]) -> None:
     learn(session)
 
 
+def go_on(api: Api, session: str, prompt: str) -> None:
+    """Resume a session that ended, which begins another conversation of it."""
+    send(api, event("SessionStart", session, source="resume"))
+    send(api, event("UserPromptSubmit", session, prompt=prompt, prompt_id=f"{session}-again"))
+    learn(session)
+
+
 def read_texts(api: Api, session: str = "next") -> list[str]:
     """Return the texts of the lines that a new session is told, without their notes."""
     answer = send(api, event("SessionStart", session))
@@ -43,6 +50,16 @@ def test_what_is_taken_back_in_the_same_session_is_not_told(api: Api, words: str
     talk(api, "s1", (CSV, "Changed."), ("thanks", "Sure."), (words, "Reverted."))
     assert not [text for text in read_texts(api) if text.startswith(CSV[:-1])]
     assert f"{words} (takes back: {CSV})" in list_facts()
+
+
+def test_a_session_that_goes_on_takes_back_and_approves_what_was_said_before_its_end(api: Api) -> None:
+    talk(api, "s1", (CSV, "Changed."))
+    go_on(api, "s1", "actually no")
+    assert f"actually no (takes back: {CSV})" in list_facts()
+    proposal = "I'd keep the sessions in Redis with a TTL of 24 hours. Shall I do that?"
+    talk(api, "s2", ("Where do sessions go?", proposal))
+    go_on(api, "s2", "go ahead")
+    assert "Keep the sessions in Redis with a TTL of 24 hours." in read_texts(api)
 
 
 def test_what_is_corrected_in_a_few_words_names_what_it_corrects(api: Api) -> None:

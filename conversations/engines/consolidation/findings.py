@@ -86,19 +86,19 @@ class SessionReader:
         return messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
 
     def _find_said(self, mark: UUID | None) -> Iterator[Finding]:
-        session, previous = self.session, dict[UUID, str]()  # the agent's last answer in each conversation
+        session, previous = self.session, dict[str, str]()  # the last answer of each agent
         for rows in _read_pages(self._spoken, mark):
             self.messages += self._count_new(rows)
             self.last = rows[-1].uid
             consumed = self._find_consumed([row.uid for row in rows])
             for row in rows:
-                if mark and row.conversation_id not in previous:
-                    previous[row.conversation_id] = self._find_answer(row)
+                if mark and row.agent_id not in previous:
+                    previous[row.agent_id] = self._find_answer(row)
                 if row.uid not in consumed:
                     is_compared = session.compared_to is not None and row.uid <= session.compared_to
-                    found = self._find_in_message(row, previous.get(row.conversation_id, ""))
+                    found = self._find_in_message(row, previous.get(row.agent_id, ""))
                     yield from (one for one in found if not (one.is_open and is_compared))
-                previous[row.conversation_id] = row.content if row.role == Message.Role.ASSISTANT else ""
+                previous[row.agent_id] = row.content if row.role == Message.Role.ASSISTANT else ""
 
     def _find_in_message(self, row: Message, previous: str) -> Iterator[Finding]:
         """Yield the findings of a message; of one that takes something back, that with what it takes back."""
@@ -113,7 +113,7 @@ class SessionReader:
 
     def _find_laid_down(self, row: Message, withdrawal: Withdrawal) -> str:
         """Return the last statement of the prompts before a message that it may take back, "" for none."""
-        before = self._spoken.filter(conversation_id=row.conversation_id).newest(MAX_BEFORE, row.uid)
+        before = self._spoken.filter(agent_id=row.agent_id).newest(MAX_BEFORE, row.uid)
         for at, one in enumerate(before):
             if one.role == Message.Role.USER:
                 answer = before[at + 1] if at + 1 < len(before) else None
@@ -125,7 +125,7 @@ class SessionReader:
 
     def _find_answer(self, row: Message) -> str:
         """Return what the agent answered right before a message, "" where it did not."""
-        before = self._spoken.filter(conversation_id=row.conversation_id).newest(1, row.uid)
+        before = self._spoken.filter(agent_id=row.agent_id).newest(1, row.uid)
         return "".join(one.content for one in before if one.role == Message.Role.ASSISTANT)
 
     def _drop_consumed(self, found: Iterable[Finding]) -> Iterator[Finding]:
