@@ -161,7 +161,7 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
         entry = replace(entry, newer=newer.uid if newer else None)
         return replace(entry, before=Entry(older, utterances.get(older.uid)) if older else None)
 
-    entries = [describe(fact) for fact in newest]
+    entries = [describe(fact) for fact in newest if fact.session_id != ask.session.key]
     for entry in fold_doubted(entries, doubted, map(describe, later)):
         strength = max(newest.get(one.fact, 0.0) for one in (entry, entry.doubted) if one)
         yield Memory(entry.list_lines()[-1], entry.at, strength, entry.fact.fact_text, entry.is_own)

@@ -49,6 +49,15 @@ def test_the_newer_statement_holds_and_says_what_was_before(api):
     ]
 
 
+def test_a_prompt_is_not_told_what_its_own_session_changed(api):
+    live(api, "s1", OLD)
+    assert read_start(api, "s2") == [(OLD, "")]
+    send(api, event("UserPromptSubmit", "s2", prompt=NEW, prompt_id="s2-new"))
+    learn("s2")
+    assert ask(api, "s2") == ""
+    assert NEW in ask(api, "s3")
+
+
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
