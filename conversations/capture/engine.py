@@ -246,7 +246,7 @@ def _summarise_session(session: Session, agent: str) -> str:
 
 
 def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
-    """Return the context for the start of a session; the same text for a repeated event.
+    """Return the context for the start of a session; the same text again while what it told still holds.
 
     It is stored for the session's own branch only: its readers may lack access to another.
     """
@@ -254,12 +254,14 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     session = rows.get()
     # What was told before may be in quarantine by now: it is told anew, and not stored.
     own = session.branch.name == branch_name and not session.branch.masked
-    if own and session.context and event.client in RESUME_WITH_CONTEXT and event.source == "resume":
-        return ""
-    if not actor.has_scope("read") or (own and session.context):
-        return session.context if own else ""
+    has_stored = event.client in RESUME_WITH_CONTEXT and event.source == "resume"
+    stored = "" if has_stored or not own else session.context
+    if not actor.has_scope("read"):
+        return stored
     now = timezone.now()
     found = start_context(session, actor, find_branch(actor, branch_name).lineage(), now)
+    if own and session.context and _list_started(session) <= {str(uid) for uid in found.fact_ids}:
+        return stored
     if found.text and own and found.is_storable:
         recalled = {**session.recalled, AT_START: [str(uid) for uid in found.fact_ids]}
         Session.objects.filter(pk=session.pk, erased_at=None).update(context=found.text, recalled=recalled)
@@ -267,6 +269,11 @@ def _load_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
         who = actor.with_origin(session_id=session.key)
         log_recall(who, [branch_name], "", found.fact_ids)
     return found.text
+
+
+def _list_started(session: Session) -> set[str]:
+    """Return the ids of what a session was told at its start."""
+    return set(session.recalled.get(AT_START, ()))
 
 
 def _read_context(event: HookEvent, actor: Actor, branch_name: str) -> str:

@@ -58,6 +58,23 @@ def test_a_prompt_is_not_told_what_its_own_session_changed(api):
     assert NEW in ask(api, "s3")
 
 
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_a_session_that_goes_on_is_told_anew_what_changed_since_its_start(api, client):
+    def resume() -> str:
+        answer = send(api, event("SessionStart", "s2", source="resume", day1=own), client=client)
+        return told(answer) if answer else ""
+
+    own = {"client": client, "root": "github.com/acme/shop"}
+    live(api, "s1", OLD)
+    start = told(send(api, event("SessionStart", "s2", day1=own), client=client))
+    live(api, "s3", "We decided that Maria owns the menu.")
+    kept = "" if client == "codex" else start  # it keeps what it was told with the session
+    assert resume() == kept
+    live(api, "s4", NEW)
+    assert f"- was: {OLD.rstrip('.')}; later: {NEW} [" in resume()
+    assert ("Maria" in resume()) is (client != "codex")
+
+
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
