@@ -60,7 +60,9 @@ def ask(actor: Any, one: dict[str, Any]) -> str:
 
 def play(actor: Any, session: dict[str, Any]) -> None:
     from conversations.capture.engine import IngestEngine
+    from conversations.engines.consolidation.engine import ConsolidationEngine
     from conversations.engines.consolidation.session import SessionConsolidation
+    from conversations.models import ConsolidationRun
     from memory.engines.embedding.engine import EmbeddingEngine
     from memory.engines.sessions.manager import system_actor
     from memory.models import Session
@@ -72,6 +74,8 @@ def play(actor: Any, session: dict[str, Any]) -> None:
     SessionConsolidation().consolidate_session(session=played, actor=system_actor(played))
     while EmbeddingEngine().embed_pending(actor.project_id):
         pass  # as the worker does meanwhile
+    for run_id in list(ConsolidationRun.objects.filter(state="queued").values_list("pk", flat=True)):
+        ConsolidationEngine().carry_out_queued(run_id=run_id)  # where DAY1_JUDGE_MODEL names a model
 
 
 def measure(actor: Any, sessions: Sequence[dict[str, Any]], show: bool) -> Counter[str]:

@@ -20,6 +20,7 @@ from conversations.engines.consolidation.report import MAX_CHANGES, Consolidatio
 from conversations.engines.fields import CONSOLIDATION
 from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
+from conversations.models.runs import VERDICTS
 from conversations.views.nightly_form import NightlyForm
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
@@ -66,6 +67,11 @@ LOW_YIELD, HIGH_YIELD = 0.05, 0.15  # new facts by what was read that are health
 
 def describe_run(run: ConsolidationRun) -> str:
     """Return one sentence: what a run read, and what came of it."""
+    if run.prompt == VERDICTS:
+        text = ngettext(
+            "Asked the model about %(n)s statement.", "Asked the model about %(n)s statements.", run.calls
+        )
+        return text % {"n": run.calls}
     read = run.messages + run.observations
     if run.level == Level.SESSION:
         text = ngettext("Read %(n)s message or observation", "Read %(n)s messages and observations", read) % {

@@ -35,14 +35,13 @@ from memory.engines.versions.policies import Write
 from memory.exceptions import BranchArchived, BranchNotFound, ProviderUnavailable
 from memory.models import Fact
 from memory.providers.chat import ChatServer, get_judge
-from memory.providers.openai_server import REDIRECTS, REFUSED_TEXTS
+from memory.providers.openai_server import REFUSED_TEXTS, REFUSING
 
 logger = logging.getLogger(__name__)
 State = VerificationJob.State
 COUNTED_FIELDS = (*COSTS, "tries", "fallback")  # columns that a run counts itself
 JUDGED_SIZE, HEURISTIC_SIZE = 10, 500  # facts of one commit
 REFUSED_REQUEST = REFUSED_TEXTS  # about this fact alone, such as a text that is too long for the model
-REFUSED_SERVER = (*REDIRECTS, 401, 403, 404)  # no later request fares better
 
 
 class Paused(Exception):
@@ -171,7 +170,7 @@ class VerificationRun:
         """Let the heuristic stand in for a judge that does not answer, or wait for it. Raises Paused."""
         status, why = error.data.get("status"), describe_error(error)
         self.job.calls += 1
-        if status not in REFUSED_REQUEST and status not in REFUSED_SERVER:
+        if status not in REFUSED_REQUEST and status not in REFUSING:
             self.job.tries += 1
             if self.patient and self.job.tries < MAX_TRIES:
                 self._wait(why, error.data.get("retry_after"))

@@ -15,7 +15,7 @@ from memory.models.hidden import HiddenVersion
 from memory.models.ingest import IngestedEvent
 from memory.models.invitations import Invitation
 from memory.models.keys import ApiKey, IdempotencyRecord
-from memory.models.links import FactLink
+from memory.models.links import FactLink, PairVerdict
 from memory.models.merges import MergeApproval, MergeDecision, MergeRequest, MergeWithdrawal
 from memory.models.nodes import Node
 from memory.models.observations import Observation
@@ -61,6 +61,7 @@ __all__ = [
     "NearCheck",
     "Node",
     "Observation",
+    "PairVerdict",
     "Project",
     "ProjectUsage",
     "Question",

@@ -4,9 +4,14 @@ import hashlib
 from typing import Any, ClassVar
 
 from django.db import models
+from django_mysql.models import FixedCharField
 
 from memory.models.base import BranchedModel
+from memory.models.facts import Fact
 from memory.models.kinds import MemoryKind
+from memory.models.projects import Project
+
+JUDGED_WEIGHT = 0.5  # of a link to a later statement that rests on a model's verdict, not on rules
 
 
 class FactLink(BranchedModel):
@@ -61,3 +66,34 @@ class FactLink(BranchedModel):
 
 # From what a fact was made: what is wrong with the one end is wrong with the other.
 DERIVING = (FactLink.Type.CONSOLIDATED_FROM, FactLink.Type.DERIVED_FROM, FactLink.Type.MESSAGE_OF)
+
+
+class PairVerdict(models.Model):
+    """What a language model says that a later statement does to an earlier one, without either text.
+
+    It is about both texts as they were: of one that changed there is no verdict.
+    """
+
+    class Verdict(models.TextChoices):
+        REPLACES = "replaces"
+        NARROWS = "narrows"
+        SAME = "same"
+        OTHER = "other"
+        UNSURE = "unsure"
+
+    slot = FixedCharField(max_length=32, primary_key=True, help_text="Of both facts and their texts.")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    newer_id = models.UUIDField()
+    older_id = models.UUIDField()
+    verdict = models.CharField(max_length=10, choices=Verdict.choices)
+    model = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.newer_id} {self.verdict} {self.older_id}"
+
+    @staticmethod
+    def build_slot(older: Fact, newer: Fact) -> str:
+        """Return the key of the verdict on two facts in this order, by their present texts."""
+        parts = (older.uid.hex, newer.uid.hex, older.content_hash, newer.content_hash)
+        return hashlib.sha256("|".join(parts).encode()).hexdigest()[:32]

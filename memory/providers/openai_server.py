@@ -26,6 +26,7 @@ OPENAI_URL = "https://api.openai.com/v1"  # the client's own default is the embe
 
 REDIRECTS = (301, 302, 303, 307, 308)
 REFUSED_TEXTS = (400, 413, 422)  # a single text may be the cause
+REFUSING = (*REDIRECTS, 401, 403, 404)  # no later request fares better
 # Other servers tell of a long text as of a failure of their own.
 TOO_LONG = re.compile(
     r"too (long|large|many tokens)|context (length|window|size)|max(imum)? (\w+ ){0,3}(length|tokens)", re.I

@@ -243,6 +243,7 @@ ACTION_LABELS: dict[str, Any] = {
     "consolidate.session": _("consolidated a session"),
     "consolidate.agent": _("consolidated an agent's facts"),
     "consolidate.task": _("consolidated a task's facts"),
+    "consolidate.verdict": _("judged what a statement replaces"),
     "consolidate.dreaming": _("wrote reflections"),
     "consolidation.run": _("consolidated"),
     "consolidation.accepted": _("accepted changes of a consolidation"),

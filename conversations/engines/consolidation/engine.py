@@ -17,6 +17,7 @@ from conversations.engines.consolidation.answering import (
 )
 from conversations.engines.consolidation.answers import list_answer_commits
 from conversations.engines.consolidation.extraction import find_extraction
+from conversations.engines.consolidation.judging import judge_statements
 from conversations.engines.consolidation.level_engines import ENGINES
 from conversations.engines.consolidation.levels import FactSource, consolidate_facts, read_facts
 from conversations.engines.consolidation.report import ConsolidationReport, build_report
@@ -24,6 +25,7 @@ from conversations.engines.consolidation.runs import (
     carry_out,
     claim_run,
     describe_counts,
+    drop_run,
     dry_transaction,
     open_run,
     take_queued,
@@ -40,6 +42,7 @@ from conversations.engines.consolidation.session import (
 from conversations.engines.fields import CONSOLIDATION_FILTERS
 from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
+from conversations.models.runs import VERDICTS
 from memory.actors import Actor
 from memory.engines.agent_tasks.completion import list_durable
 from memory.engines.agent_tasks.rules import find_task, require_part
@@ -101,7 +104,10 @@ class ConsolidationEngine:
         with carry_out(run, replace(system_actor(session), label=run.created_by)):
             require_open(session.branch)
             refuse_erased_session(session)
-            run_session(session, run, system_actor(session))
+            read = judge_statements if run.prompt == VERDICTS else run_session
+            read(session, run, system_actor(session))
+        if run.prompt == VERDICTS and run.state == State.DONE and not run.calls:
+            drop_run(run)  # there was nothing to ask
 
     def consolidate_agent(
         self, *, agent_id: str, actor: Actor, branch_name: str = MAIN, dry_run: bool = False

@@ -52,6 +52,10 @@ class Record:
 
     pieces: Mapping[str, Message]
 
+    def describe(self) -> dict[str, str]:
+        """Return the texts of the pieces, by their ids and who said them."""
+        return {f"{name}, {describe_speaker(row)}": get_text(row) for name, row in self.pieces.items()}
+
 
 @dataclass
 class Extraction:
@@ -84,7 +88,7 @@ class Extraction:
             return None
         self.costs.calls += 1
         try:
-            answer = self.server.complete(build_messages(record))
+            answer = self.server.complete(build_messages(record.describe(), PROMPT))
         except ProviderUnavailable as error:  # half an answer is one too
             self.costs.note = DOWN.format(reason=error.text)[:500]
             return None
@@ -131,13 +135,10 @@ def read_prompt(name: str) -> str:
     return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
-def build_messages(record: Record, prompt: str = PROMPT) -> list[chat.Message]:
-    """Return the rules with the fence of this prompt, and the record between it."""
+def build_messages(pieces: Mapping[str, str], prompt: str) -> list[chat.Message]:
+    """Return the rules with the fence of this prompt, and pieces between it, by what stands above each."""
     fence = f"==={secrets.token_hex(12)}==="  # no stored text can know it
-    parts = [
-        f"{fence} {name}, {describe_speaker(row)}\n{get_text(row)}\n{fence} end"
-        for name, row in record.pieces.items()
-    ]
+    parts = [f"{fence} {heading}\n{text}\n{fence} end" for heading, text in pieces.items()]
     rules = read_prompt(prompt).replace("{fence}", fence)
     return [chat.Message("system", rules), chat.Message("user", "\n\n".join(parts))]
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.db import DatabaseError, connection
 
 from conversations.models import ConsolidationRun
+from conversations.models.runs import VERDICTS
 from memory.clock import read_time
 from memory.models import Session
 from memory.queue.producer import enqueue
@@ -46,10 +47,11 @@ def renew_lease(run: ConsolidationRun, stopping: threading.Event) -> None:
 
 def end_dead_runs() -> None:
     """Mark runs as failed whose process died, and begin those of sessions anew; queue those again whose
-    message was lost.
+    message was lost, that waited for a model, or that died asking for verdicts.
     """
     now = read_time()
     dead = ConsolidationRun.objects.filter(lease_until__lt=now)
+    dead.filter(state=State.RUNNING, prompt=VERDICTS).update(state=State.QUEUED)
     for run in dead.filter(state=State.RUNNING):
         ended = {"slot": None, "state": State.FAILED, "note": DIED, "finished_at": now}
         if dead.filter(pk=run.pk, state=State.RUNNING).update(**ended):

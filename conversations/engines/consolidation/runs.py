@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -55,7 +55,9 @@ def open_run(branch: Branch, level: str, target: str, actor: Actor) -> Iterator[
 
 @contextmanager
 def carry_out(run: ConsolidationRun, actor: Actor) -> Iterator[ConsolidationRun]:
-    """End a claimed run with the block: done, or as the block says, failed on an error."""
+    """End a claimed run with the block: done, or as the block says, failed on an error. One that the block
+    postponed waits on.
+    """
     try:
         with show_life(run):
             yield run
@@ -63,7 +65,8 @@ def carry_out(run: ConsolidationRun, actor: Actor) -> Iterator[ConsolidationRun]
         if not transaction.get_connection().needs_rollback:  # a dry run, whose row goes anyway
             end_run(run, State.FAILED, f"{type(error).__name__}"[:500])
         raise
-    finish_run(run, actor)
+    if run.state != State.QUEUED:
+        finish_run(run, actor)
 
 
 @retry_transaction
@@ -76,10 +79,10 @@ def finish_run(run: ConsolidationRun, actor: Actor) -> None:
 
 @retry_transaction
 def claim_run(
-    branch: Branch, level: str, target: str, actor: Actor, state: str = State.RUNNING
+    branch: Branch, level: str, target: str, actor: Actor, state: str = State.RUNNING, **fields: Any
 ) -> ConsolidationRun:
-    """Store a run that has its target alone. Raises Conflict."""
-    now, slot = read_time(), f"{branch.pk}:{level}:{target}"
+    """Store a run that has its target, or the ``slot`` of its fields, alone. Raises Conflict."""
+    now, slot = read_time(), fields.pop("slot", f"{branch.pk}:{level}:{target}")
     run = ConsolidationRun(
         project_id=branch.project_id,
         branch=branch,
@@ -90,6 +93,7 @@ def claim_run(
         lease_until=now + (QUEUE_LEASE if state == State.QUEUED else LEASE),
         started_at=now,
         created_by=actor.label[:200],
+        **fields,
     )
     with transaction.atomic():
         dead = ConsolidationRun.objects.filter(slot=slot, state=State.RUNNING, lease_until__lt=now)
@@ -103,6 +107,13 @@ def claim_run(
 def end_run(run: ConsolidationRun, state: str, note: str) -> None:
     run.state, run.note, run.finished_at = state, note[:500], timezone.now()
     run.slot = run.lease_until = None
+    run.save(force_update=True)
+
+
+@retry_transaction
+def postpone_run(run: ConsolidationRun, seconds: float) -> None:
+    """Give a run back, to be taken again after so many seconds."""
+    run.state, run.lease_until = State.QUEUED, read_time() + timedelta(seconds=seconds)
     run.save(force_update=True)
 
 

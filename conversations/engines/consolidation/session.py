@@ -19,6 +19,7 @@ from conversations.engines.consolidation.findings import (
     list_known_texts,
     list_recalled_ids,
 )
+from conversations.engines.consolidation.judging import request_verdicts
 from conversations.engines.consolidation.matching import Texts, find_same, read_texts
 from conversations.engines.consolidation.overruled import find_overruled
 from conversations.engines.consolidation.revised import Comparison, compare_texts
@@ -293,6 +294,7 @@ def _commit_findings(
             left = [one for one in left if gone.isdisjoint(uid for uid, _kind in one.more)]
             writer = FindingWriter(commit, plan.same, plan.leaders, actor)
             counts = writer.write(left, plan.comparison.without(gone))
+            request_verdicts(session, commit, left)
         _mark_compared(session, piece.found)
         return store_commit(run, commit.commit, counts)
 

@@ -22,7 +22,7 @@ from curation.engines.prompts import SCORE, fence_parts
 from curation.engines.ratings import Rating, combine_votes, cut_text, parse_rating
 from curation.engines.scoring.dimensions import describe_answer, list_names
 from curation.engines.scoring.transcript import Transcript, read_transcript
-from curation.engines.verification_run import REFUSED_REQUEST, REFUSED_SERVER, Paused
+from curation.engines.verification_run import REFUSED_REQUEST, Paused
 from curation.models import Score, Scoring
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
@@ -39,6 +39,7 @@ from memory.engines.support.leases import (
 )
 from memory.exceptions import Day1Error, ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import ChatAnswer, ChatServer, get_judge
+from memory.providers.openai_server import REFUSING
 
 logger = logging.getLogger(__name__)
 State, Method = Scoring.State, Score.Method
@@ -143,7 +144,7 @@ class ScoringRun:
     def _store_failure(self, judge: str, error: ProviderUnavailable) -> None:
         """Store that a judge gives no vote, or wait for it. Raises Paused."""
         nonsense = isinstance(error, ProviderNonsense)
-        is_final = error.data.get("status") in (*REFUSED_REQUEST, *REFUSED_SERVER)
+        is_final = error.data.get("status") in (*REFUSED_REQUEST, *REFUSING)
         if not nonsense and not is_final and self.patient and self.row.tries + 1 < MAX_TRIES:
             self._wait(error)
         gave_up = {} if nonsense else {"gave_up": True}

@@ -23,6 +23,7 @@ from memory.engines.support.usage import UsageEngine
 from memory.engines.versions.blanking import (
     Rows,
     blank_rows,
+    delete_pairs,
     delete_vectors,
     erasable_models,
     list_hashes,
@@ -30,7 +31,7 @@ from memory.engines.versions.blanking import (
     lock_branches,
 )
 from memory.exceptions import Day1Error, ProviderUnavailable
-from memory.models import ErasedMemory, Erasure, NearCheck
+from memory.models import ErasedMemory, Erasure
 from memory.models.erasures import build_erased_key
 from memory.models.nodes import next_rid
 
@@ -111,7 +112,7 @@ def blank_batch(erasure: Erasure, kind: str, uids: Sequence[UUID], shared: set[s
         digests = digest_memories(found, salts)
         hashes = list_hashes(found) - shared
         blank_rows(found, salts)
-        NearCheck.objects.filter(project=erasure.project_id, uid__in=list(salts)).delete()
+        delete_pairs(erasure.project_id, list(salts))
         delete_vectors(erasure.project_id, hashes)
         for uid, salt in salts.items():
             digest = digests.get(uid) or keyed_digest(salt, [])

@@ -2,7 +2,8 @@
 
 Such a link leads from the older fact to the newer one, is of the type CONTESTED_BY and says since when. It
 changes neither fact. Links of that type without a time only say that two facts disagree. What a link means
-is judged anew from both texts when it is read: the older one is replaced, or doubted, and both are told.
+is judged anew from both texts when it is read: the older one is replaced, or doubted, and both are told. Of a
+link with the weight of a model's, its verdict on these texts counts as well.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,14 +13,22 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memory.db.querysets import Lineage
+from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import FactEdge, find_utterances, load_edges
 from memory.engines.support.standing import Standing, judge_standing
 from memory.engines.versions.repositories import find_repositories
-from memory.models import Fact, FactAssessment, FactLink
+from memory.models import Fact, FactAssessment, FactLink, PairVerdict
+from memory.models.links import JUDGED_WEIGHT
 
 MAX_STEPS = 8  # links that are followed from an older statement to the one that holds
+Verdict = PairVerdict.Verdict
+STANDINGS: Mapping[str, Standing] = {
+    Verdict.REPLACES: Standing.REPLACED,
+    Verdict.NARROWS: Standing.DOUBTED,
+    Verdict.UNSURE: Standing.DOUBTED,
+}
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,7 @@ class Revision:
     older: Fact
     newer: Fact
     since: datetime
+    weight: float = 1.0
 
     @property
     def key(self) -> tuple[UUID, UUID]:
@@ -36,7 +46,8 @@ class Revision:
 
     def link(self) -> FactLink:
         origin = {name: getattr(self.newer, name) for name in ("session_id", "task_id", "agent_id")}
-        edge = {"from_id": self.older.uid, "to_id": self.newer.uid, "valid_from": self.since}
+        edge = {"from_id": self.older.uid, "to_id": self.newer.uid}
+        edge |= {"valid_from": self.since, "weight": self.weight}
         return FactLink(link_type=FactLink.Type.CONTESTED_BY, **edge, **origin)
 
 
@@ -103,19 +114,31 @@ def find_newer(
     contests = [edge for edge in edges if edge.is_revision and edge.holds_at(point.now)]
     targets = load_facts({edge.to_id for edge in contests}, point)
     heard |= find_utterances((fact for uid, fact in targets.items() if uid not in heard), point.lineage)
-    pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests if edge.to_id in targets]
+    contests = [edge for edge in contests if edge.to_id in targets]
+    pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests]
     names = name_places([fact for pair in pairs for fact in pair], point.project_id)
+    judged = [pair for pair, edge in zip(pairs, contests, strict=True) if edge.weight == JUDGED_WEIGHT]
+    verdicts = find_verdicts(point.project_id, judged)
     valid = [
         (old, new)
         for old, new in pairs
-        if names[old.uid] == names[new.uid] and find_standing(old, new, heard) is standing
+        if names[old.uid] == names[new.uid]
+        and find_standing(old, new, heard, verdicts.get((old.uid, new.uid), "")) is standing
     ]
     valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
     return {old.uid: new for old, new in valid}
 
 
-def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance]) -> Standing:
-    """Return whether a fact stands beside a statement that a link leads to, whoever wrote the link.
+def find_verdicts(project_id: UUID, pairs: Iterable[tuple[Fact, Fact]]) -> dict[tuple[UUID, UUID], str]:
+    """Return what a model says of pairs of an older and a newer fact, as their texts are, by their ids."""
+    slots = {PairVerdict.build_slot(old, new): (old.uid, new.uid) for old, new in pairs}
+    rows = select_by_key(PairVerdict.objects.filter(project=project_id), ("slot", "verdict"), "slot", slots)
+    return {slots[slot]: verdict for slot, verdict in rows}
+
+
+def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], verdict: str = "") -> Standing:
+    """Return whether a fact stands beside a statement that a link leads to, whoever wrote the link; a model's
+    verdict makes no rule milder.
 
     That must be a person's, not have been followed by a repetition of the fact, and be about it still. Of two
     people who disagree neither takes the other's place: both are told.
@@ -124,7 +147,8 @@ def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance]) -> Stan
     earlier = heard.get(old.uid)
     if later is None or later.speaker != Utterance.PERSON or get_time(old, earlier) > later.at:
         return Standing.HOLDS
-    found = judge_standing(new.fact_text, old.fact_text)
+    by_model = STANDINGS.get(verdict, Standing.HOLDS)
+    found = max(judge_standing(new.fact_text, old.fact_text), by_model)
     is_others = earlier is not None and not earlier.is_same_person(later)
     return min(found, Standing.DOUBTED) if is_others else found
 

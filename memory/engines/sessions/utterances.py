@@ -26,6 +26,7 @@ class FactEdge(NamedTuple):
     to_id: UUID
     to_type: str
     link_type: str
+    weight: float
     valid_from: datetime | None
     valid_until: datetime | None
     branch_id: int

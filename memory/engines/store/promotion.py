@@ -26,6 +26,7 @@ from memory.models import (
     Confirmation,
     HiddenVersion,
     IngestedEvent,
+    PairVerdict,
     Project,
     Vector,
     Workspace,
@@ -47,6 +48,7 @@ PROMOTED = {
         "FactLink",
         "IngestedEvent",
         "Observation",
+        "PairVerdict",
         "Relation",
         "Session",
         "TaskAgent",
@@ -107,7 +109,7 @@ LOCAL = {
     ),
 }
 # Models of which the store may have an equal row by now; either one will do.
-SHARED = (Vector, IngestedEvent)
+SHARED = (Vector, IngestedEvent, PairVerdict)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ DERIVED = frozenset(
         "FactUse",
         "HiddenVersion",
         "NearCheck",
+        "PairVerdict",
         "ProjectUsage",
         "ReviewItem",
         "StoredTally",

@@ -19,7 +19,7 @@ from memory.db.bulk_sql import update_one
 from memory.engines.audit.proofs import keyed_digest, new_salt
 from memory.engines.support.batches import batched
 from memory.engines.versions.erased import SESSION, SOURCE
-from memory.models import Branch, BranchedModel, ErasedMemory, NearCheck, Vector, VectorClock
+from memory.models import Branch, BranchedModel, ErasedMemory, NearCheck, PairVerdict, Vector, VectorClock
 from memory.models.base import Blank
 from memory.models.vectors import vector_slot
 
@@ -88,6 +88,13 @@ def list_hashes(found: Rows) -> set[str]:
     return {str(row.content_hash) for rows in found.values() for row in rows if hasattr(row, "content_hash")}
 
 
+def delete_pairs(project_id: UUID, uids: Sequence[UUID]) -> None:
+    """Delete what is kept of facts beside others: that they wait to be compared, and a model's verdicts."""
+    NearCheck.objects.filter(project=project_id, uid__in=uids).delete()
+    of_either = Q(newer_id__in=uids) | Q(older_id__in=uids)
+    PairVerdict.objects.filter(of_either, project=project_id).delete()
+
+
 def delete_vectors(project_id: UUID, hashes: Iterable[str]) -> int:
     """Delete the vectors of texts, whatever model made them; return how many."""
     vectors = Vector.objects.filter(project=project_id)
@@ -132,6 +139,6 @@ def _blank_again(project_id: UUID, kind: str, uids: Sequence[UUID]) -> int:
         found = load_versions(project_id, kind, uids, written=True)
         hashes = list_hashes(found)
         blank_rows(found, {uid: new_salt() for uid in uids})
-        NearCheck.objects.filter(project=project_id, uid__in=uids).delete()
+        delete_pairs(project_id, uids)
         delete_vectors(project_id, hashes)
     return sum(len(rows) for rows in found.values())
