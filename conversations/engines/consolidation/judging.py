@@ -83,8 +83,10 @@ def judge_statements(session: Session, run: ConsolidationRun, actor: Actor) -> N
     A run whose model does not answer is postponed; one that was, asks about the rest.
     """
     run.note, extraction = "", find_extraction()
+    if extraction is None:  # it was taken out of the settings meanwhile
+        return
     seq = int((run.slot or "").rpartition(":")[2])
-    for newer in list_statements(session.branch, seq) if extraction else ():
+    for newer in list_statements(session.branch, seq):
         session.branch.refresh_from_db(fields=["head", "head_at"])
         question = build_question(newer, find_open(session, newer))
         if not question.earlier:

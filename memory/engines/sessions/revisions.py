@@ -46,9 +46,8 @@ class Revision:
 
     def link(self) -> FactLink:
         origin = {name: getattr(self.newer, name) for name in ("session_id", "task_id", "agent_id")}
-        edge = {"from_id": self.older.uid, "to_id": self.newer.uid}
-        edge |= {"valid_from": self.since, "weight": self.weight}
-        return FactLink(link_type=FactLink.Type.CONTESTED_BY, **edge, **origin)
+        edge = {"from_id": self.older.uid, "to_id": self.newer.uid, "valid_from": self.since}
+        return FactLink(link_type=FactLink.Type.CONTESTED_BY, weight=self.weight, **edge, **origin)
 
 
 class ReadPoint(NamedTuple):
