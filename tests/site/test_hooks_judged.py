@@ -12,6 +12,7 @@ from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.heartbeat import end_dead_runs
 from conversations.models import ConsolidationRun
 from conversations.tasks import consolidate
+from conversations.views.consolidation import describe_run
 from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.erasure.engine import ErasureEngine
@@ -94,6 +95,7 @@ def test_what_the_model_says_is_replaced_stands_behind_the_newer_one(
     run = judge(api, model, answer(entry("replaces")))
     assert describe(api, actor) == REPLACED
     assert (run.state, run.mode, run.model, run.calls, run.input_tokens) == ("done", "llm", MODEL, 1, 100)
+    assert describe_run(run) == "Asked the model about 1 statement."
     (commit,) = Commit.objects.filter(kind="consolidate.verdict")
     assert (commit.actor_kind, commit.actor_label, commit.added, run.commits) == (
         "system",
@@ -250,7 +252,7 @@ def test_a_model_that_is_away_is_asked_again(
     assert (run.state, run.calls, list_newest(actor)) == ("queued", 0, ["later", "older"])
     assert run.note.startswith("The model did not answer (")
     assert run.finished_at is None
-    assert run.lease_until - run.started_at > timedelta(seconds=900 if headers else 30)
+    assert run.lease_until - run.started_at >= timedelta(seconds=900 if headers else 30)
     ConsolidationRun.objects.filter(pk=run.pk).update(lease_until=run.started_at)
     QueueMessage.objects.all().delete()
     end_dead_runs()
