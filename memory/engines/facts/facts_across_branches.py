@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from functools import reduce
 from operator import or_
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Q
@@ -57,8 +57,9 @@ class Nearest(Generic[Row]):
     def __init__(self, model: type[Row], lineages: Iterable[Lineage], uids: Collection[UUID]) -> None:
         self.rows = defaultdict[tuple[UUID, int], list[Row]](list)
         lineages = list(lineages)
+        every: Any = model.objects.all_versions()  # of the model, which the types take for its base
         for stood in open_versions(lineages, "seq_from"):
-            for row in model.objects.all_versions().filter(stood, uid__in=uids):
+            for row in every.filter(stood, uid__in=uids):
                 self.rows[row.uid, row.branch_id].append(row)
         is_masked = any(isinstance(one, MaskedLineage) for one in lineages)
         vids = [row.vid for rows in self.rows.values() for row in rows] if is_masked else []

@@ -20,6 +20,7 @@ from memory.db.bulk_sql import delete_stored, insert_stored
 from memory.db.damage import permit_writes
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.engines.audit.trail import record_entry
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.check.engine import ACCEPTED, CheckEngine, CheckReport
 from memory.engines.store.check.files import find_broken, list_references
 from memory.engines.store.check.high_water import keep_mark
@@ -29,7 +30,7 @@ from memory.engines.store.check.rows import list_tables, read_stored_keys, walk_
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress
 from memory.engines.support.readable_rows import UNREADABLE, read_rows
-from memory.exceptions import Conflict
+from memory.exceptions import Conflict, ProviderUnavailable
 from memory.models import Project
 
 # Of the new store: what its own migrations made, and logins, which may have been ended meanwhile.
@@ -126,6 +127,7 @@ class SalvageEngine:
             if accept:
                 leave_out_unreadable({table.name: table for table in tables})
             MaintenanceEngine().rebuild_index(tell)
+            queue_texts()
         keep_mark(anew=True)
         report = CheckEngine().check_store()
         if accept and (lost := [one for one in report.problems if one.check in LOSSES]):
@@ -216,6 +218,13 @@ def find_unreadable(kind: type[models.Model]) -> list[str]:
         found += read_rows(rows, keys)[1]
     of_no_key = read_stored_keys(rows)[1] if findings.problems else []
     return [key.hex if isinstance(key, UUID) else str(key) for key in found] + of_no_key
+
+
+def queue_texts() -> None:
+    """Have the texts embedded whose vectors were lost; where no model answers, the next start does so."""
+    with suppress(ProviderUnavailable):
+        for project in Project.objects.all():
+            EmbeddingEngine().want_missing(project.pk)
 
 
 def accept_loss(source: str, lost: list[Problem]) -> None:
