@@ -290,6 +290,8 @@ def test_a_refused_replacement_leaves_everything_as_it_was(agent: Agent) -> None
             "memory_supersede", "stale_version", fact_id=old, new_fact_text="Two.", expected_version=9
         )
         agent.refused("memory_supersede", "invalid", fact_id=old, new_fact_text="Two.", deduplicate="no")
+        empty = agent.refused("memory_supersede", "invalid", fact_id=old, new_fact_text=" ")
+    assert empty.startswith("invalid: new_fact_text may not be empty.")
     agent.call("memory_supersede", fact_id=old, new_fact_text="Two.")
     with nothing_left():
         agent.refused("memory_supersede", "illegal_transition", fact_id=old, new_fact_text="Two.")

@@ -193,6 +193,7 @@ def test_a_text_that_is_there_takes_the_place_of_another(day1: Day1, fact: Fact)
     one, two = (day1("write-fact", text)[1].split("\t")[0] for text in ("One.", "Two."))
     known = day1("facts", "supersede", one, fact.fact_text)
     assert known == (0, f"{fact.uid}\tknown already on main, supersedes {one}\n", "")
+    assert day1("facts", "supersede", two, " ") == (1, "", "invalid: new_fact_text may not be empty.\n")
     status, out, _ = day1("facts", "supersede", two, fact.fact_text, "--no-dedup")
     assert (status, out) == (0, f"{newest().uid}\tstored on main, supersedes {two}\n")
     assert newest().uid != fact.uid

@@ -156,10 +156,11 @@ class FactEngine:
         """
         actor.require_scope("write", branch_name)
         actor, content = with_origin(actor, fields)
+        text = rules.CHECKS["fact_text"]("new_fact_text", new_fact_text)
         with open_commit(actor, branch_name, "fact.supersede", write=Write.STATE) as commit:
             old = self._get_current(commit, old_fact_id, expected_version)
             rules.check_move(old, Status.SUPERSEDED)
-            new = {**inherit_content(old, actor.project_id), **content, "fact_text": new_fact_text}
+            new = {**inherit_content(old, actor.project_id), **content, "fact_text": text}
             if "parent_id" in fields:
                 raise Invalid("parent_id is set by superseding.", field="parent_id")
             if not commit.proposes:

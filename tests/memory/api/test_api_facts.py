@@ -192,6 +192,12 @@ def test_superseding_with_the_text_of_another_fact_writes_none(api: Api) -> None
         body = {"new_fact_text": "Delta.", "deduplicate": "no"}
         path = f"/facts/{other['id']}/supersede"
         refused(api.post(path, body), 400, "invalid", "deduplicate")
+        for text, status, code in (
+            (" ", 400, "invalid"),
+            (5, 400, "invalid"),
+            ("x" * 65537, 413, "too_large"),
+        ):
+            refused(api.post(path, {"new_fact_text": text}), status, code, "new_fact_text")
 
 
 def test_superseding_keeps_what_is_not_said(api: Api) -> None:

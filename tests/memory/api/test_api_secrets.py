@@ -43,6 +43,8 @@ def test_a_fact(api):
     changed = api.patch(f"/facts/{row.uid}", {"fact_text": f"Now {SECRET}"})
     assert (changed.json()["fact_text"], changed[REDACTED]) == ("Now [redacted: GitHub token]", "1")
     assert (changed.json()[FIELDS], FIELDS in api.get(f"/facts/{row.uid}").json()) == (["fact_text"], False)
+    newer = api.post(f"/facts/{row.uid}/supersede", {"new_fact_text": f"Then {SECRET}"})
+    assert (newer.json()[FIELDS], newer[REDACTED]) == (["new_fact_text"], "1")
 
 
 def test_depth_is_no_secret(api):
