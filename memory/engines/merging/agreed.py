@@ -200,7 +200,7 @@ class History:
         trace = yield self._trace, vid, other, field
         if trace.decided or not trace.known:
             return CONFLICT if trace.decided else GONE
-        first, *others = self.pasts.list_nearest(trace.known)
+        first, *others = sorted(self.pasts.list_nearest(trace.known))  # the oldest first, in both directions
         for one in others:
             values = self._read(first, field), self._read(one, field)
             if self.rules.is_equal(field, *values):
@@ -249,6 +249,9 @@ class History:
         return vid
 
     def _read(self, vid: int, field: Field) -> Any:
-        if vid < 0:
+        if vid >= 0:
+            return self.rules.read(self.rows[vid], field)
+        if (vid, field) in self._made:
             return self._made[vid, field]
-        return self.rules.read(self.rows[vid], field)
+        ours, theirs = self.pasts.get_parents(vid)  # of which one is there, or is not, as their merge is
+        return self._read(ours if self._read(ours, DELETED) == self._made[vid, DELETED] else theirs, field)

@@ -9,7 +9,8 @@ from typing import Any
 
 from tests.memory.merging.oracle import Fields, Version
 
-MISSING = object()
+MISSING = object()  # what a mapping says of a key that it does not have
+GONE = object()  # what a deletion says of each field
 PRESENT = ("present",)
 CLAIM = ("claim",)
 Path = tuple[str, ...]  # a field, or a tag or key within one
@@ -89,12 +90,12 @@ def list_paths(kind: str, *versions: Version) -> list[Path]:
 
 
 def read(kind: str, version: Version, path: Path) -> Any:
-    """Return what a version says of a field; MISSING in a deletion."""
+    """Return what a version says of a field; GONE in a deletion."""
     fields, rules = version.fields, RULES[kind]
     if path == PRESENT:
         return fields is not None
     if fields is None:
-        return MISSING
+        return GONE
     if path == CLAIM:
         return tuple((name, fields[name]) for name in sorted(rules.claim & fields.keys()))
     if path[0] in rules.sets:
@@ -156,17 +157,19 @@ def is_changed(kind: str, path: Path, version: Version, known: set[int]) -> bool
     nearest = drop_past(found.agreed)
     if found.decided:
         return True
-    if not nearest:  # a tag or a key that it lacks it has not brought
-        return read(kind, version, path) not in ((MISSING, False) if len(path) > 1 else ())
+    value = read(kind, version, path)
     try:
-        return bool(agree(kind, path, nearest) != read(kind, version, path))
+        agreed = agree(kind, path, nearest) if nearest else GONE
     except Disagreement:
         return True
+    if agreed is GONE and len(path) > 1 and value in (MISSING, False):
+        return False  # a tag or a key that it lacks it has not brought
+    return bool(agreed != value)
 
 
 def drop_past(versions: Iterable[Version]) -> list[Version]:
-    """Return versions but for those that are in the past of another one."""
-    every = {id(one): one for one in versions}.values()
+    """Return versions but for those that are in the past of another one, the oldest first."""
+    every = sorted({id(one): one for one in versions}.values(), key=lambda one: max(one.past))
     return [one for one in every if not any(one is not two and is_past(one, two) for two in every)]
 
 
@@ -175,13 +178,28 @@ def is_past(one: Version, two: Version) -> bool:
 
 
 def agree(kind: str, path: Path, versions: list[Version]) -> Any:
-    """Return what a merge of some versions would say. Raises Disagreement."""
-    values = [read(kind, one, path) for one in versions]
-    if all(value == values[0] for value in values):
-        return values[0]
-    if len(versions) > 2:
-        raise Disagreement
-    return merge_path(kind, path, *versions)
+    """Return what a merge of some versions would say, one after the other. Raises Disagreement."""
+    first, *others = versions
+    for other in others:
+        values = read(kind, first, path), read(kind, other, path)
+        if values[0] == values[1]:
+            continue
+        if path != PRESENT and GONE in values:
+            raise Disagreement
+        first = imagine(kind, path, first, other)
+    return read(kind, first, path)
+
+
+def imagine(kind: str, path: Path, one: Version, two: Version) -> Version:
+    """Return a merge of two versions that nobody made, as far as one field goes. Raises Disagreement."""
+    value = merge_path(kind, path, one, two)
+    if path == PRESENT:
+        shown = one if one.fields is not None else two
+        return Version(shown.fields if value else None, (one, two))
+    assert one.fields is not None
+    fields = dict(one.fields)
+    write(kind, fields, path, value)
+    return Version(fields, (one, two))
 
 
 # ---- one field, one memory ---------------------------------------------------------------------------
@@ -205,7 +223,7 @@ def merge_path(kind: str, path: Path, ours: Version, theirs: Version) -> Any:
 def merge_deletion(kind: str, shown: Version, gone: Version) -> bool:
     """Return whether a memory is there that one side shows and the other has deleted. Raises Disagreement."""
     was_deleted, was_written = (has_changed(kind, PRESENT, *pair) for pair in ((gone, shown), (shown, gone)))
-    edited = any(has_changed(kind, path, shown, gone) for path in list_edited(kind, shown))
+    edited = any(has_changed(kind, path, shown, gone) for path in list_edited(kind, *shown.ancestors()))
     if was_deleted == was_written or (was_deleted and edited):
         raise Disagreement
     return was_written
@@ -225,7 +243,7 @@ def count_added(kind: str, path: Path, version: Version) -> int:
 def count(kind: str, path: Path, version: Version) -> int:
     """Return a counter; a deletion takes away what was counted before it."""
     value = read(kind, version, path)
-    return 0 if value is MISSING else int(value)
+    return 0 if value is GONE else int(value)
 
 
 def apply_rule(rules: Rules, path: Path, one: Any, two: Any) -> Any:

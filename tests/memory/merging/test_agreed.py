@@ -253,6 +253,20 @@ class TestDeletions:
         made.add(80, 60, category="security")
         assert made.merge_field(70, 80, CATEGORY) == "security"
 
+    def test_among_three_agreed_versions(self) -> None:
+        """4 deletes what 2 and 3 did, 5 wrote it anew, 6 deletes what was there first; 11 shows it after all."""
+        made = Made()
+        made.add(1)
+        for vid in (2, 3, 6):
+            made.add(vid, 1, deleted=True)
+        made.add(4, (2, 3), deleted=True)
+        made.add(5, 2)
+        for vid, parent in ((7, 4), (8, 5), (9, 6)):
+            made.add(vid, parent, category="decision")
+        made.add(11, (9, made.add(10, (8, 7))))
+        made.add(13, (made.add(12, (4, 5)), 6), deleted=True)
+        assert made.merge_field(11, 13, DELETED) is made.merge_field(13, 11, DELETED) is False
+
 
 class TestReverts:
     @pytest.fixture

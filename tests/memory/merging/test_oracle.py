@@ -2,15 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
+from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memory.engines.merging.changes import settle_parted
+from memory.engines.merging.plan import CONFLICT, EDITED, PlanItem
+from memory.models import Fact
 from memory.models.hashes import content_hash, judged_hash, norm_hash
-from tests.memory.merging.field_model import find_outcome
+from tests.memory.merging.field_model import decide_for, find_outcome, is_same_content
 from tests.memory.merging.judgement import Judgement
 from tests.memory.merging.oracle import Line, Row, Version
+from tests.memory.merging.test_agreed import Made
 from tests.memory.merging.transports import Choice, Item
+from tests.memory.test_versions import random_histories
 
 KEY = ("fact", "1")
 
@@ -83,6 +92,156 @@ def test_the_revert_of_a_merge_asks_once() -> None:
     assert find_outcome("fact", settled, theirs) is None
 
 
+def test_a_deletion_says_something_else_than_a_key_that_is_not_there() -> None:
+    root = Version(fact("a"))
+    merged = Version(fact("a", metadata={"k": 1}), (root,))
+    undone = Version(fact("a"), (root,), merged)
+    assert class_of(undone, Version(None, (merged,))) == ("conflict", "reverted")
+
+
+def test_a_tag_that_was_not_written_anew_is_no_change() -> None:
+    """One side decided for the deletion and wrote the fact anew, the other one decided to keep it."""
+    root = Version(fact("a"))
+    gone, tagged = Version(None, (root,)), Version(fact("a", tags=["t"]), (root,))
+    ours, theirs = Version(None, (gone, tagged)), Version(fact("a", tags=["t"]), (tagged, gone))
+    outcome = find_outcome("fact", Version(fact("a"), (ours,)), theirs)
+    assert outcome is not None
+    assert outcome.merged is not None
+    assert outcome.merged["tags"] == ["t"]
+
+
+def test_to_remove_a_tag_is_a_change_against_a_deletion() -> None:
+    root = Version(fact("a", tags=["t"]))
+    assert class_of(Version(None, (root,)), Version(fact("a"), (root,))) == ("conflict", "deleted")
+
+
+@pytest.mark.parametrize("values", [(0.6, 0.7), (0.6, None)])
+def test_of_several_agreed_versions_a_deletion_is_no_value(values: Any) -> None:
+    """Each side wrote its own of all that the other knows, and decided for what it says now."""
+    root = Version(fact("a"))
+    known = [Version(None if one is None else fact("a", confidence=one), (root,)) for one in values]
+    sides = []
+    for confidence in (0.2, 0.1):
+        one, two = (Version(fact("a", confidence=confidence), (version,)) for version in known)
+        sides.append(Version(fact("a", confidence=confidence), (one, two)))
+    outcome = find_outcome("fact", *sides)
+    assert outcome is not None
+    assert outcome.merged is not None
+    assert outcome.merged["confidence"] == 0.2
+
+
+# ---- the engine beside the model -------------------------------------------------------------------
+
+CHANGES: Sequence[dict[str, Any]] = (
+    {"category": "security"},
+    {"category": "decision"},
+    {"confidence": 0.1},
+    {"confidence": 0.9},
+    {"tags": ["x"]},
+    {"tags": ["x", "y"]},
+    {"tags": []},
+    {"metadata": {"k": 1}},
+    {"metadata": {}},
+    {"fact_text": "b", "essence": "b"},
+    {"status": "archived"},
+    {"updated_cycle": 1, "session_id": "s"},
+)
+STEPS = "edit edit edit edit delete merge merge merge merge merge revert redo".split()
+numbers = st.integers(0, 59)
+
+
+class Twice:
+    """One made history of a fact, for the engine and for the model."""
+
+    def __init__(self) -> None:
+        self.made, self.versions = Made(), dict[int, Version]()
+        self.add((), fact_text="a", essence="a")
+
+    def add(self, parents: Sequence[int], deleted: bool = False, taken: int = 0, **content: Any) -> None:
+        vid = self.made.add(len(self.versions) + 1, tuple(parents), deleted, **content)
+        fields = None if deleted else self.made.rows[vid].content_values()
+        known = tuple(self.versions[parent] for parent in parents)
+        self.versions[vid] = Version(fields, known, self.versions.get(taken))
+        if taken:
+            self.made.reverts[vid] = taken
+
+    def pick(self, number: int) -> int:
+        """Return one of the last versions."""
+        return max(1, len(self.versions) - number % 6)
+
+    def edit(self, one: int, other: int) -> None:
+        self.add((self.pick(one),), **CHANGES[other % len(CHANGES)])
+
+    def delete(self, one: int, _other: int) -> None:
+        self.add((self.pick(one),), deleted=True)
+
+    def merge(self, one: int, other: int) -> None:
+        """Merge two versions, and decide for a side where they conflict."""
+        pair = self.pick(one), self.pick(other)
+        if not self.are_parted(*pair):
+            return
+        item = self.compare(*pair)
+        side = self.made.rows[pair[one // 6 % 2]]
+        content, deleted = item.merged, item.removes
+        if item.outcome == CONFLICT and item.merged is None:
+            content, deleted = side.content_values(), side.deleted
+        elif item.outcome == CONFLICT:
+            content = item.merged if side is item.ours else item.for_source
+        self.add(pair, deleted, **content or {})
+
+    def revert(self, one: int, _other: int) -> None:
+        vid = self.pick(one)
+        if len(parents := self.made.graph.get_parents(vid)) == 2:
+            row = self.made.rows[parents[0]]
+            self.add(parents[:1], row.deleted, vid, **row.content_values())
+
+    def redo(self, one: int, _other: int) -> None:
+        if taken := self.made.reverts.get(vid := self.pick(one)):
+            row = self.made.rows[taken]
+            self.add((vid, taken), row.deleted, **row.content_values())
+
+    def are_parted(self, one: int, other: int) -> bool:
+        versions = self.versions[one], self.versions[other]
+        return not versions[0].includes(versions[1]) and not versions[1].includes(versions[0])
+
+    def compare(self, ours: int, theirs: int) -> PlanItem:
+        """Return what the engine makes of two versions: what the model makes of them, whatever is decided."""
+        item = PlanItem(Fact, UUID(int=1), CONFLICT, EDITED, self.made.rows[ours], self.made.rows[theirs])
+        settle_parted(item, self.made.build())
+        sides = self.versions[ours], self.versions[theirs]
+        outcome = find_outcome("fact", *sides)
+        assert outcome is not None
+        assert read_class(item.outcome, item.reason) == read_class(outcome.name, outcome.reason)
+        if item.outcome != CONFLICT:
+            assert_equal(None if item.removes else item.merged, outcome.merged)
+        elif outcome.merged is not None:
+            for side, content in zip(sides, (item.merged, item.for_source), strict=True):
+                assert_equal(content, decide_for("fact", outcome, side))
+        return item
+
+
+def read_class(name: str, reason: str) -> tuple[str, str]:
+    """Return a class and the reason of a conflict; what differs in its provenance alone may be either."""
+    return ("conflict", reason) if name == CONFLICT else ("merged", "")
+
+
+def assert_equal(one: Any, two: Any) -> None:
+    assert (one is None) == (two is None)
+    assert one is None or is_same_content("fact", one, two), (one, two)
+
+
+@given(history=st.lists(st.tuples(st.sampled_from(STEPS), numbers, numbers), min_size=10, max_size=22))
+@random_histories(60)
+def test_engine_and_model_say_the_same_of_each_pair(history: list[tuple[str, int, int]]) -> None:
+    both = Twice()
+    for name, one, other in history:
+        getattr(both, name)(one, other)
+    last = [both.pick(number) for number in range(6)]
+    for ours, theirs in product(last, last):
+        if both.are_parted(ours, theirs):
+            both.compare(ours, theirs)
+
+
 # ---- wrong merges ----------------------------------------------------------------------------------
 
 
@@ -105,12 +264,12 @@ def judge(ours: Any, theirs: Any, items: Sequence[Item], after: Any, strategy: s
 
 APPLIED = Item(*KEY, "applied", "", "t")
 TAGGED = fact("a", tags=["t"])
-EDITED = replace(APPLIED, name="conflict", reason="edited")
+ASKED_ABOUT = replace(APPLIED, name="conflict", reason="edited")
 
 
 def test_a_right_merge_passes() -> None:
     judge(fact("b"), fact("a", tags=["t"]), [APPLIED], fact("b", tags=["t"]))
-    judge(fact("b"), fact("c"), [EDITED], fact("c"), "theirs")
+    judge(fact("b"), fact("c"), [ASKED_ABOUT], fact("c"), "theirs")
 
 
 @pytest.mark.parametrize(
@@ -121,10 +280,10 @@ def test_a_right_merge_passes() -> None:
         (fact("b"), TAGGED, [APPLIED, APPLIED], fact("b", tags=["t"]), "auto", "in the plan twice"),
         (fact("b"), TAGGED, [APPLIED], TAGGED, "auto", "'fact_text': 'a'.*, not"),  # ours is lost
         (fact("b"), TAGGED, [APPLIED], fact("b"), "auto", "'tags': \\[\\].*, not"),  # theirs is lost
-        (fact("b"), fact("c"), [EDITED], fact("c"), "auto", "changed though it was not merged"),
-        (fact("b"), fact("c"), [EDITED], fact("c"), "ours", "target: .*'fact_text': 'c'"),
-        (fact("b"), fact("c"), [EDITED], None, "theirs", "source: None, not"),  # gone
-        (fact("b"), fact("c"), [EDITED], fact("c", judged_hash=""), "theirs", "are of another content"),
+        (fact("b"), fact("c"), [ASKED_ABOUT], fact("c"), "auto", "changed though it was not merged"),
+        (fact("b"), fact("c"), [ASKED_ABOUT], fact("c"), "ours", "target: .*'fact_text': 'c'"),
+        (fact("b"), fact("c"), [ASKED_ABOUT], None, "theirs", "source: None, not"),  # gone
+        (fact("b"), fact("c"), [ASKED_ABOUT], fact("c", judged_hash=""), "theirs", "are of another content"),
     ],
 )
 def test_a_wrong_merge_is_seen(
