@@ -290,11 +290,16 @@ def _is_returning(item: PlanItem) -> bool:
     return item.reason == REVERTED and item.outcome == CONFLICT and item.arrives and not is_kept
 
 
-def load_confirmations(plan: FullPlan) -> Iterable[Confirmation]:
-    """Yield the source's confirmations since the common ancestor."""
-    stood = ActiveOnLineage(plan.points.source_lineage)
-    for branch, after, until in plan.points.list_ranges():
-        yield from Confirmation.objects.filter(stood, branch_id=branch, seq__gt=after, seq__lte=until)
+def load_confirmations(plan: FullPlan) -> list[Confirmation]:
+    """Return the source's confirmations since the common ancestor, which are read once for a plan."""
+    if plan.offered is None:
+        stood = ActiveOnLineage(plan.points.source_lineage)
+        plan.offered = []
+        for branch, after, until in plan.points.list_ranges():
+            plan.offered += Confirmation.objects.filter(
+                stood, branch_id=branch, seq__gt=after, seq__lte=until
+            )
+    return plan.offered
 
 
 def _drop_unshown(plan: FullPlan, pairs: Sequence[tuple[UUID, str]]) -> list[tuple[UUID, str]]:

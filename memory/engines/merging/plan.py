@@ -208,6 +208,7 @@ class FullPlan:
     strategy: str
     items: list[PlanItem] = field(default_factory=list)
     confirmations: list[Confirmation] = field(default_factory=list)
+    offered: list[Confirmation] | None = None  # the source's since the common ancestor, once they were read
     picked: frozenset[UUID] | None = None  # of a cherry-pick; None for all
     compared: Any = None  # new facts with those of the target: see Compared
     own_commits: int = 0  # of the target, which is to be fast-forwarded
