@@ -115,7 +115,7 @@ def change_status(fact: Fact, status: str) -> dict[str, str]:
 
 def is_same(old: Any, new: Any) -> bool:
     """Return whether two values are equal as JSON: in Python an object with 1 equals one with True."""
-    if not old or not isinstance(new, dict):
+    if old is new or not old or not isinstance(new, dict):
         return bool(old == new)
     return bool(old == new) and dumps(old) == dumps(new)
 

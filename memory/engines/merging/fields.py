@@ -27,17 +27,6 @@ CLAIM = Field("claim")
 Values = Mapping[Field, Any]
 
 
-def is_equal(one: Any, other: Any) -> bool:
-    """Return whether two values of a field are the same."""
-    if one is other:
-        return True
-    if any(value is ABSENT or value is GONE or value is CONFLICT for value in (one, other)):
-        return False
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return all(map(is_same, one, other))
-    return is_same(one, other)
-
-
 class FieldRules:
     """Fields of a kind of memory: how they are read, merged and written."""
 
@@ -109,7 +98,7 @@ class FieldRules:
 
     def is_equal(self, field: Field, one: Any, other: Any) -> bool:
         """Return whether two values of a field are the same; of a key as JSON, in which 1 is not true."""
-        if one is other or not is_equal(one, other):
+        if one is other or not is_same(one, other):
             return one is other
         is_json = field.name in self.kind.mappings and not isinstance(one, str)
         return not is_json or dumps(one) == dumps(other)

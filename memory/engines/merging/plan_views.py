@@ -218,11 +218,7 @@ def _freeze_content(item: PlanItem) -> tuple[str, dict[str, Any]] | None:
 
 
 def _list_changed(content: Mapping[str, Any], row: Any) -> dict[str, Any]:
-    return {name: value for name, value in content.items() if not _is_equal(value, getattr(row, name))}
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    return one is other or is_same(one, other)
+    return {name: value for name, value in content.items() if not is_same(value, getattr(row, name))}
 
 
 def _thaw_items(frozen: Sequence[tuple]) -> list[PlanItem]:
