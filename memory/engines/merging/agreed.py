@@ -5,7 +5,7 @@ the parents of the merges in their past too: in steps, since a history may be lo
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from memory.engines.merging.fields import CONFLICT, DELETED, GONE, Field, FieldRules
@@ -45,12 +45,13 @@ class History:
         self._results: dict[tuple[Any, ...], Any] = {}
         self._made: dict[tuple[int, Field], Any] = {}  # values of versions that no row has
         self._added: dict[tuple[int, str], Any] = {}  # what a version added to a counter
+        self._find_fork = cache(pasts.find_fork)  # every field asks for it
 
     # ---- what a merge asks ---------------------------------------------------------------------
 
     def merge_field(self, ours: int, theirs: int, field: Field) -> Merged:
         """Return what becomes of a field when one version is merged into another."""
-        fork = self.pasts.find_fork(ours, theirs)
+        fork = self._find_fork(ours, theirs)
         if fork is None or field == DELETED:
             found: Merged = self._run(self._merge, ours, theirs, field)
             return found
@@ -64,7 +65,7 @@ class History:
 
     def list_known(self, ours: int, theirs: int, field: Field) -> frozenset[int]:
         """Return the versions that say what the sides last agreed to."""
-        fork = self.pasts.find_fork(ours, theirs)
+        fork = self._find_fork(ours, theirs)
         if fork is not None:
             return frozenset({fork})
         traces = [self._run(self._trace, *pair, field) for pair in ((ours, theirs), (theirs, ours))]

@@ -1,12 +1,12 @@
 """The content of a version that is merged of two."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.agreed import Agreed, History
-from memory.engines.merging.fields import CONFLICT, GONE, Field, FieldRules, get_rules
+from memory.engines.merging.fields import CONFLICT, GONE, Field, FieldRules, Values, get_rules
 from memory.models import BranchedModel
 
 
@@ -33,32 +33,36 @@ def merge_versions(history: History, ours: int, theirs: int) -> MergedContent:
     rules, rows = history.rules, (history.rows[ours], history.rows[theirs])
     differing = rules.list_differing(*rows)
     reverted = history.list_reverted(ours, theirs).intersection(differing)
-    known = frozenset[int]().union(*(history.list_known(ours, theirs, one) for one in differing))
-    base = {history.pasts.find_base(ours, theirs)}
     fields = [one for one in differing if one not in reverted]
     fields += [Field(name) for name in sorted(rules.kind.counters) if Field(name) not in differing]
     values = {one: history.merge_field(ours, theirs, one).value for one in fields}
-    conflicts = reverted | {one for one, value in values.items() if value is CONFLICT}
+    known = frozenset[int]().union(*(history.list_known(ours, theirs, one) for one in differing))
+    base = {history.pasts.find_base(ours, theirs)}
+    agreed = {one: history.find_agreed(ours, theirs, one) for one in differing if known != base}
+    return replace(_write_content(rules, *rows, values, reverted), agreed=agreed, agreed_vids=known)
+
+
+def _write_content(
+    rules: FieldRules,
+    ours: BranchedModel,
+    theirs: BranchedModel,
+    values: Values,
+    reverted: Set[Field] = frozenset(),
+) -> MergedContent:
+    conflicts = {*reverted, *(one for one, value in values.items() if value is CONFLICT)}
     merged = {one: value for one, value in values.items() if value is not CONFLICT}
-    return MergedContent(
-        rules.write(rows[0], merged),
-        rules.write(rows[1], merged),
-        rules.list_columns(conflicts, *rows),
-        rules.list_names(conflicts, *rows),
-        bool(reverted),
-        {one: history.find_agreed(ours, theirs, one) for one in differing if known != base},
-        known,
-    )
+    content = rules.write(ours, merged)
+    if not conflicts:
+        return MergedContent(content, content)
+    columns = rules.list_columns(conflicts, ours, theirs)
+    names = rules.list_names(conflicts, columns)
+    return MergedContent(content, rules.write(theirs, merged), columns, names, bool(reverted))
 
 
 def merge_unrelated(ours: BranchedModel, theirs: BranchedModel) -> MergedContent:
     """Merge two versions that have nothing in common."""
     rules = get_rules(type(ours))
-    values = dict(_combine_unrelated(rules, ours, theirs))
-    conflicts = [one for one, value in values.items() if value is CONFLICT]
-    merged = {one: value for one, value in values.items() if value is not CONFLICT}
-    names = rules.list_columns(conflicts, ours, theirs), rules.list_names(conflicts, ours, theirs)
-    return MergedContent(rules.write(ours, merged), rules.write(theirs, merged), *names)
+    return _write_content(rules, ours, theirs, dict(_combine_unrelated(rules, ours, theirs)))
 
 
 def _combine_unrelated(

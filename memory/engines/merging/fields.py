@@ -1,6 +1,6 @@
 """The fields that a merge compares by themselves, and what becomes of one that both sides changed."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache
 from operator import attrgetter
@@ -74,14 +74,11 @@ class FieldRules:
         names = [name for name in self.names if name in columns]
         return tuple(name for name in names if not is_same(getattr(one, name), getattr(other, name)))
 
-    def list_names(
-        self, fields: Iterable[Field], one: BranchedModel, other: BranchedModel
-    ) -> tuple[str, ...]:
-        """Return the names of fields as ``list_columns`` does, those of a key or a tag behind a point."""
-        found = list(fields)
+    def list_names(self, fields: Collection[Field], columns: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of the fields of some columns, those of a key or a tag behind a point."""
         names: list[str] = []
-        for column in self.list_columns(found, one, other):
-            parts = sorted(field.part for field in found if field.name == column and field.part is not None)
+        for column in columns:
+            parts = sorted(field.part for field in fields if field.name == column and field.part is not None)
             names += [f"{column}.{part}" for part in parts] or [column]
         return tuple(names)
 
