@@ -97,6 +97,24 @@ class TestMessages:
         assert threads(project, "task/x") == expected
         assert (merge().commit, merge("main", "task/x").commit) == (None, None)
 
+    def test_taken_back_and_decided_for_beside_others(self, project, actor, fork, begin, say, merge):
+        talk = begin(title="t")
+        say(talk, "one")
+        fork()
+        say(talk, "theirs", branch="task/x")
+        RevertEngine().revert_commit(commit_id=merge().commit.pk, actor=actor)
+        say(talk, "ours")
+        assert merge(strategy="theirs").counts == {"message": {"conflict": 1}}
+        expected = {("t", False): ["one", "ours"], ("t", True): ["theirs"]}
+        assert threads(project) == expected
+        say(talk, "theirs later", branch="task/x")
+        merge()
+        expected[("t", True)].append("theirs later")
+        assert threads(project) == expected
+        merge("main", "task/x")
+        assert threads(project, "task/x") == expected
+        assert (merge().commit, merge("main", "task/x").commit) == (None, None)
+
     def test_completed_on_one_side(self, project, actor, fork, begin, say, merge):
         talk = begin(title="t")
         fork()

@@ -167,7 +167,7 @@ def match_edges(plan: FullPlan) -> None:
 
 
 def _takes_place(item: PlanItem) -> bool:
-    """Return whether an edge arrives without a decision, or by one where the target shows none of its id."""
+    """Return whether a memory arrives without a decision, or by one where the target shows none of its id."""
     is_shown = item.ours is not None and not item.ours.deleted
     return item.arrives and (item.outcome == APPLIED or not is_shown)
 
@@ -260,7 +260,7 @@ def _group_by_owner(plan: FullPlan, model: type[BranchedModel]) -> list[_Thread]
     column = model.KIND.identity[0]
     threads: dict[UUID, _Thread] = {}
     for item in plan.of_model(model):
-        if item.outcome == APPLIED and item.arrives:
+        if _takes_place(item):
             owner = getattr(item.theirs, column)
             threads.setdefault(owner, _Thread(owner)).items.append(item)
     return list(threads.values())
@@ -279,8 +279,7 @@ def _fork_thread(plan: FullPlan, model: type[BranchedModel], thread: _Thread) ->
         return
     for item in thread.items:
         if item.uid in shown:  # it keeps the target's number
-            item.merged = {**draft_row(item).content_values(), number: shown[item.uid]}
-            item.reason = COMBINED
+            _combine(item, {**draft_row(item).content_values(), number: shown[item.uid]})
     _move_tail(plan, owner_model, column, thread)
 
 
@@ -327,8 +326,7 @@ def _move_tail(plan: FullPlan, owner_model: Any, column: str, thread: _Thread) -
     assert first is not None
     fork = build_fork_id(thread.owner, first)
     for item in tail:
-        item.merged = {**item.theirs.content_values(), column: fork}
-        item.reason = COMBINED
+        _combine(item, {**item.theirs.content_values(), column: fork})
     if not owner_model.objects.in_lineage(plan.points.target_lineage).filter(uid=fork).gather_values("uid"):
         plan.written.append(_build_fork(plan, owner_model, thread.owner, fork, last))
 

@@ -31,7 +31,7 @@ CHANGED_BY = {
     "edited": frozenset({"fact_text", "essence", "content_hash", "norm_hash", "judged_hash"}),
 }
 PLACE = frozenset({"conversation_id", "sequence_num"})
-ENDS = frozenset({"from_id", "to_id"})
+MOVED = {"message": PLACE, "link": frozenset({"from_id", "to_id"})}  # by what the target has beside it
 SQUASHED = frozenset({"status", "held_status"})
 BESIDE = ("verdict", "confirmation")  # statements on facts, judged by what is shown
 SIMILAR = ("near_duplicate", "contested")  # conflicts of two facts
@@ -333,7 +333,7 @@ class Judgement:
     def _check_applied(self, key: Key, fields: Fields | None) -> None:
         outcome = self.get_outcome(key)
         merged = outcome.merged if outcome else None
-        free = {"message": PLACE, "link": ENDS}.get(key[0], frozenset())
+        free = MOVED.get(key[0], frozenset())
         if self.strategy == "squash" and key not in self.target.versions:
             free |= SQUASHED
         assert is_like(key[0], fields, merged, free), f"{key}: {fields}, not {merged}"
@@ -371,7 +371,11 @@ class Judgement:
             return
         choice, theirs = self.get_choice(item), self.source.versions[key]
         decided = self._decide(key, choice)
-        assert is_like(key[0], fields, decided), f"{key} {choice}: {fields}, not {decided}"
+        comes_whole = decided is not None and decided is theirs.fields
+        free = MOVED.get(key[0], frozenset()) if comes_whole else frozenset()
+        assert is_like(key[0], fields, decided, free), f"{key} {choice}: {fields}, not {decided}"
+        if comes_whole and key[0] == "message" and fields is not None:
+            self._check_place(key, fields)
         if choice == "both" and theirs.fields:
             texts = {row.fields["fact_text"] for (other, _), row in self.after.items() if other == "fact"}
             assert theirs.fields["fact_text"] in texts, f"{key}: both were to stay"
