@@ -114,9 +114,16 @@ def settle_parts(plan: FullPlan) -> None:
         owners = [key for key in draft_row(item).owner_keys() if key not in fresh]
         if item.reason == REVERTED and any(_is_conflict(items.get(key)) for key in owners):
             _follow_owner(item, [items[key] for key in owners if key in items])
-        elif item.arrives:
+        elif item.arrives and not _is_kept(item):
             _reject_unowned(item, owners, items, shown)
     _reject_joined(plan)
+
+
+def _is_kept(item: PlanItem) -> bool:
+    """Return whether it was decided that the target goes on to show a part: without a version of the merge
+    that would be asked again.
+    """
+    return item.outcome == CONFLICT and not item.ours.deleted
 
 
 def _reject_joined(plan: FullPlan) -> None:

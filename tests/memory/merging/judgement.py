@@ -254,7 +254,11 @@ class Judgement:
 
     def _is_left_out(self, key: Key) -> bool:
         """Return whether nothing came of a part, since the target does not show what it belongs to."""
-        return key[0] in OWNED and self._is_ownerless(key) and self.before.get(key) == self.after.get(key)
+        is_decided = (
+            self.plan[key].name == "conflict" and key in self.before
+        )  # the target shows it all the same
+        unchanged = self.before.get(key) == self.after.get(key)
+        return key[0] in OWNED and not is_decided and unchanged and self._is_ownerless(key)
 
     def _is_picked(self, item: Item) -> bool:
         """Return whether an item was picked; of what belongs to others, whether it came along."""

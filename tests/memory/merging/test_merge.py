@@ -593,6 +593,19 @@ class TestOtherKinds:
         merge()
         assert plan().counts == {}
 
+    def test_a_decision_on_a_link_holds_where_its_fact_was_removed(
+        self, project, actor, write, delete, fork, plan, merge
+    ):
+        gone, kept = write("gone"), write("kept")
+        fork()
+        on = {"actor": actor, "branch_name": "task/x"}
+        link = LinkEngine().write_link(from_id=kept.uid, to_id=gone.uid, link_type="DEPENDS_ON", **on)
+        RevertEngine().revert_commit(commit_id=merge().commit.pk, actor=actor)
+        delete(gone, "task/x")
+        assert only(plan("main", "task/x")).reason == "reverted"
+        merge("main", "task/x", decisions=[Decision(link.uid, "target", kind="link")])
+        assert plan("main", "task/x").counts == {}
+
     def test_a_confirmed_fact_is_not_removed_unasked(self, project, actor, write, delete, fork, plan, merge):
         fact = write("text", session_id="s1")
         fork()
