@@ -1,6 +1,6 @@
 """The content of a version that is merged of two."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,8 +15,8 @@ class MergedContent:
     """Content with the columns in ``conflicts`` as the target has them; in ``for_source`` as the source has.
     ``conflicting`` names the fields of these, with the keys of mappings.
 
-    ``is_reverted`` is whether a revert is among the reasons. In ``agreed_vids`` are the versions that both
-    know last; in ``agreed`` is what each side agreed to in the fields that differ, if not to their base.
+    ``is_reverted`` is whether a revert is among the reasons. Where the sides agreed to more than their
+    base, these versions are in ``agreed_vids``, and ``agreed`` has what each agreed to by field.
     """
 
     content: dict[str, Any]
@@ -36,10 +36,26 @@ def merge_versions(history: History, ours: int, theirs: int) -> MergedContent:
     fields = [one for one in differing if one not in reverted]
     fields += [Field(name) for name in sorted(rules.kind.counters) if Field(name) not in differing]
     values = {one: history.merge_field(ours, theirs, one).value for one in fields}
-    known = frozenset[int]().union(*(history.list_known(ours, theirs, one) for one in differing))
-    base = {history.pasts.find_base(ours, theirs)}
-    agreed = {one: history.find_agreed(ours, theirs, one) for one in differing if known != base}
+    agreed, known = _find_agreed(history, ours, theirs, differing)
     return replace(_write_content(rules, *rows, values, reverted), agreed=agreed, agreed_vids=known)
+
+
+def _find_agreed(
+    history: History, ours: int, theirs: int, differing: Sequence[Field]
+) -> tuple[dict[Field, Agreed], frozenset[int]]:
+    """Return what each side agreed to in the fields that are shown, if it is not their base alone, and the
+    versions that say so.
+    """
+    base = history.pasts.find_base(ours, theirs)
+    if base is None or history.pasts.find_fork(ours, theirs) is not None:
+        return {}, frozenset()
+    row, rules = history.rows[base], history.rules
+    moved = [] if row.deleted else rules.list_differing(row, history.rows[ours])
+    fields = dict.fromkeys([*differing, *moved])
+    known = frozenset[int]().union(*(history.list_known(ours, theirs, one) for one in fields))
+    if known == {base}:
+        return {}, known
+    return {one: history.find_agreed(ours, theirs, one) for one in fields}, known
 
 
 def _write_content(

@@ -7,7 +7,7 @@ import pytest
 
 from memory.db.fields import dumps
 from memory.engines.merging.agreed import History
-from memory.engines.merging.contents import MergedContent, merge_versions
+from memory.engines.merging.contents import MergedContent, describe_agreed, merge_versions
 from memory.engines.merging.fields import CONFLICT, DELETED, Field, get_rules
 from memory.engines.versions.graph import Pasts, VersionGraph
 from memory.models import Fact, Relation
@@ -100,6 +100,16 @@ def test_where_a_fact_was_learned_conflicts(name: str) -> None:
     made.add(30, 10, **{name: "a"})  # its own change, taken back
     assert made.merge(10, 20).conflicts == (name,)
     assert made.merge_field(30, 10, Field(name)) == "a"
+
+
+def test_what_both_agreed_to_is_told_beside_their_base() -> None:
+    """The base is 10; that the fact is pinned came with 20, and is no difference to anybody."""
+    made = cross(category="decision")
+    made.add(50, 30, tags=["x"])
+    history = made.build()
+    merged, base = merge_versions(history, 50, 40), history.pasts.find_base(50, 40)
+    assert (base, merged.agreed_vids) == (10, {10, 20})
+    assert describe_agreed(made.rows[10], merged.agreed, history.rules) == {"pinned": (True, True)}
 
 
 def test_both_changed_it_after_they_agreed() -> None:
@@ -254,7 +264,7 @@ class TestDeletions:
         assert made.merge_field(70, 80, CATEGORY) == "security"
 
     def test_among_three_agreed_versions(self) -> None:
-        """4 deletes what 2 and 3 did, 5 wrote it anew, 6 deletes what was there first; 11 shows it after all."""
+        """4 deletes what 2 and 3 did, 5 wrote it anew, 6 deletes what was there first; 11 shows it."""
         made = Made()
         made.add(1)
         for vid in (2, 3, 6):

@@ -75,6 +75,7 @@ def test_what_each_side_last_agreed_to_is_shown_and_kept(mira: Actor, main: Bran
     options = build_options(ENGINE.get_request(request_id=1, actor=mira))
     (item,) = load_plan(options, options.points).select_items()
     assert (item.conflicting, item.disagreed) == (("fact_text", "essence"), {})
+    assert list(item.fields) == ["fact_text", "essence", "pinned", "tags"]
     assert item.fields["fact_text"][0] == item.build_base().fact_text == "Tokens live for an hour."
     (thawed,) = FrozenItems.freeze([item]).load([0])
     assert describe(thawed) == describe(item)
