@@ -1,31 +1,20 @@
 """Judgement of one merge by the causal model: each change is where it belongs, nothing was lost silently."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import cached_property
 from itertools import product
 
-from memory.models.hashes import content_hash, judged_hash, norm_hash
-from tests.memory.merging.field_model import Outcome, decide_for, find_outcome, find_rejected, is_same_content
-from tests.memory.merging.near_texts import are_near, find_reason
-from tests.memory.merging.oracle import (
-    BLANK,
-    Fields,
-    Key,
-    Line,
-    Row,
-    Shown,
-    Version,
-    Versions,
+from tests.memory.merging.oracle import Fields, Key, Row, Shown, Version, Versions
+from tests.memory.merging.played_merge import (
+    OWNED,
+    has_expired,
+    is_like,
+    owners_of,
+    says_same,
+    takes_over,
 )
+from tests.memory.merging.statements import JudgedStatements
 from tests.memory.merging.transports import Choice, Item
 
-OWNED = ("link", "message")  # what may be rejected because its owner does not come along
-DECIDED = {"ours": "target", "theirs": "source"}
-EDGES = ("link", "relation")
-EDGE = ("from_id", "to_id", "to_type", "link_type")
-TRIPLE = ("source_key", "type_key", "target_key")
 CHANGED_BY = {
     "source": frozenset({"status", "held_status"}),
     "edited": frozenset({"fact_text", "essence", "content_hash", "norm_hash", "judged_hash"}),
@@ -35,41 +24,10 @@ MOVED = {"message": PLACE, "link": frozenset({"from_id", "to_id"})}  # by what t
 SQUASHED = frozenset({"status", "held_status"})
 BESIDE = ("verdict", "confirmation")  # statements on facts, judged by what is shown
 SIMILAR = ("near_duplicate", "contested")  # conflicts of two facts
-HELD = ""
 
 
-@dataclass
-class Judgement:
-    """One merge: the source and the target before it, and what the plan says of each memory."""
-
-    source: Line
-    target: Line
-    strategy: str = "auto"
-    picked: frozenset[str] = frozenset()  # ids of a cherry-pick
-    erased: frozenset[str] = frozenset()  # ids of facts
-    plan: dict[Key, Item] = field(default_factory=dict)
-    choices: dict[Key, Choice] = field(default_factory=dict)
-    after: Shown = field(default_factory=dict)
-    _outcomes: dict[Key, Outcome | None] = field(default_factory=dict)
-
-    @property
-    def before(self) -> Shown:
-        return self.target.shown[-1]
-
-    @property
-    def offered(self) -> Shown:
-        return self.source.shown[-1]
-
-    @cached_property
-    def touched(self) -> set[Key]:
-        return self.source.touched_since(self.target)
-
-    def get_outcome(self, key: Key) -> Outcome | None:
-        """Return what the version graph says of a memory; None where there is nothing to do."""
-        if key not in self._outcomes:
-            pair = self.target.versions.get(key), self.source.versions.get(key)
-            self._outcomes[key] = find_outcome(key[0], *pair) if key in self.touched else None
-        return self._outcomes[key]
+class Judgement(JudgedStatements):
+    """The checks of a plan and of what came of it."""
 
     # ---- the plan ------------------------------------------------------------------------------
 
@@ -101,9 +59,6 @@ class Judgement:
             found_reasons = {reason for other, reason in self.find_near(key) if other[1] == item.other}
             assert found_reasons == {item.reason}, f"{item}: these are {found_reasons}"
 
-    def _is_erased(self, key: Key) -> bool:
-        return key[1] in self.erased and key[0] in BLANK
-
     def _lost_confirmations(self, key: Key) -> bool:
         """Return whether the target lost a confirmation that it once showed and the source still has."""
         of_fact = [one for one in self.offered if one[0] == "confirmation" and one[1].startswith(key[1])]
@@ -133,14 +88,6 @@ class Judgement:
             allowed.append(("conflict", "deleted"))
         return allowed
 
-    def _waits(self, key: Key) -> bool:
-        """Return whether a new edge of the source has the place of one about which there is a conflict."""
-        if key in self.before or key not in self.offered:
-            return False
-        conflicts = [one.key for one in self.plan.values() if one.name == "conflict" and one.kind == key[0]]
-        rows = [side[one].fields for one in conflicts for side in (self.before, self.offered) if one in side]
-        return any(says_same(key[0], row, self.offered[key].fields) for row in rows if key[0] in EDGES)
-
     def _becomes_known(self, key: Key) -> bool:
         """Return whether a link at facts that the target has as others joins one of these to itself, or is in
         the place of another link then.
@@ -166,43 +113,11 @@ class Judgement:
             waiting |= {one for _, one in twins} - found
         return found
 
-    def _is_last_copy(self, key: Key) -> bool:
-        """Return whether the source removed a memory for a copy of it that the target does not show."""
-        if key in self.offered or key not in self.before:
-            return False
-        fields, kind = self.before[key].fields, key[0]
-        theirs, ours = (
-            {one for one, row in side.items() if one[0] == kind and says_same(kind, row.fields, fields)}
-            for side in (self.offered, self.before)
-        )
-        return bool(theirs - ours)
-
     def _has_own_parts(self, uid: str) -> bool:
         """Return whether the target has added to a memory: a message, a link, a verdict, a confirmation."""
         own = self.target.touched_since(self.source)
         added = {key: row for key, row in self.before.items() if key in own or key not in self.offered}
         return any(uid in (key[1][: len(uid)], *owners_of(row.fields)) for key, row in added.items())
-
-    def _follows_owner(self, key: Key) -> bool:
-        """Return whether a revert took a part with its owner: it is settled as that is."""
-        outcome = self.get_outcome(key) if key[0] in OWNED else None
-        return outcome is not None and outcome.reason == "reverted"
-
-    def find_twins(self, key: Key) -> list[Key]:
-        """Return the target's own memories with the text or edge of a memory that is new on the source."""
-        fields = self.offered[key].fields
-        return [
-            other
-            for other, row in self.before.items()
-            if other[0] == key[0] and other != key and says_same(key[0], fields, row.fields)
-            if not has_expired(row.fields)
-        ]
-
-    def find_near(self, key: Key) -> list[tuple[Key, str]]:
-        """Return the target's facts that a new fact of the source nearly repeats, and why it is asked."""
-        text = self.offered[key].fields.get("fact_text", "") if key in self.offered else ""
-        others = {one: row.fields["fact_text"] for one, row in self.before.items() if one[0] == "fact"}
-        return [(one, find_reason(text, other)) for one, other in others.items() if are_near(text, other)]
 
     def _must_compare(self, key: Key, other: Key) -> bool:
         """Return whether two near facts are in use and unjudged, and the source left the other alone."""
@@ -232,45 +147,6 @@ class Judgement:
         self._check_confirmations()
         self._check_hashes()
         return versions
-
-    def get_choice(self, item: Item) -> str:
-        """Return what was decided of a conflict; HELD where it was not."""
-        choice = self.choices[item.key].choice if item.key in self.choices else ""
-        choice = choice or DECIDED.get(self.strategy, HELD)
-        return HELD if choice == "skip" else choice
-
-    def is_taken(self, item: Item) -> bool:
-        """Return whether the change arrives, be it by a decision against it."""
-        if item.name == "rejected":  # unless a decision brought its owner
-            changed = self.before.get(item.key) != self.after.get(item.key)
-            return changed or self._is_settled_with_owner(item.key)
-        if self.strategy == "cherry_pick" and not self._is_picked(item):
-            return False
-        choice = self.get_choice(item)
-        if item.name in ("conflict", "applied") and self._is_left_out(item.key):
-            is_held = item.name == "conflict" and choice == HELD
-            return not is_held and self._decide(item.key, choice or "source") is None  # that needs no owner
-        return item.name != "conflict" or choice != HELD
-
-    def _is_left_out(self, key: Key) -> bool:
-        """Return whether nothing came of a part, since the target does not show what it belongs to."""
-        is_decided = (
-            self.plan[key].name == "conflict" and key in self.before
-        )  # the target shows it all the same
-        unchanged = self.before.get(key) == self.after.get(key)
-        return key[0] in OWNED and not is_decided and unchanged and self._is_ownerless(key)
-
-    def _is_picked(self, item: Item) -> bool:
-        """Return whether an item was picked; of what belongs to others, whether it came along."""
-        return item.uid in self.picked or (
-            item.kind in OWNED and self.before.get(item.key) != self.after.get(item.key)
-        )
-
-    def _is_settled_with_owner(self, key: Key) -> bool:
-        """Return whether a part that a revert took with its owner was settled as that was decided."""
-        owners = [self.plan[one] for one in self._owners(key) if one in self.plan]
-        decided = [self.get_choice(one) != HELD for one in owners if one.name == "conflict"]
-        return self._follows_owner(key) and bool(decided) and all(decided)
 
     def _settle_item(self, key: Key, item: Item, versions: Versions) -> None:
         before, after = self.before.get(key), self.after.get(key)
@@ -303,36 +179,10 @@ class Judgement:
         twins = frozenset(self.find_twins(key)) if absorbed else frozenset()
         versions[key] = theirs if copied else Version(fields, parents, twins=twins)
 
-    def _is_ownerless(self, key: Key) -> bool:
-        """Return whether an end of a link, or the conversation of a message, is missing on the target."""
-        return any(owner not in self.after for owner in self._owners(key))
-
-    def _owners(self, key: Key) -> list[Key]:
-        known = self.source.versions[key].ancestors()
-        fields = next((one.fields for one in known if one.fields is not None), {})
-        kinds = {"from_id": "fact", "to_id": fields.get("to_type", ""), "conversation_id": "conversation"}
-        return [(kind, str(fields[name])) for name, kind in kinds.items() if name in fields]
-
     def _is_stood_for(self, key: Key) -> bool:
         """Return whether the target shows, of each owner, itself or what absorbed it; nothing was picked."""
         found = all(owner in self.after or self.find_stand_ins(owner) for owner in self._owners(key))
         return found and self.strategy != "cherry_pick"
-
-    def find_stand_ins(self, key: Key) -> list[Key]:
-        """Return what may stand for a fact that an earlier merge absorbed, and that did not change since."""
-        closed = self.target.versions.get(key)
-        if closed is None or key in self.plan or key not in self.offered:
-            return []
-        if self.erased & {key[1], *(uid for _, uid in closed.twins)}:
-            return []
-        offered = self.offered[key].fields
-        rows = {one: (self.before.get(one), self.after.get(one)) for one in closed.twins}
-        shown = {one: pair for one, pair in rows.items() if all(pair)}
-        if len(shown) < len(closed.twins):
-            return []  # which of them it was is not known
-        return [
-            one for one, pair in shown.items() if all(says_same("fact", offered, row.fields) for row in pair)
-        ]
 
     def _check_applied(self, key: Key, fields: Fields | None) -> None:
         outcome = self.get_outcome(key)
@@ -400,20 +250,6 @@ class Judgement:
             text = self.choices[key].text
             assert other["fact_text"] == text, f"{item.other}: {other['fact_text']}, not {text}"
 
-    def _decide(self, key: Key, choice: str) -> Fields | None:
-        """Return what a decision writes: the fields in conflict as decided, all others as merged."""
-        outcome, ours, theirs = (
-            self.get_outcome(key),
-            self.target.versions.get(key),
-            self.source.versions[key],
-        )
-        side = (theirs if choice == "source" else ours) or Version(None)
-        if side.fields is None or outcome is None or outcome.merged is None:
-            return side.fields
-        text = self.choices[key].text if choice == "edited" else ""
-        edited = dict.fromkeys(("fact_text", "essence"), text) if text else {}
-        return {**decide_for(key[0], outcome, side), **edited}
-
     # ---- what the plan does not name -----------------------------------------------------------
 
     def _check_others(self, versions: Versions) -> None:
@@ -448,166 +284,6 @@ class Judgement:
     def _all_twins(self) -> set[Key]:
         same = [item.key for item in self.plan.values() if item.name == "identical"]
         return {twin for key in same if key in self.offered for twin in self.find_twins(key)}
-
-    # ---- verdicts, confirmations, hashes -------------------------------------------------------
-
-    def _settle_verdicts(self, versions: Versions) -> None:
-        for key in [key for key in self.source.versions if key[0] == "verdict" and key[1] not in self.erased]:
-            ours, theirs = self.target.versions.get(key), self.source.versions[key]
-            if key not in self.touched or (ours is not None and ours.includes(theirs)):
-                continue
-            item = self.plan.get(key)
-            if item is not None and item.name == "conflict":
-                self._check_decided_verdict(key, ours, theirs)
-            elif self._is_settled_fact(key[1]):
-                self._check_verdict(key, ours, theirs)
-            if theirs.fields and (twins := self.find_stand_ins(("fact", key[1]))) and self._brings(key[1]):
-                found = [self._weigh_verdict(one, theirs.fields) for one in twins]
-                assert any(found), f"{key}: no verdict of those that stand for it is as weighty"
-            if self.after.get(key) != self.before.get(key) or (item is not None and self.is_taken(item)):
-                fields = self.after[key].fields if key in self.after else None
-                copied = (ours is None or theirs.includes(ours)) and fields == theirs.fields
-                parents = tuple(one for one in (ours, theirs) if one)
-                versions[key] = theirs if copied else Version(fields, parents)
-        self._record_moved_verdicts(versions)
-
-    def _check_decided_verdict(self, key: Key, ours: Version | None, theirs: Version) -> None:
-        """Check what became of a verdict that a revert took back, and that the source brings again."""
-        assert ours is not None
-        assert find_rejected(ours, theirs), f"{key}: nobody took it back"
-        choice = self.get_choice(self.plan[key])
-        kept = theirs if choice == "source" else ours
-        row = self.after.get(key)
-        assert (row.fields if row else None) == kept.fields, f"{key}: not as decided ({choice})"
-
-    def _record_moved_verdicts(self, versions: Versions) -> None:
-        """Record the verdicts that facts got of others, which the source has under another id."""
-        for key in {*self.before, *self.after} - self.source.versions.keys():
-            if key[0] == "verdict" and self.after.get(key) != self.before.get(key):
-                row, old = self.after.get(key), versions.get(key)
-                versions[key] = Version(row.fields if row else None, (old,) if old else ())
-
-    def _brings(self, uid: str) -> bool:
-        return self.strategy != "cherry_pick" or uid in self.picked
-
-    def _weigh_verdict(self, twin: Key, verdict: Fields) -> bool:
-        """Return whether a fact has a verdict as weighty as another one, if that fits it at all."""
-        fact, own = self.after[twin].fields, self.after.get(("verdict", twin[1]))
-        one, two = fitting_status(own.fields if own else None, fact), fitting_status(verdict, fact)
-        return STRENGTH.index(one) >= STRENGTH.index(two)
-
-    def _is_settled_fact(self, uid: str) -> bool:
-        """Return whether the target shows a fact, and has all that the source says of it."""
-        key = ("fact", uid)
-        item = self.plan.get(key)
-        unpicked = self.strategy == "cherry_pick" and uid not in self.picked
-        return key in self.after and not unpicked and (item is None or self.is_taken(item))
-
-    def _check_verdict(self, key: Key, ours: Version | None, theirs: Version) -> None:
-        fact = self.after["fact", key[1]].fields
-        one, two = fitting_status(ours and ours.fields, fact), fitting_status(theirs.fields, fact)
-        newer = ours is None or theirs.includes(ours)
-        if newer and (two or not one or theirs.fields is None):
-            allowed = {two}
-        else:
-            allowed = {one, two} if ours and ours.taken else {max(one, two, key=STRENGTH.index)}
-        found = fitting_status(self.after[key].fields if key in self.after else None, fact)
-        shown = {status or "unverified" for status in allowed | self._list_moved(key[1], fact)}
-        assert (found or "unverified") in shown, f"{key}: {found}, not {shown}"
-
-    def _list_moved(self, uid: str, fact: Fields) -> set[str]:
-        """Return the statuses of verdicts on facts that a fact of the target stands for."""
-        moved = [one for one in self.plan.values() if one.kind == "verdict" and one.name == "identical"]
-        stood_for = [one for one in moved if ("fact", uid) in self.find_stand_ins(("fact", one.uid))]
-        return {fitting_status(self.source.versions[one.key].fields, fact) for one in stood_for}
-
-    def _check_confirmations(self) -> None:
-        """Check that confirmations of both sides are there, as far as their fact is."""
-        for kind, name in self.before.keys() | self.offered.keys():
-            uid, _, source = name.partition(" ")
-            if kind != "confirmation":
-                continue
-            if (kind, name) in self.offered and self._brings(uid):
-                twins = self.find_stand_ins(("fact", uid))
-                here = [self._shows_confirmation(one, source) for one in twins]
-                assert not twins or any(here), f"{uid}: the confirmation by {source} is lost with its fact"
-            if not self._is_settled_fact(uid):
-                continue
-            withdrawn = (kind, name) not in self.before and self._was_shown((kind, name))
-            if not withdrawn and ("fact", uid) in self.offered:
-                assert (kind, name) in self.after, f"{uid}: the confirmation by {source} is lost"
-
-    def _shows_confirmation(self, fact: Key, source: str) -> bool:
-        key = ("confirmation", f"{fact[1]} {source}")
-        origin = f"session:{self.after[fact].fields['session_id']}"
-        return key in self.after or self._was_shown(key) or source == origin
-
-    def _was_shown(self, key: Key) -> bool:
-        """Return whether the target has ever shown something that it does not show now."""
-        return any(key in shown for line, limit in self.target.lineage() for shown in line.shown[: limit + 1])
-
-    def _check_hashes(self) -> None:
-        for (kind, uid), row in self.after.items():
-            if kind == "fact" and uid not in self.erased:
-                text, judged = row.fields["fact_text"], ("fact_text", "essence", "category")
-                hashes = (
-                    content_hash(text),
-                    norm_hash(text),
-                    judged_hash(*(row.fields[name] for name in judged)),
-                )
-                found = tuple(row.fields[name] for name in ("content_hash", "norm_hash", "judged_hash"))
-                assert found == hashes, f"the hashes of {uid} are of another content"
-
-
-STRENGTH = ("", "unverified", "verified", "invalidated")
-
-
-def owners_of(fields: Fields) -> list[str]:
-    return [str(fields[name]) for name in ("from_id", "to_id", "conversation_id") if name in fields]
-
-
-def fitting_status(verdict: Fields | None, fact: Fields) -> str:
-    """Return the status of a verdict on the fact's present content; empty for a verdict on another one."""
-    return str(verdict["status"]) if verdict and verdict["judged_hash"] == fact["judged_hash"] else ""
-
-
-def says_same(kind: str, one: Fields, other: Fields) -> bool:
-    """Return whether two memories state the same text or edge."""
-    if kind == "fact":
-        elsewhere = len({one["repository"], other["repository"]} - {""}) > 1
-        return bool(one["norm_hash"] == other["norm_hash"]) and not elsewhere
-    if kind == "link":
-        return [one[name] for name in EDGE] == [other[name] for name in EDGE]
-    if kind == "relation":
-        still_open = one["valid_until"] is None and other["valid_until"] is None
-        return still_open and [one[name] for name in TRIPLE] == [other[name] for name in TRIPLE]
-    return False
-
-
-def takes_over(
-    kind: str, after: Fields, before: Fields, is_twin: bool, free: frozenset[str] = frozenset()
-) -> bool:
-    """Return whether a memory stayed as it was but for some fields, and for what a twin brings: tags, a
-    greater confidence.
-    """
-    if kind != "fact" or not is_twin:
-        return is_like(kind, after, before, free)
-    more = set(before["tags"]) <= set(after["tags"]) and before["confidence"] <= after["confidence"]
-    return more and is_like(kind, after, before, free | {"tags", "confidence"})
-
-
-def has_expired(fields: Fields) -> bool:
-    end = fields.get("expires_at")
-    return end is not None and end <= datetime.now(UTC)
-
-
-def is_like(kind: str, one: Fields | None, two: Fields | None, free: frozenset[str] = frozenset()) -> bool:
-    """Return whether two contents are the same but for provenance and some free fields."""
-    if one is None or two is None:
-        return one is two
-    return is_same_content(
-        kind, *({name: side[name] for name in side if name not in free} for side in (one, two))
-    )
 
 
 def compare_sides(one: Shown, two: Shown) -> Mapping[Key, tuple[Fields | None, Fields | None]]:
