@@ -85,8 +85,12 @@ class ProjectPage(LoginRequiredMixin, TemplateView):
         return response.render() if hasattr(response, "render") else response
 
     def render_rest(self, error: Day1Error, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Render what can be read of a page of a damaged store, with a notice; None where that is none."""
-        if not isinstance(error, StoreDamaged) or request.method != "GET":
+        """Render what can be read of a page of a damaged store, with a notice; None where that is none.
+
+        A part of a page and a file have no place for the notice.
+        """
+        is_part = request.method != "GET" or getattr(request, "htmx", False) or "format" in request.GET
+        if is_part or not isinstance(error, StoreDamaged):
             return None
         try:
             with read_past_damage():

@@ -129,8 +129,8 @@ def test_a_page_shows_what_can_be_read_beside_a_damaged_row(api: Api, project: P
     lost, linked, other = (api.fact(f"Tokens of the {name} expire.") for name in ("first", "second", "third"))
     api.post(f"/facts/{linked['id']}/links", {"to_id": lost["id"], "link_type": "DEPENDS_ON"})
 
-    def show(pages: Client, path: str) -> tuple[int, bool, str]:
-        page = pages.get(f"/p/{project.slug}/{path}")
+    def show(pages: Client, path: str, **headers: str) -> tuple[int, bool, str]:
+        page = pages.get(f"/p/{project.slug}/{path}", headers=headers)
         text = page.content.decode()
         return page.status_code, "a part of this page cannot be read" in text, text
 
@@ -151,6 +151,8 @@ def test_a_page_shows_what_can_be_read_beside_a_damaged_row(api: Api, project: P
                 assert "Tokens of the third expire." in text
     pages = browser(user)
     with damaged_value(lost["id"], "tags", "'{'"):
+        assert show(pages, "facts?format=json")[0] == 503  # a file has no place for a notice
+        assert show(pages, "facts", **{"HX-Request": "true"})[0] == 503  # nor has a part of a page
         assert show(pages, f"facts/{linked['id']}")[:2] == (200, True)
         assert show(pages, f"facts/{other['id']}")[:2] == (200, False)
         status, has_notice, text = show(pages, f"facts/{lost['id']}")

@@ -241,7 +241,8 @@ class DatabaseWrapper(SQLiteWrapper):
             yield
         finally:
             self.reads_past_damage = before
-            self.connection.text_factory = decode_rest if before else str
+            if self.connection is not None:
+                self.connection.text_factory = decode_rest if before else str
 
     def clear_damage(self) -> None:
         """Let writes go on, after the store was checked, repaired or replaced."""
