@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from memory.redaction.named_values import OF, is_literal, is_sure, starts_name
@@ -21,6 +22,7 @@ SCHEME = re.compile(r"(?i)(?:basic|bearer|token|digest|api-?key)\s+(?=\S*[\d=])\
 PURPOSE = re.compile(OF)  # "for the server" behind a name
 VALUES = ("value", "default")  # names under the name of a secret that hold it
 LABELS = ("name", "key", "field", "label")  # names beside "value" that say what it is
+MAX_NAMES = 4096  # that are remembered
 
 
 def redact_all(value: Any, depth: int = 0) -> Any:
@@ -114,7 +116,11 @@ def may_name_secret(name: str, value: str) -> bool:
 
 def is_name_of_secret(name: str) -> bool:
     """Return whether a name such as dbPassword ends with the name of a secret."""
-    name = name[-MAX_NAME:]
+    return ends_with_name(name[-MAX_NAME:])
+
+
+@lru_cache(MAX_NAMES)
+def ends_with_name(name: str) -> bool:
     if NAME_OF_SECRET.search(name):
         return True
     return any(
