@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from memory.redaction.random_tokens import looks_random
 from memory.redaction.spans import Spans, is_start
+from memory.redaction.values import is_literal, looks_mixed
 
 MAX_NAME = 200  # characters of a name before a secret
 MAX_LINE = 500  # characters between a word such as curl and the secret that it announces
@@ -59,8 +60,9 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "authorization": (
         ("authorization",),
-        r"(?i)authorization[\"']?\s{0,5}[:=]\s{0,5}[\"']?"
-        r"(?P<s>[A-Za-z0-9._~+/-]{16,}=*)(?![A-Za-z0-9._~+/=(\[ -])",
+        r"(?i)authorization\\{0,3}[\"']?\s{0,5}[:=,]\s{0,5}\\{0,3}[\"']?"
+        r"(?:(?:bearer|basic|token|digest|api-?key)\s{1,5}(?P<t>[A-Za-z0-9._~+/-]{4,15}=*)(?![\w.~+/=({<$-])"
+        r"|(?P<s>[A-Za-z0-9._~+/-]{16,}=*)(?![A-Za-z0-9._~+/=(\[ -]))",
     ),
     "password": (
         ("://",),
@@ -92,6 +94,22 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "openssl password": (("pass:",), r"openssl\s[^\n]{0,200}?[\s\"'=]pass:(?P<s>[^\s\"'$]{3,200})"),
     "keystore password": (("storepass", "keypass"), rf"-(?:storepass|keypass)[ \t]{{1,5}}{VALUE}"),
+    # net use \\server\share x /user:me; net use … /user:me x; net user me x /add
+    "Windows password": (
+        ("net use",),
+        rf"(?i)(?<![\w.-])net(?:\.exe)?[ ]{{1,5}}(?:use[ ](?:[^\n|&]{{0,300}}?/user:\S{{1,{MAX_NAME}}}"
+        rf"|[^\n|&]{{0,20}}?(?:\\{{2,8}}|https?://)\S{{1,{MAX_NAME}}})|user[ ]{{1,5}}\S{{1,64}}"
+        rf"(?=[ ]{{1,5}}\S{{1,{MAX_NAME}}}[ ]{{1,5}}/[a-z]))[ ]{{1,5}}(?![/*])"
+        r"(?:\\{0,3}\"(?P<s>[^\"\\\n]{3,200})|(?P<t>[^\s\"'%$<>|&\\][^\s\"'<>|&\\]{2,200}))",
+    ),
+    "PowerShell password": (
+        ("convertto-securestring",),
+        r"(?i)(?:(?<![^\s=(])\\{0,3}[\"'](?P<q>[^\"'$\\\n][^\"'\\\n]{2,200})\\{0,3}[\"']\s{0,5}\|\s{0,5}"
+        r"ConvertTo-SecureString(?=[^\n]{0,200}-AsPlainText)"
+        r"|ConvertTo-SecureString(?=[^\n]{0,300}-AsPlainText)(?:\s{1,5}-[a-z]{1,20}){0,4}\s{1,5}"
+        r"(?:\\{0,3}\"(?P<s>(?!\$[\w({])[^\"\\\n]{3,200})|\\{0,3}'(?P<t>[^'\\\n]{3,200})"
+        r"|(?P<u>[^\s\"'$(<>|;\\-][^\s\"'<>|;\\)]{2,200})))",
+    ),
 }
 # The same for secrets in words of 32 characters and more, which most texts are without.
 WORD_TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -214,6 +232,14 @@ def is_drawn(match: re.Match[str], secret: str) -> bool:
     return bool(re.search(r"\d", secret)) and not VARIABLE.fullmatch(secret)
 
 
+def is_authorization(match: re.Match[str], secret: str) -> bool:
+    """Return whether a header's value is drawn; a short one stands behind a scheme."""
+    if match.lastgroup == "t":
+        is_token = is_drawn(match, secret) or looks_mixed(secret)
+        return is_login(match, secret) or (is_token and is_literal(secret))
+    return is_drawn(match, secret)
+
+
 def is_in_cookie(match: re.Match[str], secret: str) -> bool:
     return bool(COOKIE.search(line_before(match)))
 
@@ -225,7 +251,7 @@ CHECKS: dict[str, Check] = {
     "Discord token": lambda match, secret: looks_random(secret),
     "Docker login": is_login,
     "session cookie": is_in_cookie,
-    "authorization": is_drawn,
+    "authorization": is_authorization,
     "npm auth": is_drawn,
 }
 PLACEHOLDER = re.compile(r"(?i)[-x*.…_]{3,}|pass(?:word|wd)?|your[-_]?\w*|\$.*|%.*%|\{.*")

@@ -10,26 +10,70 @@ from memory.redaction.named_values import OF, is_literal, is_sure, starts_name
 from memory.redaction.names import NAME
 from memory.redaction.spans import MARK, NAMED, fold_case
 from memory.redaction.texts import redact_text
-from memory.redaction.values import looks_drawn, looks_secret
+from memory.redaction.values import looks_drawn, looks_mixed, looks_secret
 from memory.redaction.word_lists import redact_words
 
 MAX_DEPTH = 64  # levels of a JSON value, as of a body; deeper values are stored as their JSON text
 MAX_NAME = 200  # characters of a name
-NAME_OF_SECRET = re.compile(r"(?i)(?:^|[_.-])(?:credentials?|authorization|pw)$")
+NAME_OF_SECRET = re.compile(
+    r"(?i)(?:^|[_.-])(?:credentials?|authorization|pw)$|(?:secret|password)[_-]?(?:string|value)$"
+)
 COOKIE = re.compile(r"(?i)(?:set-)?cookie")
 AUTH = re.compile(r"(?i)(?:.*[_.-])?auth(?:orization)?")
-SCHEME = re.compile(r"(?i)(?:basic|bearer|token|digest|api-?key)\s+(?=\S*[\d=])\S{8,}")
+SCHEME = re.compile(r"(?i)(?:basic|bearer|token|digest|api-?key)\s+(?=\S*[\d=])\S{4,}")
 PURPOSE = re.compile(OF)  # "for the server" behind a name
-VALUES = ("value", "default")  # names under the name of a secret that hold it
-LABELS = ("name", "key", "field", "label")  # names beside "value" that say what it is
+NUMBER = re.compile(r"(?i)pass|(?:^|[_. -])pin$")  # names of secrets that may be numbers
+VALUES = ("value", "default", "val", "v")  # names under the name of a secret that hold it
+LABELS = ("name", "key", "field", "label", "id", "k", "property")  # beside those, what says what it is
 MAX_NAMES = 4096  # that are remembered
 
 
-def redact_all(value: Any, depth: int = 0) -> Any:
+def redact_all(value: Any) -> Any:
     """Redact every string of a JSON value; any string under a name such as password is a secret.
 
     Values nested deeper than MAX_DEPTH become their JSON text.
     """
+    if isinstance(value, str):
+        return redact_text(value)
+    return Announcements().redact(redact_part(value, 0))
+
+
+class Announcements:
+    """Texts that announce the one behind them, as a line of a text does the next: "Passwort:"."""
+
+    def __init__(self) -> None:
+        self.before = ""
+
+    def redact(self, value: Any) -> Any:
+        """Redact the texts that the text before them announces."""
+        if isinstance(value, Mapping):
+            return {name: self.redact(part) for name, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.redact(part) for part in value]
+        if not isinstance(value, str):
+            return value
+        before, self.before = self.before, value
+        return f"{MARK}{NAMED}]" if announces(before, value) else value
+
+
+def announces(before: str, value: str) -> bool:
+    """Return whether a text announces that the next one is a secret."""
+    if not before or max(len(before), len(value)) > MAX_NAME or not looks_secret(value):
+        return False
+    is_clear = before.rstrip()[-1:] in tuple(":=：?")
+    if not (is_clear or looks_mixed(value)) or not has_name(before):
+        return False
+    return count_marks(redact_text(f"{before}\n{value}")) > count_marks(before)
+
+
+@lru_cache(MAX_NAMES)
+def has_name(text: str) -> bool:
+    """Return whether a text has the name of a secret."""
+    return any(starts_name(text, found) for found in NAME.finditer(fold_case(text)))
+
+
+def redact_part(value: Any, depth: int) -> Any:
+    """Redact a part of a JSON value."""
     if isinstance(value, str):
         return redact_text(value)
     if isinstance(value, Mapping | list | tuple) and depth >= MAX_DEPTH:
@@ -43,7 +87,7 @@ def redact_all(value: Any, depth: int = 0) -> Any:
 
 def redact_list(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
     """Redact the parts of a list; of texts alone it may be a command, or a header and its value."""
-    parts = [redact_all(part, depth + 1) for part in value]
+    parts = [redact_part(part, depth + 1) for part in value]
     if not all(isinstance(part, str) for part in value):
         return parts
     if len(value) == 2 and (COOKIE.fullmatch(value[0]) or is_header(*value)):
@@ -58,16 +102,33 @@ def is_header(name: str, value: str) -> bool:
 
 def redact_mapping(value: Mapping[Any, Any], depth: int, owner: str = "") -> dict[str, Any]:
     """Redact names and values; a "value" is a secret beside a name such as "PASSWORD", or under an owner."""
-    if "value" in value and any(
-        is_name_of_secret(value[label]) for label in LABELS if isinstance(value.get(label), str)
-    ):
-        owner = owner or "password"
+    if not owner and any(map(is_value, value)) and any(map(is_label, value, value.values())):
+        owner = "password"
     return {
         redact_text(str(name)): redact_value(
-            owner if owner and name in VALUES else str(name), part, depth + 1
+            owner if owner and (is_value(name) or is_one_of_several(owner, part)) else str(name),
+            part,
+            depth + 1,
         )
         for name, part in value.items()
     }
+
+
+def is_one_of_several(owner: str, value: Any) -> bool:
+    """Return whether a text under "passwords", or under "password" with others, is one."""
+    return "pass" in owner.lower() and isinstance(value, str) and looks_mixed(value)
+
+
+def is_value(name: Any) -> bool:
+    """Return whether a name says that the value of something stands under it."""
+    return isinstance(name, str) and (name.lower() in VALUES or name.endswith("Value"))
+
+
+def is_label(name: Any, value: Any) -> bool:
+    """Return whether the name of a secret stands under the name of a label."""
+    if not isinstance(name, str) or not isinstance(value, str):
+        return False
+    return (name.lower() in LABELS or name.endswith(("Key", "Name"))) and is_name_of_secret(value)
 
 
 def redact_value(name: str, value: Any, depth: int) -> Any:
@@ -76,11 +137,11 @@ def redact_value(name: str, value: Any, depth: int) -> Any:
         return redact_named(name, value)
     if isinstance(value, list | tuple) and depth < MAX_DEPTH and (is_name_of_secret(name) or is_plural(name)):
         return [redact_value(name, part, depth + 1) for part in value]
-    if isinstance(value, Mapping) and depth < MAX_DEPTH and is_name_of_secret(name):
+    if isinstance(value, Mapping) and depth < MAX_DEPTH and (is_name_of_secret(name) or is_plural(name)):
         return redact_mapping(value, depth, name)
-    if isinstance(value, int) and value > 999 and "pass" in name.lower() and is_name_of_secret(name):
+    if isinstance(value, int) and value > 999 and NUMBER.search(name) and is_name_of_secret(name):
         return f"{MARK}{NAMED}]"
-    return redact_all(value, depth)
+    return redact_part(value, depth)
 
 
 def redact_named(name: str, value: str) -> str:

@@ -7,6 +7,7 @@ from memory.redaction.names import SHORT_WORDS, find_names, is_sure_name
 from memory.redaction.spans import NAMED, Spans
 from memory.redaction.values import (
     CODE,
+    DIGIT,
     NUMBERED,
     WIDE,
     WORD,
@@ -93,6 +94,24 @@ WORD_SIGNS = "".join(map(chr, range(ord("!"), ord("~") + 1))).translate(
     dict.fromkeys(map(ord, "\"'`,;(){}[]<>|\\"))
 )
 MIXED_WORD = re.compile(rf"[{LETTERS}]{{1,200}}(?![{LETTERS}])")
+# x is the password; use "x" as password; x (the password); x是密码
+LINKS = (
+    "is|was|as|for|ist|war|als|für|est|était|comme|pour|es|era|como|para|è|come|per|é|foi|luidt|voor|to|jest|jako"
+    "|är|som|för|er|on|это|как|для|adalah|sebagai|là|olarak"
+)
+BEFORE = re.compile(
+    rf"(?<![{LETTERS}])(?P<v>[{LETTERS}]{{6,80}})[{QUOTES}*]{{0,2}}"
+    rf"(?:,?[ ](?:[^\W\d_]{{1,12}}[ ]){{0,2}}?(?P<link>{LINKS})[ ](?:[^\W\d_]{{1,12}}['’ ]){{0,3}}"
+    rf"|,?[ ]\((?:[^\W\d_]{{1,12}}[ ]){{0,3}}|[ ]?(?:{WIDE_VERBS})[^\W\d_a-zA-Z]{{0,6}})$"
+)
+ANY_WORDED = 1.1  # however much of a value could be words
+MAX_BEFORE = 140  # characters before a name in which its value may stand
+# The name is the last word of what it says, so that "x is the password policy" has none.
+ENDS = re.compile(
+    rf"[{QUOTES}*]{{0,2}}\s{{0,3}}(?:\Z|\n|[.,;:!?)]{{1,3}}(?=[\s{QUOTES}]|\Z)|[。、，！；）]|です|だ|でした"
+    r"|(?:for|of|on|to|from|in|at|and|für|von|vom|zum|und|pour|du|et|de|del|para|y|per|di|e|da|do|voor|van|för|till"
+    r"|для|от|и)\s)"
+)
 KEY = re.compile("key|secret")  # names of what is drawn, not chosen
 # The rest of a table's head, and the line below it.
 TABLE_HEAD = re.compile(r"[*_`]{0,3}[ \t]{0,20}(?:\|[^\n]{0,300})?\n[ \t]{0,5}[|:-][-:| \t]{2,300}\n")
@@ -123,11 +142,10 @@ def find_named(text: str, folded: str, letters: str, spans: Spans) -> None:
     """Add the values that stand behind names of secrets."""
     end = 0
     for name in find_names(folded, letters):
-        if name.start() < end or not FOLLOWING.match(text, name.end()):
+        if name.start() < end or not starts_name(text, name):
             continue
-        if not starts_name(text, name):
-            continue
-        if place := find_value(text, name):
+        place = find_value(text, name) if FOLLOWING.match(text, name.end()) else None
+        if place := place or find_before(text, name):
             spans.add(*place, NAMED)
             end = place[1]
         elif (head := TABLE_HEAD.match(text, name.end())) and is_sure(text, name):
@@ -264,6 +282,22 @@ def is_announced(match: re.Match[str], name: str, *, sure: bool) -> bool:
         return True
     is_clear = not KEY.search(name) and CLEAR.search(text, match.start(), match.start("v"))
     return bool(is_clear and NUMBERED.fullmatch(value))
+
+
+def find_before(text: str, name: re.Match[str]) -> Place | None:
+    """Return the place of a value that stands before its name in a sentence."""
+    if not ENDS.match(text, name.end()) or not is_sure(text, name):
+        return None
+    start = max(0, name.start() - MAX_BEFORE)
+    before = text[start : name.start()].rpartition("\n")[2]
+    if not DIGIT.search(before) or not (found := BEFORE.search(before)):
+        return None
+    value = found["v"].strip(TRAILING)
+    place = name.start() - len(before) + found.start("v") + found["v"].index(value)
+    is_quoted = text[place - 1 : place] in tuple(QUOTES)
+    if not looks_mixed(value, ANY_WORDED) and not (is_quoted and looks_secret(value, quoted=True)):
+        return None
+    return (place, place + len(value)) if is_literal(value) else None
 
 
 def find_mixed(text: str, start: int) -> Place | None:

@@ -141,11 +141,11 @@ def is_wordless(value: str, limit: float = MAX_WORDED) -> bool:
     return measure_words(value) < limit or len(ODD_PAIR.findall(value.lower())) >= MIN_ODD_PAIRS - 1
 
 
-def looks_mixed(value: str) -> bool:
+def looks_mixed(value: str, max_worded: float = MAX_MIXED_WORDED) -> bool:
     """Return whether letters, digits and signs change so often that nothing has to announce a secret."""
     if len(value) < MIN_DRAWN or NO_DRAWN.fullmatch(value) or not looks_secret(value):
         return False
-    return count_changes(value) >= MIN_CHANGES and is_wordless(value, MAX_MIXED_WORDED)
+    return count_changes(value) >= MIN_CHANGES and is_wordless(value, max_worded)
 
 
 def count_changes(value: str) -> int:

@@ -7,11 +7,16 @@ from memory.redaction.formats import COMMANDS, find_formats
 from memory.redaction.named_values import find_named
 from memory.redaction.spans import MARK, NAMED, Spans, fold_case
 
-HINTS = ('"-', "'-")  # an option in quotes: no list without it is taken for a command
+HINTS = ('"-', "'-", '"/user:', "'/user:")  # an option in quotes: no list without it is taken for a command
 QUOTED = r"(?:\\{{0,3}}{0}[^{0}\\\n]*+\\{{0,3}}{0})"
 LIST = re.compile("|".join(rf"{word}(?:\s{{0,40}},\s{{0,40}}{word})++" for word in map(QUOTED.format, "\"'")))
 WORD = re.compile(r"\"(?P<d>[^\"\\\n]*+)\\{0,3}\"|'(?P<q>[^'\\\n]*+)\\{0,3}'")
-KINDS = (NAMED, "redis setting", "keystore password")  # those where the secret is a word of its own
+KINDS = (
+    NAMED,
+    "redis setting",
+    "keystore password",
+    "Windows password",
+)  # those where the secret is a word of its own
 Found = tuple[int, int, str]  # number of a word, start of the secret in it, kind
 
 
@@ -35,7 +40,7 @@ def redact_words(words: Sequence[str]) -> list[str]:
 
 def find_in_words(words: Sequence[str]) -> Iterator[Found]:
     """Yield the secrets that words of a command announce; each reaches to the end of its word."""
-    if not any(word.startswith("-") for word in words):
+    if not any(word.startswith(("-", "/user:")) for word in words):
         return
     line, starts = join_words(words)
     spans, number = Spans(), 0

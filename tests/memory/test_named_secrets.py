@@ -28,9 +28,14 @@ SECRETS = {
         "The password is\n```\n{}\n```",
         "Password:\n- {}",
         "We changed the password to {} today.",
+        "{} is the password for the server.",
+        "Log in as bob with {} as password, then go on.",
+        'Use "{}" for the admin password',
+        "Enter {} (the password).",
     ],
     "de": [
         "Das Kennwort lautet\n{}",
+        "{} ist das Passwort für den Server",
         "Geheimwort: {}",
         "Passwort: „{}“",
         "das Passwort auf {} geändert",
@@ -38,12 +43,14 @@ SECRETS = {
     ],
     "fr": [
         "mot de passe : « {} »",
+        "{} est le mot de passe.",
         "Le mot de passe est\n{}",
         "le mot de passe a été changé en {}.",
         "Code d'accès : {}",
     ],
     "es": [
         "La contraseña es\n{}",
+        "{} es la contraseña de root",
         "contraseña «{}»",
         "Cambiamos la contraseña a {} ayer.",
         "código de acceso: {}",
@@ -70,6 +77,7 @@ SECRETS = {
         "кодовое слово: {}",
     ],
     "ja": [
+        "{}がパスワードです",
         "パスワードは\n{}",
         "パスワード：「{}」",
         "パスワードを{}に変更しました。",
@@ -98,6 +106,11 @@ HARMLESS = {
         "password: see the vault",
         "The password is\nin 1Password.",
         "password to server12",
+        "bcrypt12 is the password hash.",
+        "RSA-2048 is the private key type",
+        "src/login2Fa.py is the password reset script",
+        "Version v2.3.1-rc4 is the password manager",
+        "In 8fG3kQ1z we removed the password.",
     ],
     "de": [
         "Passwort: siehe Tresor",
@@ -231,6 +244,7 @@ def test_a_list_of_words_that_holds_no_secret(words):
     assert redact_text(json.dumps(words)) == json.dumps(words)
 
 
+SHORT_JSON = [{"headers": [["Authorization", "Bearer a1b2"]]}, {"pin": 1234}, {"db_pass": 123456}]
 SECRET_JSON = [
     {"headers": [["Authorization", "Bearer {}"]]},
     {"headers": [["Cookie", "theme=dark; sessionid={}"], ["Accept", "text/html"]]},
@@ -244,6 +258,16 @@ SECRET_JSON = [
     {"pw": "{}"},
     {"Passwort für VPN": "{}"},
     {"password for the server": "{}"},
+    {"note": "Passwort:", "next": "{}"},
+    [{"text": "The password is:"}, {"text": "{}"}],
+    ["user", "bob", "password", "{}"],
+    {"title": "Passwort", "content": "{}"},
+    {"Key": "DB_PASSWORD", "Value": "{}"},
+    {"ParameterKey": "DbPassword", "ParameterValue": "{}"},
+    {"password": {"current": "{}"}},
+    {"passwords": {"bob": "{}"}},
+    {"SecretString": "{}"},
+    {"cmd": ["net", "use", "z:", "/user:me", "{}"]},
 ]
 PLAIN_JSON = [
     {"tokens": [1, 2]},
@@ -259,6 +283,11 @@ PLAIN_JSON = [
     {"Passwort vergessen": "ja, geht"},
     {"password for the server": "see vault"},
     {"secret": {"path": "vault/kv1"}},
+    {"note": "Passwort:", "next": "siehe Wiki"},
+    {"label": "Password", "hint": "at least 8", "id": "input-3f2a"},
+    {"type": "token", "value": "function"},
+    {"password": {"label": "Password", "rules": ["min8", "a-z"]}},
+    {"pin": 12, "tokens": 5000},
 ]
 
 
@@ -270,6 +299,11 @@ def test_a_secret_in_json(value):
     assert re.sub(r"(?:(?:Bearer|Basic) )?(?:\[redacted: [^]]*\]|\{\})", "", found) == re.sub(
         r"(?:(?:Bearer|Basic) )?\{\}", "", json.dumps(value)
     )
+
+
+@pytest.mark.parametrize("value", SHORT_JSON, ids=json.dumps)
+def test_a_short_secret_in_json(value):
+    assert json.dumps(redact_all(value)).count(MARK) == 1
 
 
 @pytest.mark.parametrize("value", PLAIN_JSON, ids=json.dumps)

@@ -270,6 +270,8 @@ AROUND = {
     "openssl password": "openssl rsa -in x -passin pass:<hunter2>",
     "keystore password": "keytool -list -storepass <changeit1>",
     "htpasswd password": "htpasswd -b file me <hunter2>",
+    "Windows password": r"net use z: \\files\x /user:me <hunter2>",
+    "PowerShell password": '$x = ConvertTo-SecureString -String "<S3 cret>" -AsPlainText -Force',
     "piped password": "echo '<hunter2>' | sudo -S ls",
 }
 
@@ -297,6 +299,20 @@ def test_no_kind_is_without_an_example():
         ("postgres://app:pa55word@db/x", "postgres://app:[redacted: password]@db/x"),
         ("https://me:tok-en1@github.com/a.git", "https://me:[redacted: password]@github.com/a.git"),
         ("Authorization: Bearer abcdefghijklmnop1234", "Authorization: Bearer [redacted: bearer]"),
+        ("-H 'Authorization: Bearer s3cr3t'", "-H 'Authorization: Bearer [redacted: authorization]'"),
+        ('{"Authorization": "Bearer abc123"}', '{"Authorization": "Bearer [redacted: authorization]"}'),
+        ("authorization: basic bWU6cHc=", "authorization: basic [redacted: authorization]"),
+        (r"net use \\files\x pa55w0rd /user:me", r"net use \\files\x [redacted: Windows password] /user:me"),
+        (r"net use x: \\a\b /user:me secret", r"net use x: \\a\b /user:me [redacted: Windows password]"),
+        ("net user bob Passw0rd1 /add", "net user bob [redacted: Windows password] /add"),
+        (
+            "'hunter' | ConvertTo-SecureString -AsPlainText -Force",
+            "'[redacted: PowerShell password]' | ConvertTo-SecureString -AsPlainText -Force",
+        ),
+        (
+            "ConvertTo-SecureString -AsPlainText abc123 -Force",
+            "ConvertTo-SecureString -AsPlainText [redacted: PowerShell password] -Force",
+        ),
         ("authorization: Basic dXNlcjpwYXNzd29yZA==", "authorization: Basic [redacted: bearer]"),
         ("curl -u me:s3cret https://x.y", "curl -u me:[redacted: curl password] https://x.y"),
         ("AccountKey=" + "Ab1/" * 21 + "==;E", "AccountKey=[redacted: Azure key];E"),
