@@ -306,10 +306,15 @@ def open_client(project: str, makes_store: bool = False) -> Client:
 
 
 def open_http(project: str) -> Client:
+    return open_server(server_url(), server_key(project))
+
+
+def open_server(url: str, key: str) -> Client:
+    """Return the client of a server, whose address may be given as that of its API."""
     from day1site.cli.http_streams import HttpStreams
     from day1site.cli.http_transport import HttpTransport
 
-    transport = HttpTransport(server_url(), server_key(project))
+    transport = HttpTransport(base_address(url), key)
     return Client(transport, partial(HttpStreams, Api(transport)))
 
 
