@@ -5,7 +5,7 @@ Standard library alone: the command line imports transcripts without Django.
 
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BufferedReader, BytesIO
 from typing import IO, Any
 
@@ -13,11 +13,24 @@ BRIEFING_TAG = "day1-memory"  # around what Day1 tells a program at the start of
 OWN_SUMMARY = ("Asked: ", "Last answer: ")  # how Day1's own summary of a session begins
 MAX_OWN_SUMMARY = 300  # characters of each of its two parts
 UUID_PATTERN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+MAX_DEPTH = 64  # levels of a JSON value, as of a body
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 BYTE_ORDER_MARK = "\ufeff"
 # Around a statement that holds no more, or may not, with what was said later: "was: X; later: Y".
 WAS, LATER = "was: ", "; later: "
 TAKEN_BACK = re.compile(r" \(takes back: (.*)\)\Z", re.S)
+
+
+def is_deep(value: Any, max_depth: int = MAX_DEPTH) -> bool:
+    """Return whether a JSON value has more levels than that: later code would exhaust the stack."""
+    wholes = [value] if isinstance(value, dict | list) else []
+    for _ in range(max_depth):
+        wholes = [part for whole in wholes for part in list_parts(whole) if isinstance(part, dict | list)]
+    return bool(wholes)
+
+
+def list_parts(whole: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return whole.values() if isinstance(whole, dict) else whole
 
 
 def add_taken_back(text: str, older: str) -> str:

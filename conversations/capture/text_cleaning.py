@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memory.redaction import is_deep, redact_all
-from memory.texts import BRIEFING_TAG, make_storable
+from memory.redaction import redact_all
+from memory.texts import BRIEFING_TAG, is_deep, make_storable
 
 MAX_TEXT_BYTES = 1024 * 1024
 LONG_TEXT_BYTES = 4096  # beyond a session's limit a captured text is cut to this

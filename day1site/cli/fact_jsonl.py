@@ -8,10 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from day1site.cli.declared_fields import field_choices, field_names, list_fields
+from memory.texts import MAX_DEPTH, is_deep
 
 NEW, KNOWN, BROKEN = "new", "known", "broken"
 BATCH_SIZE = 1000
-MAX_DEPTH = 62  # levels of a line: two less than those of a request, which holds lines in a list
+MAX_LINE_DEPTH = MAX_DEPTH - 2  # a request holds lines in a list
 
 WRITTEN = field_names("fact", "create") | field_names("fact", "state")
 DERIVED_FIELDS = field_names("fact", "ignored")
@@ -62,14 +63,11 @@ def find_wrong_form(value: Any) -> str:
     """Return why a value is no line; "" for one that is."""
     if not isinstance(value, dict):
         return "invalid: A line must hold one JSON object."
-    wholes: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        wholes = [part for whole in wholes for part in list_parts(whole) if isinstance(part, dict | list)]
-    return f"invalid: The line is nested more than {MAX_DEPTH} deep." if wholes else ""
-
-
-def list_parts(whole: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return whole.values() if isinstance(whole, dict) else whole
+    return (
+        f"invalid: The line is nested more than {MAX_LINE_DEPTH} deep."
+        if is_deep(value, MAX_LINE_DEPTH)
+        else ""
+    )
 
 
 def find_fault(line: Mapping[str, Any]) -> str:

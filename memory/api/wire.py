@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.utils.encoders import JSONEncoder
 
 from memory.exceptions import Invalid, TooLarge
+from memory.texts import MAX_DEPTH, is_deep
 
 MIB = 1024 * 1024
 BODY_LIMIT = 8 * MIB
-NESTING = 64
 
 
 class Parser(BaseParser):
@@ -30,7 +30,8 @@ class Parser(BaseParser):
             value = json.loads(body.decode("utf-8-sig"), parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
             raise Invalid(f"The body is not JSON: {describe_error(error)}.") from None
-        check_nesting(value)
+        if is_deep(value):
+            raise Invalid(f"The body is not JSON: it is nested more than {MAX_DEPTH} deep.")
         return value
 
 
@@ -47,26 +48,12 @@ def describe_error(error: Exception) -> str:
         label = error.msg.partition(" (")[0].removesuffix(" at")
         return f"{label} at line {error.lineno}, column {error.colno}"
     if isinstance(error, RecursionError):
-        return f"it is nested more than {NESTING} deep"
+        return f"it is nested more than {MAX_DEPTH} deep"
     if isinstance(error, NoNumber):
         return str(error)
     return (
         "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else "it holds a number of too many digits"
     )
-
-
-def check_nesting(value: Any) -> None:
-    """Check the nesting of a value. Raises Invalid where it would exhaust the stack of later code."""
-    level = [value]
-    for _ in range(NESTING + 1):
-        level = [part for whole in level for part in child_values(whole) if isinstance(part, dict | list)]
-        if not level:
-            return
-    raise Invalid(f"The body is not JSON: it is nested more than {NESTING} deep.")
-
-
-def child_values(whole: Any) -> Any:
-    return whole.values() if isinstance(whole, dict) else whole if isinstance(whole, list) else ()
 
 
 class Renderer(BaseRenderer):

@@ -3,7 +3,7 @@
 Each secret becomes ``[redacted: kind]``. All other text stays as it is, character by character.
 """
 
-from memory.redaction.json_values import count_marks, is_deep, json_text, limit_depth, redact_all
+from memory.redaction.json_values import count_marks, json_text, limit_depth, redact_all
 from memory.redaction.spans import MARK
 from memory.redaction.texts import find_kind, redact_text
 
@@ -11,7 +11,6 @@ __all__ = [
     "MARK",
     "count_marks",
     "find_kind",
-    "is_deep",
     "json_text",
     "limit_depth",
     "redact_all",

@@ -12,8 +12,8 @@ from memory.redaction.spans import MARK, NAMED, fold_case
 from memory.redaction.texts import redact_text
 from memory.redaction.values import looks_drawn, looks_mixed, looks_secret
 from memory.redaction.word_lists import redact_words
+from memory.texts import MAX_DEPTH
 
-MAX_DEPTH = 64  # levels of a JSON value, as of a body; deeper values are stored as their JSON text
 MAX_NAME = 200  # characters of a name
 NAME_OF_SECRET = re.compile(
     r"(?i)(?:^|[_.-])(?:credentials?|authorization|pw)$|(?:secret|password)[_-]?(?:string|value)$"
@@ -198,14 +198,6 @@ def limit_depth(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [limit_depth(part, depth + 1) for part in value]
     return value
-
-
-def is_deep(value: Any, depth: int = 0) -> bool:
-    """Return whether a JSON value is nested deeper than MAX_DEPTH."""
-    if not isinstance(value, Mapping | list | tuple):
-        return False
-    parts = value.values() if isinstance(value, Mapping) else value
-    return depth >= MAX_DEPTH or any(is_deep(part, depth + 1) for part in parts)
 
 
 def json_text(value: Any) -> str:

@@ -264,7 +264,7 @@ def test_import_and_export(day1: Day1, tmp_path: Path, actor: Actor) -> None:
         "{bad",
         "?",
         '{"fact_text": "x", "tags": 1}',
-        '{"fact_text": "x", "metadata": ' + '{"a": ' * 900 + "1" + "}" * 901,
+        '{"fact_text": "x", "metadata": ' + '{"a": ' * 62 + "1" + "}" * 63,
         '{"fact_text": "two"}',
     ]
     file.write_bytes(b"\xef\xbb\xbf" + "\n".join(lines).encode().replace(b"?", b"\xff"))

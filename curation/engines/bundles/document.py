@@ -11,11 +11,11 @@ from typing import Any
 from curation.engines.fields.bundles import DESCRIPTION_LENGTH, NAME_LENGTH, NAME_PATTERN
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, TooLarge
+from memory.texts import MAX_DEPTH, is_deep
 
 FORMAT, SCHEMA_VERSION = "day1-bundle", 1
 # A request has at most 8 MiB, and a document is sent within one.
 MAX_BYTES = 8 * 1024 * 1024 - 16 * 1024
-MAX_NESTING = 64
 BRANCH_LENGTH, TIME_LENGTH = 200, 100
 PARTS = ("facts", "conversations", "links", "relations")
 SEALS = ("sha256", "signature")  # are of all the rest
@@ -116,17 +116,8 @@ def refuse_constant(name: str) -> Any:
 
 def check_nesting(value: Any) -> None:
     """Check how deep a value is nested. Raises Invalid."""
-    level = [value]
-    for _ in range(MAX_NESTING + 1):
-        parts = (part for whole in level for part in list_parts(whole))
-        level = [part for part in parts if isinstance(part, dict | list)]
-        if not level:
-            return
-    raise Invalid("The bundle is nested more than {most} deep.", most=MAX_NESTING, field=FIELD)
-
-
-def list_parts(whole: Any) -> Any:
-    return whole.values() if isinstance(whole, dict) else whole
+    if is_deep(value):
+        raise Invalid("The bundle is nested more than {most} deep.", most=MAX_DEPTH, field=FIELD)
 
 
 def check_document(data: Any) -> Document:

@@ -17,7 +17,7 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
-from memory.redaction.json_values import MAX_DEPTH
+from memory.texts import MAX_DEPTH
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
 from tests.memory.api.client import UNKNOWN, api_for

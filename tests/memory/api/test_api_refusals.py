@@ -156,7 +156,7 @@ def test_a_body_that_is_no_json_object(api: Api, body: bytes) -> None:
         (b'{"a": NaN}', "NaN is no JSON number"),
         (b'{"a": ' + b"9" * 5000 + b"}", "it holds a number of too many digits"),
         (b'{"a": "\xff"}', "it is not UTF-8"),
-        (b"[" * 66 + b"]" * 66, "it is nested more than 64 deep"),
+        (b"[" * 65 + b"]" * 65, "it is nested more than 64 deep"),
         (b"[" * 100_000, "it is nested more than 64 deep"),
     ],
 )
