@@ -1,5 +1,7 @@
 """How many queries a page asks, whatever the second in which it is asked."""
 
+from collections.abc import Callable
+
 from django.db import connection, reset_queries
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -8,14 +10,23 @@ from memory.engines.support.write_buffer import buffer
 from memory.models.usage import forget_known
 
 
-def count_queries(client: Client, path: str) -> int:
-    """Return the number of queries of a page whose caches are as they are."""
+def list_queries(work: Callable[[], object]) -> list[str]:
+    """Return the queries of some work in this thread, whose caches are as they are."""
     buffer.flush()
     forget_known()  # read again after a second, at whatever page that is
     reset_queries()  # a full log would count none
     with CaptureQueriesContext(connection) as queries:
+        work()
+    return [query["sql"] for query in queries]
+
+
+def count_queries(client: Client, path: str) -> int:
+    """Return the number of queries of a page."""
+
+    def read_page() -> None:
         assert client.get(path).status_code == 200, path
-    return len(queries)
+
+    return len(list_queries(read_page))
 
 
 def count_later_queries(client: Client, path: str) -> int:

@@ -11,9 +11,10 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
 from day1site.cli import main as run_command
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.makers import list_makers
 from memory.engines.access.members import MemberEngine, build_member_actor
 from memory.engines.access.work_handles import WorkEngine
 from memory.engines.facts.engine import FactEngine
@@ -21,6 +22,7 @@ from memory.exceptions import Conflict, ScopeMissing, Unauthenticated
 from memory.models import ApiKey, AuditEntry, Invitation, Membership, Project, WorkHandle
 from tests.memory.api.client import Api, api_for, nothing_left, refused
 from tests.memory.views.conftest import browser, person
+from tests.queries import list_queries
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ENGINE, KEYS, LINKS = MemberEngine(), KeyEngine(), InvitationEngine()
@@ -99,6 +101,17 @@ def test_what_a_member_made_is_shown_and_ends_in_one_step(
             {"role": "maintainer", "user": str(leaver.user_id), "keys": 2, "invitations": 1, "logins": 1},
         ),
     ]
+
+
+def test_the_makers_of_a_key_are_found_with_one_query(project: Project, leaver: Membership) -> None:
+    first, _ = KEYS.create_key(label="agent", scopes=["admin"], actor=act_as(leaver))
+    child, _ = KEYS.create_key(label="child", scopes=["admin"], actor=get_actor(first, "rest"))
+    for _ in range(3):
+        child, _ = KEYS.rotate_key(key_id=child.pk, actor=local_actor(project.pk))
+    found: set[Any] = set()
+    queries = list_queries(lambda: found.update(list_makers(project.pk, ("key", str(child.pk)))))
+    assert found == {("key", str(first.pk)), ("user", str(leaver.user.pk))}
+    assert len(queries) == 1
 
 
 def test_a_rotated_key_goes_on_for_who_made_the_first(

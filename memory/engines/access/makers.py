@@ -17,10 +17,10 @@ def list_made_keys(project_id: UUID, maker: Identity) -> list[ApiKey]:
 
     A key that was rotated goes on for who made the first of its row; who rotated it holds its secret.
     """
-    every = {key.pk: key for key in ApiKey.objects.filter(project=project_id)}
+    every = _load_keys(project_id)
     by_maker: dict[Identity, list[ApiKey]] = defaultdict(list)
     for key in every.values():
-        for identity in {_read_maker(key), _read_maker(_find_first(key, every))}:
+        for identity in _find_makers(key, every):
             by_maker[identity].append(key)
     found: dict[UUID, ApiKey] = {}
     makers = [maker]
@@ -38,22 +38,23 @@ def list_makers(project_id: UUID, actor: Identity) -> set[Identity]:
     """
     found: set[Identity] = set()
     pending = [actor]
+    every = _load_keys(project_id) if actor[0] == "key" else {}
     while pending:
         kind, uid = pending.pop()
-        if kind == "key" and (pk := as_uuid(uid)):
-            new = {one for one in _load_makers(project_id, pk) if one[0] in ("user", "key")} - found
+        if kind == "key" and (pk := as_uuid(uid)) and (key := every.get(pk)):
+            new = {one for one in _find_makers(key, every) if one[0] in ("user", "key")} - found
             found |= new
             pending += new
     return found
 
 
-def _load_makers(project_id: UUID, pk: UUID | None) -> set[Identity]:
+def _load_keys(project_id: UUID) -> dict[UUID, ApiKey]:
+    return {key.pk: key for key in ApiKey.objects.filter(project=project_id)}
+
+
+def _find_makers(key: ApiKey, every: Mapping[UUID, ApiKey]) -> set[Identity]:
     """Return who made a key, and who made the first of those in whose place it is."""
-    row: list[ApiKey] = []
-    while pk and (key := ApiKey.objects.filter(project=project_id, pk=pk).first()):
-        row.append(key)
-        pk = key.rotated_from
-    return {_read_maker(key) for key in (row[:1] + row[-1:])}
+    return {_read_maker(key), _read_maker(_find_first(key, every))}
 
 
 def _find_first(key: ApiKey, every: Mapping[UUID, ApiKey]) -> ApiKey:
