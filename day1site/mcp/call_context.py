@@ -12,7 +12,7 @@ from memory.api.reading import Input
 from memory.db.fields import dumps
 from memory.engines.access.work_handles import Work, WorkEngine
 from memory.engines.facts.short_ids import find_fact_id
-from memory.engines.sessions.open_sessions import NOWHERE, Origin
+from memory.engines.sessions.open_sessions import NOWHERE, Origin, find_origin
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.rate_limits import count_request
@@ -34,11 +34,22 @@ class Caller:
     rate: int = 0
     profile: str = ALL
     origin: Origin = NOWHERE  # what it did not name, and its hooks tell
+    is_located: bool = True  # else its hooks are asked for that once it calls
 
     def count(self) -> None:
         """Count a request. Raises RateLimited."""
         if self.rate:
             count_request(self.actor.id, self.rate)
+
+    def locate(self) -> "Caller":
+        """Return the caller with the repository and the session that its hooks tell."""
+        if self.is_located:
+            return self
+        named = self.actor.repository
+        found = find_origin(self.actor, named)
+        actor = replace(self.actor, repository=named or found.repository, session_id=found.session_id)
+        origin = found._replace(repository="") if named else found
+        return replace(self, actor=actor, origin=origin, is_located=True)
 
     @property
     def usual_branch(self) -> str:
@@ -63,7 +74,7 @@ class Call:
     """Context of a tool call."""
 
     def __init__(self, caller: Caller, arguments: Mapping[str, Any]) -> None:
-        self.caller, self.inputs = caller, Arguments(arguments)
+        self.caller, self.inputs = caller.locate(), Arguments(arguments)
         self.canonical_arguments = dumps(dict(arguments))
         self.store: Callable[[dict[str, Any]], None] | None = None  # of the answer to a repeatable call
 

@@ -99,6 +99,7 @@ def _broken(tool: Tool) -> ToolRefusal:
 
 def _answer(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
     call = Call(caller, arguments)
+    caller = call.caller
     key = call.take("idempotency_key", c.plain_text) if tool.writes else None
     if key is None:
         return tool.run(call)

@@ -17,7 +17,6 @@ from day1site.mcp.server import Context, build
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.sessions.open_sessions import find_origin
 from memory.engines.support.validation import one_of
 from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
@@ -75,7 +74,7 @@ async def caller_in(ctx: Context) -> Caller:
 def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     """Return the key's actor with the branch, profile, repository and session of the address or headers.
 
-    What they do not say is that of the session whose events the key's hooks bring.
+    What they do not say is that of the session whose events the key's hooks bring: see ``Caller.locate``.
 
     Raises Unauthenticated, Invalid.
     """
@@ -85,12 +84,8 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     repository = parse_repository("repository", setting_in(scope, headers, "repository"))
     session = STATED_CHECKS["session_id"]("session", setting_in(scope, headers, "session"))
     actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session)
-    if session or repository == ANY:
-        return Caller(actor, branch, key.rate_per_minute, profile)
-    found = find_origin(actor, repository)
-    actor = replace(actor, repository=repository or found.repository, session_id=found.session_id)
-    origin = found._replace(repository="") if repository else found
-    return Caller(actor, branch, key.rate_per_minute, profile, origin)
+    is_located = bool(session) or repository == ANY
+    return Caller(actor, branch, key.rate_per_minute, profile, is_located=is_located)
 
 
 def setting_in(scope: Scope, headers: dict[bytes, bytes], name: str) -> str:

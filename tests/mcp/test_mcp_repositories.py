@@ -8,6 +8,8 @@ import pytest
 from django.utils import timezone
 
 from conversations.capture.engine import IngestEngine
+from day1site.mcp.call_context import Caller
+from day1site.mcp.http import authenticate_caller
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.sessions.briefing import start_context
 from memory.engines.sessions.manager import SessionManager
@@ -16,6 +18,7 @@ from memory.engines.support.write_buffer import buffer
 from memory.models import Branch, Fact, RecallLog, Session
 from tests.mcp.conftest import URL, Agent, agent_for
 from tests.memory.api.client import UNKNOWN, nothing_left
+from tests.queries import list_queries
 from tests.site.hook_events import CONSOLIDATOR, learn
 
 SHOP, TILL = "github.com/acme/shop", "github.com/acme/till"
@@ -308,6 +311,18 @@ def test_what_a_person_says_stays_a_persons_when_the_agent_wrote_it_first(
     new = Session(project_id=actor.project_id, key="h2", branch=session.branch, project_path=SHOP)
     told = start_context(new, actor, session.branch.lineage(), timezone.now()).text
     assert f"\n- {text} [{fact.uid.hex[-6:]}]\n" in told
+
+
+def test_a_request_that_calls_no_tool_asks_for_no_session(agent: Agent, actor: Any) -> None:
+    headers = {b"authorization": f"Bearer {agent.token}".encode()}
+    callers: list[Caller] = []
+
+    def authenticate() -> None:
+        callers.append(authenticate_caller({"type": "http"}, headers))
+
+    authenticate()  # the key is known now
+    assert [sql for sql in list_queries(authenticate) if "memory_session" in sql] == []
+    assert len([sql for sql in list_queries(callers[0].locate) if "memory_session" in sql]) == 1
 
 
 # ---- short ids -------------------------------------------------------------------------------------------
