@@ -7,7 +7,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.capture.engine import MAX_EVENTS, IngestEngine
+from conversations.capture.engine import MAX_EVENTS, Ingested, IngestEngine
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query
@@ -51,20 +51,20 @@ class IngestViewSet(Resource):
             raise Invalid("The body must be an event, which is an object, or a list of events.")
         where: dict[str, Any] = {"actor": get_request_actor(request), "branch_name": branch, "client": client}
         try:
-            answer = ingest_engine.ingest(events=events, answered=not many, **where)
-            return respond(answer, ingest_engine.find_left_out(events=events, client=client), many)
+            return respond(ingest_engine.ingest_events(events=events, answered=not many, **where), many)
         except QuotaExceeded as full:
             if not many and (answer := ingest_engine.read_answer(event=request.data, **where)):
                 full.answer = answer
             raise
 
 
-def respond(answer: Any, left_out: dict[str, Any] | None, many: bool) -> Response:
+def respond(done: Ingested, many: bool) -> Response:
     """Respond with what was left out: in a header alone where a program reads the body."""
-    if left_out is None:
-        return Response(answer)
-    is_own = many or "record" in left_out["left_out"][0]
-    return Response(left_out if is_own else answer, headers={LEFT_OUT: left_out["left_out"][0]["reason"]})
+    if done.left_out is None:
+        return Response(done.answer)
+    first = done.left_out["left_out"][0]
+    is_own = many or "record" in first
+    return Response(done.left_out if is_own else done.answer, headers={LEFT_OUT: first["reason"]})
 
 
 def parse_query(request: Request) -> tuple[str, str]:

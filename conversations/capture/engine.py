@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -18,6 +18,7 @@ from conversations.capture.transcripts.records import Turn
 from conversations.engines.prompt_choice import PromptRecall
 from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
 from conversations.engines.repair_recall import recall_repair
+from conversations.engines.told import AT_START
 from conversations.models import Message
 from memory.actors import Actor
 from memory.conf import conf
@@ -50,12 +51,25 @@ SURFACE = "hook"
 # Programs that call the hook of a compaction before every request of their model.
 COMPACT_EACH_REQUEST = frozenset({"gemini"})
 RESUME_WITH_CONTEXT = frozenset({"codex"})  # whose resumed sessions hold the context of their start already
-AT_START = "start"  # among what a session was told with its prompts, by the keys of their events
 NO_CONTEXT_ON_PROMPT = frozenset({"cursor", "copilot"})  # that read none in the answer to a prompt
 
 
+@dataclass(frozen=True)
+class Ingested:
+    """What a program is answered, and how many events and records of transcripts say nothing for their form,
+    with the reasons of the first 100; None where there is none.
+    """
+
+    answer: dict[str, Any] | None
+    left_out: dict[str, Any] | None
+
+
 class IngestEngine:
-    def ingest(
+    def ingest(self, **options: Any) -> dict[str, Any] | None:
+        """Store events; return the response for the last one's program alone."""
+        return self.ingest_events(**options).answer
+
+    def ingest_events(
         self,
         *,
         events: Sequence[Any],
@@ -63,7 +77,7 @@ class IngestEngine:
         branch_name: str = MAIN,
         client: str = "",
         answered: bool = False,
-    ) -> dict[str, Any] | None:
+    ) -> Ingested:
         """Store up to 1,000 events, in order, all or none; unknown and repeated ones are ignored, and those
         of an erased session.
 
@@ -77,9 +91,9 @@ class IngestEngine:
         actor.require_scope("write", branch_name)
         if len(events) > MAX_EVENTS:
             raise TooLarge(what="The list", limit=f"{MAX_EVENTS} events")
-        read = [event for raw in events if (event := read_event(raw, client))]
-        gone = erased_sessions(actor.project_id, {event.session for event in read})
-        read = [event for event in read if event.session not in gone]
+        whole = [read_event(raw, client) for raw in events]
+        gone = erased_sessions(actor.project_id, {event.session for event in whole if event})
+        read = [event for event in whole if event and event.session not in gone]
         is_test = bool(read) and all(event.name == "Test" for event in read)
         actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
         next_rid.ensure_lease()
@@ -88,14 +102,9 @@ class IngestEngine:
         for event in read:
             if event.name == "Transcript":
                 _fill_session(event, actor, branch_name)
-        return answer
-
-    def find_left_out(self, *, events: Sequence[Any], client: str = "") -> dict[str, Any] | None:
-        """Return how many events and records of transcripts say nothing for their form, and the first 100
-        with the reason; None where there is none.
-        """
-        found = list(_find_faults(events, client))
-        return {"left_out_count": len(found), "left_out": found[:MAX_NAMED]} if found else None
+        faults = list(_find_faults(events, whole))
+        left_out = {"left_out_count": len(faults), "left_out": faults[:MAX_NAMED]} if faults else None
+        return Ingested(answer, left_out)
 
     def read_answer(
         self, *, event: Any, actor: Actor, branch_name: str, client: str
@@ -140,11 +149,11 @@ class IngestEngine:
         return _format_answer(events[-1], _load_context(events[-1], actor, branch_name))
 
 
-def _find_faults(events: Sequence[Any], client: str) -> Iterator[dict[str, Any]]:
-    for number, raw in enumerate(events, 1):
+def _find_faults(events: Sequence[Any], read: Sequence[HookEvent | None]) -> Iterator[dict[str, Any]]:
+    for number, (raw, event) in enumerate(zip(events, read, strict=True), 1):
         if fault := find_event_fault(raw):
             yield {"event": number, "reason": fault}
-        elif "records" in raw and (event := read_event(raw, client)) and event.name == "Transcript":
+        elif event and event.name == "Transcript":
             for place, reason in find_record_faults(event):
                 yield {"event": number, "record": place, "reason": reason}
 

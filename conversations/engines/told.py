@@ -15,7 +15,7 @@ from memory.models import Fact, Session
 from memory.texts import UUID_PATTERN
 from memory.words import extract_keywords
 
-AT_START = "start"
+AT_START = "start"  # among what a session was told with its prompts, by the keys of their events
 MAX_PROMPTS = 50  # the last ones that something was told with
 MAX_WORDS = 6  # of both a prompt and a line that are named
 MAX_READ = 4000  # characters of a prompt, and of a line, whose words are compared

@@ -74,19 +74,18 @@ def find_fault(record: dict[str, Any]) -> str:
         return ""
     if fault := find_field_fault(record, "type", str, "a text"):
         return fault
-    item = record
-    if record["type"] in WRAPPED:
-        if fault := find_field_fault(record, "payload", dict, "an object"):
-            return fault
-        item = record["payload"]
-    if record["type"] == "event_msg":
-        return _find_event_fault(item)
-    return "" if record["type"] in WRAPPED[:2] else _find_item_fault(item)
+    kind = record["type"]
+    if kind not in WRAPPED:
+        return _find_item_fault(record)
+    if (fault := find_field_fault(record, "payload", dict, "an object")) or kind in WRAPPED[:2]:
+        return fault
+    item = record["payload"]
+    if fault := find_field_fault(item, "type", str, "a text"):
+        return fault
+    return _find_event_fault(item) if kind == "event_msg" else _find_item_fault(item)
 
 
 def _find_event_fault(item: dict[str, Any]) -> str:
-    if fault := find_field_fault(item, "type", str, "a text"):
-        return fault
     if item["type"] in SPOKEN:
         return find_field_fault(item, "message", str, "a text")
     is_done = item["type"] == "item_completed"
@@ -94,8 +93,6 @@ def _find_event_fault(item: dict[str, Any]) -> str:
 
 
 def _find_item_fault(item: dict[str, Any]) -> str:
-    if fault := find_field_fault(item, "type", str, "a text"):
-        return fault
     if item["type"] in (*CALLS, *OUTPUTS):
         return "" if _read_call_id(item) else "has no call_id"
     if item["type"] != "message":
