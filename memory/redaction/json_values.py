@@ -46,22 +46,20 @@ class Announcements:
 
     def redact(self, value: Any) -> Any:
         """Redact the texts that the text before them announces."""
-        if isinstance(value, Mapping):
+        if isinstance(value, str):
+            before, self.before = self.before, value
+            return f"{MARK}{NAMED}]" if announces(before, value) else value
+        if isinstance(value, dict):
             return {name: self.redact(part) for name, part in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.redact(part) for part in value]
-        if not isinstance(value, str):
-            return value
-        before, self.before = self.before, value
-        return f"{MARK}{NAMED}]" if announces(before, value) else value
+        return [self.redact(part) for part in value] if isinstance(value, list) else value
 
 
 def announces(before: str, value: str) -> bool:
     """Return whether a text announces that the next one is a secret."""
-    if not before or max(len(before), len(value)) > MAX_NAME or not looks_secret(value):
+    if " " in value or not before or max(len(before), len(value)) > MAX_NAME:
         return False
-    is_clear = before.rstrip()[-1:] in tuple(":=：?")
-    if not (is_clear or looks_mixed(value)) or not has_name(before):
+    looks_like_one = looks_secret if before.rstrip()[-1:] in ":=：?" else looks_mixed
+    if not (looks_like_one(value) and has_name(before)):
         return False
     return count_marks(redact_text(f"{before}\n{value}")) > count_marks(before)
 
