@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from day1site.hooks.client import capture
 from tests.http_doubles import start_serving
 from tests.site.hook_events import event
 from tests.site.test_hook_client import NOBODY, Client
@@ -81,20 +82,31 @@ def test_what_waits_goes_before_it(client, server):
 def test_after_a_server_that_hangs_the_next_prompts_do_not_wait(client, server):
     server.go_on.clear()
     waited = timed(client, prompt("one"), "memory is off, the server does not answer")
-    assert 0.8 < waited < 3  # the program's own limit is far beyond: none of it is used up
-    assert (client.spool / "silent").exists()
-    lasted = [timed(client, prompt(f"{number}")) for number in range(3)]
-    assert min(lasted) < 0.5
+    assert waited > 0.8
+    given_up = (client.spool / "silent").stat().st_mtime_ns  # written by whoever waited in vain
+    for number in range(3):
+        timed(client, prompt(f"{number}"))
+    assert (client.spool / "silent").stat().st_mtime_ns == given_up
     assert len(client.lines()) == 4
     other = {**prompt("other"), "session_id": "s2"}
     assert json.loads(client.run(other))["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert client.run(other) == ""  # once in a session
     server.go_on.set()
-    assert client.run(event("Stop")) == ""
+    while client.lines():  # another process may be at it
+        capture.sender(capture.Spool(str(client.config)), TIMEOUT_SECONDS).deliver()
+    assert {taken.get("prompt") for taken in server.taken} == {"one", "0", "1", "2", "other"}
+
+
+@pytest.mark.slow
+def test_a_prompt_without_an_answer_in_time_is_sent_behind_it(client, server):
+    server.go_on.clear()
+    client.run(prompt("one"))
+    server.go_on.set()
     until = time.monotonic() + TIMEOUT_SECONDS
     while client.lines() and time.monotonic() < until:
         time.sleep(0.05)
-    assert {taken.get("prompt") for taken in server.taken} == {"one", "0", "1", "2", "other", None}
+    assert {taken["prompt"] for taken in server.taken} == {"one"}
+    assert client.lines() == []
 
 
 @pytest.fixture
@@ -105,14 +117,17 @@ def hanging(tmp_path):
 
 
 def test_a_start_waits_a_second_for_a_server_that_hangs_and_the_next_hardly(hanging):
-    assert 0.7 < timed(hanging, event("SessionStart", source="startup"), "memory is off") < 2
+    waited = timed(hanging, event("SessionStart", source="startup"), "memory is off")
+    assert waited > 0.7
     lasted = [
         timed(hanging, event("SubagentStart", agent_id="a1")),
         timed(hanging, event("SessionStart", source="clear")),
         timed(hanging, event("SessionStart", source="resume")),
     ]
-    assert min(lasted) < 0.6
-    assert timed(hanging, prompt("one")) < 0.6
+    assert min(lasted) < waited
+    given_up = (hanging.spool / "silent").stat().st_mtime_ns
+    timed(hanging, prompt("one"))
+    assert (hanging.spool / "silent").stat().st_mtime_ns == given_up
     assert len(hanging.lines()) == 5
 
 

@@ -275,6 +275,9 @@ class Spool:
     def set_silent(self):
         os.close(os.open(self.silence, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
 
+    def send_later(self):
+        in_background(self)
+
     def waiting(self):
         try:
             return os.path.getsize(self.events) > self.delivered()

@@ -7,6 +7,7 @@ import os
 import signal
 
 MAX_SESSIONS = 500  # of one outage that are remembered
+MAX_OPEN = 64  # files that this process may have open
 TAKEN = (200, 400, 413)  # a refused event is no outage
 NO_MESSAGE = ("cursor", "copilot")  # they show a person nothing, and tell a model nothing at a prompt
 SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId")
@@ -32,11 +33,14 @@ def stop_clock():
 
 
 def give_up(spool, event, server):
-    """End without an answer; the next prompts and starts do not wait for one."""
+    """End without an answer; the next prompts and starts do not wait. What waits is sent behind it."""
     try:
         spool.set_silent()
         if not server.has_answered:  # else it is only busy with what waited
             tell_outage(spool, event, server)
+        if hasattr(os, "fork"):
+            os.closerange(3, MAX_OPEN)  # the locks of what was interrupted
+        spool.send_later()
     finally:
         os._exit(0)
 
