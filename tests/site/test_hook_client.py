@@ -150,7 +150,8 @@ def test_a_later_outage_is_told_again_and_what_was_kept_arrives_in_order(client,
     for n in range(2):
         answer = client.run({**event("UserPromptSubmit", prompt="Go."), "text": f"prompt {n}"})
         assert ("the server fails with status 500" in answer) == (n == 0)
-    failing.down = False
+    with capture.Lock(str(client.spool / "send.lock"), wait=TIMEOUT_SECONDS):  # between two batches
+        failing.down = False
     deliver(client, failing, "last")
     while client.lines():  # another process may be at it
         deliver(client, failing)
@@ -293,6 +294,9 @@ class Failing(BaseHTTPRequestHandler):
             self.server.cuts -= 1
             return  # the connection breaks
         failed = self.server.down or self.server.full or b"poison" in body
+        if b"late" in body and self.server.stumbles:
+            self.server.stumbles -= 1
+            failed = True
         if not failed:
             self.server.taken += [one["text"] for one in as_list(json.loads(body))]
         refusal = b'{"code":"quota_exceeded"}' if self.server.full else b""
@@ -324,7 +328,7 @@ def as_list(value):
 def failing():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
     server.down, server.full, server.taken, server.asked = False, False, [], 0
-    server.cuts, server.max_named = 0, 100
+    server.cuts, server.stumbles, server.max_named = 0, 0, 100
     server.awake = threading.Event()
     server.awake.set()
     thread = start_serving(server)
@@ -364,11 +368,19 @@ def test_what_the_server_leaves_out_for_its_form_is_set_aside(client, failing):
 def test_a_connection_that_breaks_after_what_was_left_out_loses_nothing(client, failing):
     failing.cuts = 2  # it is tried twice
     deliver(client, failing, "poison", "formless", "cut", "two")
-    assert client.lines("refused.jsonl") == [b'{"text": "formless"}']
+    assert client.lines("refused.jsonl") == []
     assert client.lines()[2:] == [b'{"text": "cut"}', b'{"text": "two"}']
     deliver(client, failing)
     assert failing.taken[-2:] == ["cut", "two"]
+    assert client.lines("refused.jsonl") == [b'{"text": "formless"}', b'{"text": "poison"}']
     assert client.lines() == []
+
+
+def test_a_server_that_comes_back_in_the_middle_loses_nothing(client, failing):
+    failing.stumbles = 2  # with the list, and with the event alone
+    deliver(client, failing, "late", "two")
+    assert sorted(failing.taken) == ["late", "two"]
+    assert (client.lines(), client.lines("refused.jsonl")) == ([], [])
 
 
 def test_what_an_answer_does_not_name_is_set_aside_too(client, failing):
@@ -411,6 +423,20 @@ def test_a_server_that_fails_at_all_loses_nothing(client, failing):
     failing.down = False
     deliver(client, failing)
     assert (failing.taken, client.lines()) == (["one", "two"], [])
+
+
+def test_what_is_set_aside_is_so_once_however_often_its_batch_is_sent(client, failing):
+    failing.down = True
+    deliver(client, failing, "one")
+    with (client.spool / "events.jsonl").open("ab") as file:
+        file.write(b'{"half\n')
+    deliver(client, failing, "poison", "formless")
+    deliver(client, failing)
+    assert client.lines("broken.jsonl") == []
+    failing.down = False
+    deliver(client, failing)
+    assert client.lines("broken.jsonl") == [b'{"half']
+    assert client.lines("refused.jsonl") == [b'{"text": "formless"}', b'{"text": "poison"}']
 
 
 def test_private_text_that_is_nested_deeply_does_not_reach_the_disk(client):

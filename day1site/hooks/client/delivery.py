@@ -30,6 +30,7 @@ class Sender:
         self.server, self.read_text = Server(settings, patience), read_text
         self.settings = settings
         self.load_transcripts = load_transcripts
+        self.aside = []  # of the batch that is sent: names of files and lines
         self.part_bytes = 0  # of parts of transcripts that this process sent
 
     def deliver(self, until=None, mine=None):
@@ -104,6 +105,7 @@ class Sender:
 
     def _send_some(self, mine):
         """Send one batch; return whether to go on, and the response when the batch was the event ``mine``."""
+        self.aside = []
         lines, offset = self._batch(mine)
         if not lines:
             return False, None
@@ -118,7 +120,9 @@ class Sender:
         if status == 200 or status in REFUSED:
             if status != 200 or (len(good) == 1 and self.server.left_out):
                 # Only a single event is refused for good.
-                self.set_aside("refused.jsonl", good[0].encode())
+                self.put_aside("refused.jsonl", good[0].encode())
+            for name, line in self.aside:
+                self.set_aside(name, line)
             self.spool.set_delivered(offset)
             if status == 200 and os.path.exists(self.spool.path("off")):
                 os.remove(self.spool.path("off"))  # the next outage is told again
@@ -139,7 +143,7 @@ class Sender:
         if left_out is None:
             return self._send_each(good)  # the server recognises those that it took
         for number in left_out:
-            self.set_aside("refused.jsonl", good[number - 1].encode())
+            self.put_aside("refused.jsonl", good[number - 1].encode())
         return status
 
     def _send_each(self, good):
@@ -152,7 +156,7 @@ class Sender:
         for text in good:
             status, _ = self.server.post(text)
             if status in REFUSED or self.server.left_out:
-                self.set_aside("refused.jsonl", text.encode())
+                self.put_aside("refused.jsonl", text.encode())
             elif status == FAILED:
                 failed.append(text)
             elif status != 200:
@@ -160,8 +164,12 @@ class Sender:
             taken = taken or status == 200
         if failed and not taken:
             return FAILED
-        for text in failed:
-            self.set_aside("refused.jsonl", text.encode())
+        for text in failed:  # once more: the server may have come back among them
+            status, _ = self.server.post(text)
+            if status == FAILED or status in REFUSED or self.server.left_out:
+                self.put_aside("refused.jsonl", text.encode())
+            elif status != 200:
+                return status
         return 200
 
     def _batch(self, mine):
@@ -197,8 +205,12 @@ class Sender:
         except (ValueError, RecursionError):
             pass
         if text:
-            self.set_aside("broken.jsonl", line)
+            self.put_aside("broken.jsonl", line)
         return None
+
+    def put_aside(self, name, line):
+        """Remember what is set aside once its batch is delivered: until then it may be sent again."""
+        self.aside.append((name, line))
 
     def set_aside(self, name, line):
         os.makedirs(self.spool.folder, mode=0o700, exist_ok=True)
