@@ -175,6 +175,7 @@ def test_the_opposite_and_another_number_name_or_limit_are_no_echo(told, text, e
         "跑一下测试",
         "テストを実行して",
         "The docs say that Redis is the default.",
+        "The docs now recommend 5 retries for uploads.",
         "The comment in schema.sql suggests that we always lock the table.",
         "Im Wiki steht, dass wir immer Oracle nutzen.",
         "Tomás said on the phone that Selenium is slow.",
@@ -404,6 +405,12 @@ OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 af
         ("yes, but only for the shop", PROPOSAL, [f"{KEPT[:-1]}, but only for the shop."]),
         ("option 2", OPTIONS, ["archive it in S3 after 30 days."]),
         ("the first one", OPTIONS, ["partition the table by month."]),
+        (
+            "option 2",
+            f"```sql\nSELECT count(*) FROM logs;\n```\n{OPTIONS}",
+            ["archive it in S3 after 30 days."],
+        ),
+        ("sí, pero dos o 12 horas", PROPOSAL, [f"{KEPT[:-1]}, but dos o 12 horas."]),
         (
             "ja, mach das",
             "Ich würde die Belege in S3 ablegen. Soll ich?",

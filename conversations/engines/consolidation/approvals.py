@@ -181,8 +181,9 @@ def replace_value(text: str, change: str) -> str:
     found = list(NUMBER.finditer(change))
     if len(found) != 1 or list_roots(NUMBER.sub(" ", change.lower())):
         return ""
-    [new] = find_values(normalise(change).lower()) or [None]
-    spots = [spot for spot in NUMBER.finditer(text) if new and counts_same(spot.group().lower(), new.kind)]
+    values = list(find_values(normalise(change).lower()))
+    kind = values[0].kind if len(values) == 1 else ""  # "dos o 12 horas" are two
+    spots = [spot for spot in NUMBER.finditer(text) if kind and counts_same(spot.group().lower(), kind)]
     if len(spots) != 1:
         return ""
     [spot] = spots
@@ -235,11 +236,12 @@ def find_option(previous: str, chosen: re.Match[str]) -> str:
     mark, *ordinals = chosen.groups()
     at = next((number for number, name in enumerate(ordinals, 1) if name), 0)
     names = {mark.lower()} if mark else {str(at), " abcd"[at]}
-    marks = list(MARKED.finditer(CODE_BLOCK.sub("\n", previous)))
-    ends = [*(one.start() for one in marks[1:]), len(previous)]
+    prose = CODE_BLOCK.sub("\n", previous)
+    marks = list(MARKED.finditer(prose))
+    ends = [*(one.start() for one in marks[1:]), len(prose)]
     for one, end in zip(marks, ends, strict=False):
         if len(marks) > 1 and one.group(1).lower() in names:
-            return read_option(previous[one.end() : end])
+            return read_option(prose[one.end() : end])
     return ""
 
 
