@@ -108,6 +108,12 @@ def test_an_order_that_taught_nothing_is_known_once_a_later_statement_changes_it
     assert "- use graphql" not in (told(answer) if answer else "")
 
 
+def test_what_a_document_says_changes_nothing(api: Api) -> None:
+    live(api, "s1", "We decided to retry webhooks 3 times.")
+    live(api, "s2", "The docs now recommend 5 retries for webhooks.")
+    assert read_texts(api) == ["We decided to retry webhooks 3 times."]
+
+
 def test_what_is_not_sure_is_told_with_what_was_said_later(api: Api) -> None:
     live(api, "s1", "We always deploy the docs on merge to main.")
     live(api, "s2", "We always deploy the docs on merge to main, but not on Fridays.")

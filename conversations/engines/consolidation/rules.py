@@ -83,13 +83,10 @@ REPORTED = re.compile(
 # What a document says; a rule about documents is one.
 DOCUMENTED = re.compile(
     r"(?i)\b(?:the|their|that|this) (?:\w+ ){0,2}(?:docs?|documentation|datasheet|paper|blog|runbook"
-    r"|comments?|readme"
-    r"|wiki|article|guide|manual|tutorial)(?: (?:of|in|on) [\w. -]{1,30}?)? (?:says?|said|states?"
-    r"|recommends?"
-    r"|suggests?|mentions?|tells?|describes?|insists?|calls?|has it|wants?|thinks?|promises?|implies|reads"
-    r"|warns?"
-    r"|advises?|claims?)\b|\b(?:in der doku|im wiki|in der readme|im handbuch) steht\b"
-    r"|\bla doc(?:umentation)? dit\b"
+    r"|comments?|readme|wiki|article|guide|manual|tutorial)(?: (?:of|in|on) [\w. -]{1,30}?)?(?: (?:now|still"
+    r"|also|only|even|already|just|\w+ly))? (?:says?|said|states?|recommends?|suggests?|mentions?|tells?"
+    r"|describes?|insists?|calls?|has it|wants?|thinks?|promises?|implies|reads|warns?|advises?|claims?)\b"
+    r"|\b(?:in der doku|im wiki|in der readme|im handbuch) steht\b|\bla doc(?:umentation)? dit\b"
     r"|\bla documentación dice\b|\ba documentação diz\b"
 )
 SETTLED = re.compile(
@@ -167,8 +164,7 @@ def read_rest(text: str, learned: Iterable[str]) -> Iterator[str]:
     if any(QUOTE_SIGN.search(part) for part in parts):
         return
     for part in parts:
-        is_idle = ASKS.search(part) or PASSING.search(part) or REPORTED.search(part) or part in known
-        if not is_idle:
+        if not (ASKS.search(part) or PASSING.search(part) or is_hearsay(part) or part in known):
             yield part
 
 
@@ -217,9 +213,7 @@ def is_idle(part: str) -> bool:
         return True
     if ORDERED.search(part) and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True
-    if DOCUMENTED.search(part) and not SETTLED.search(part):
-        return True
-    return bool(REPORTED.search(part)) and not OWN.search(part)
+    return is_documented(part) or (bool(REPORTED.search(part)) and not OWN.search(part))
 
 
 def stands_out(parts: Sequence[str], at: int, score: float) -> bool:
@@ -272,8 +266,17 @@ def add_question(text: str, question: str) -> str:
 def has_phrase(sentence: str) -> bool:
     """Return whether a phrase names a decision or a preference of the person, not of another."""
     decided = names_decision(sentence) and bool(OWN.search(sentence))
-    is_heard = REPORTED.search(sentence) or DOCUMENTED.search(sentence)
-    return not is_heard and (decided or prefers(sentence) or corrects(sentence))
+    return not is_hearsay(sentence) and (decided or prefers(sentence) or corrects(sentence))
+
+
+def is_hearsay(sentence: str) -> bool:
+    """Return whether a sentence tells what others, or documents, say."""
+    return bool(REPORTED.search(sentence)) or is_documented(sentence)
+
+
+def is_documented(sentence: str) -> bool:
+    """Return whether a sentence tells what a document says, and nothing that follows from it."""
+    return bool(DOCUMENTED.search(sentence)) and not SETTLED.search(sentence)
 
 
 def names_decision(sentence: str) -> bool:
