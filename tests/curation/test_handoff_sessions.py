@@ -17,7 +17,8 @@ from memory.models import Branch, Project, RecallLog, Session
 from memory.ranking import count_tokens
 from tests.curation.test_handoffs import ADA, BOB, branches, write_fact  # noqa: F401
 from tests.memory.api.client import Api, api_for
-from tests.site.hook_events import HOOK, event, told
+from tests.site.conftest import learning  # noqa: F401
+from tests.site.hook_events import HOOK, event, learn, told
 
 engine = HandoffEngine()
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,12 +48,16 @@ def test_an_accepted_handoff_is_told(api: Api, actor: Actor, handoff: Handoff) -
     engine.accept_handoff(handoff_id=handoff.pk, actor=actor)
     fact, day = handoff.facts[0], handoff.created_at.date()
     answer = start(api, "s1")
-    assert told(answer).splitlines()[1].endswith(" memory_get takes an [id]; ✓: verified.")
+    assert (
+        told(answer)
+        .splitlines()[1]
+        .endswith(" memory_get takes an [id]; note: written by hand or by a program; ✓: verified.")
+    )
     assert told(answer).splitlines()[2:-1] == [
         f"Handed over by ada ({day}, task_continuation, {handoff.pk}): Looked for the cause.",
         "It asks for: Mend the clock.",
         "It is blocked by: No access to the server.",
-        f"- The clock is two minutes ahead. [{fact['id'][-6:]} ✓]",
+        f"- The clock is two minutes ahead. [{fact['id'][-6:]} note ✓]",
     ]
     assert start(api, "s1") == answer
     assert Session.objects.get(key="s1").context == told(answer)
@@ -79,6 +84,25 @@ def test_nobody_is_told_what_was_found_to_be_wrong_since(
     assert str(fact.uid) not in "".join(lines[:5])
     frozen = engine.get_handoff(handoff_id=handoff.pk, actor=actor)
     assert [one["verification_status"] for one in frozen.facts] == ["verified", "verified"]
+
+
+@pytest.mark.usefixtures("branches", "learning")
+def test_it_tells_whose_words_its_facts_are(api: Api, actor: Actor) -> None:
+    said = [
+        event("UserPromptSubmit", "s1", prompt="We decided to use Argon2 for passwords."),
+        event("Stop", "s1", last_assistant_message="I decided to use bcrypt for the old hashes."),
+        event("SessionEnd", "s1"),
+    ]
+    for one in said:
+        assert api.post(f"{HOOK}?client=claude-code&branch={ADA}", one).status_code == 200
+    learn("s1")
+    options = {"include_unverified": True, "actor": actor.with_origin(agent_id="ada")}
+    handoff = engine.create_handoff(source_branch=ADA, target_branch=BOB, **options)
+    engine.accept_handoff(handoff_id=handoff.pk, actor=actor)
+    ids = {fact["fact_text"].rpartition(" ")[2]: fact["id"][-6:] for fact in handoff.facts}
+    lines = told(start(api, "s2")).splitlines()
+    assert f"- We decided to use Argon2 for passwords. [{ids['passwords.']}]" in lines
+    assert f"- I decided to use bcrypt for the old hashes. [{ids['hashes.']} agent]" in lines
 
 
 def test_what_it_told_counts_as_recalled(api: Api, actor: Actor, handoff: Handoff) -> None:

@@ -11,7 +11,8 @@ from curation.models import Handoff
 from memory.actors import Actor
 from memory.engines.facts.assessment import attach_belief
 from memory.engines.sessions.briefing import PartLines
-from memory.engines.sessions.lines import VERIFIED, fenced_line, format_line
+from memory.engines.sessions.lines import NOTED, VERIFIED, fenced_line, format_line, name_source
+from memory.engines.sessions.utterances import find_utterances
 from memory.models import Fact, FactAssessment, Session
 
 CARRIED = timedelta(days=7)  # after its acceptance
@@ -43,16 +44,23 @@ class HandoffBriefing:
 
 
 def list_standing_facts(handoff: Handoff) -> list[dict[str, str]]:
-    """Return the facts of a packet but for those that were found to be wrong since it was made.
+    """Return the facts of a packet but for those that were found to be wrong since it was made, with whose
+    words they are.
 
     The packet stays as it was frozen; only nobody is told what its branch, or the receiver's, knows better.
     """
-    ids, wrong = [UUID(fact["id"]) for fact in handoff.facts], set[str]()
-    for branch in (handoff.source, handoff.target):
-        rows = Fact.objects.on(branch).filter(uid__in=ids).fetch_all()
-        attach_belief(rows, branch.lineage())
+    ids, wrong, sources = [UUID(fact["id"]) for fact in handoff.facts], set[str](), dict[str, str]()
+    for branch in (handoff.target, handoff.source):  # the words may stand on the source alone
+        rows, lineage = Fact.objects.on(branch).filter(uid__in=ids).fetch_all(), branch.lineage()
+        attach_belief(rows, lineage)
         wrong |= {str(row.uid) for row in rows if row.verification_status == INVALIDATED}
-    return [fact for fact in handoff.facts if fact["id"] not in wrong]
+        heard = find_utterances(rows, lineage)
+        sources |= {str(row.uid): name_source(row, heard.get(row.uid)) for row in rows}
+    return [
+        {**fact, "source": sources.get(fact["id"], NOTED)}
+        for fact in handoff.facts
+        if fact["id"] not in wrong
+    ]
 
 
 def describe_packet(handoff: Handoff, facts: Sequence[dict[str, str]]) -> Iterator[str]:
@@ -76,8 +84,9 @@ def describe_packet(handoff: Handoff, facts: Sequence[dict[str, str]]) -> Iterat
 
 
 def describe_frozen_fact(fact: dict[str, str]) -> str:
-    marks = [VERIFIED] if fact["verification_status"] == FactAssessment.Status.VERIFIED else []
-    return format_line(fenced_line(fact["essence"]), fact["id"], marks)
+    is_verified = fact["verification_status"] == FactAssessment.Status.VERIFIED
+    marks = [fact["source"], VERIFIED if is_verified else ""]
+    return format_line(fenced_line(fact["essence"]), fact["id"], [mark for mark in marks if mark])
 
 
 def describe_waiting(handoff: Handoff) -> str:
