@@ -14,7 +14,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from curation.engines.review.near_duplicates import NearDuplicateEngine
 from curation.engines.verification import VerificationEngine, build_job
-from curation.models import ReviewItem, Verification
+from curation.models import ReviewItem, Score, Verification
 from day1site.refusal_pace import RefusalPace
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
@@ -24,7 +24,7 @@ from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.support.idempotency import Answer, IdempotencyEngine
-from memory.engines.support.usage import SCHEDULE, UsageEngine, count_stored
+from memory.engines.support.usage import SCHEDULE, UsageEngine, count_stored, is_derived
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import Invalid, QuotaExceeded
 from memory.models import Branch, Membership, Project, ProjectUsage, RecallLog
@@ -275,6 +275,9 @@ def test_what_day1_makes_by_itself_uses_up_no_quota(project: Project, actor: Act
     counted = read_usage(project.pk)
     assert (counted.rows, counted.bytes) == (before.rows, before.bytes)
     assert count_stored(project.pk) == (before.rows, before.bytes)
+    score = Score.objects.select_related("verification").first()
+    assert score and is_derived(score)
+    assert not is_derived(Score(verification=Verification(created_by="ada")))
     with pytest.raises(Invalid, match="Day1's own schedule"):
         KeyEngine().create_key(label=SCHEDULE, scopes=["read"], actor=actor)
 

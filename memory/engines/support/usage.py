@@ -275,21 +275,30 @@ def find_project_path(model: type[models.Model]) -> tuple[str, ...]:
 
 
 def is_derived(row: models.Model) -> bool:
-    """Return whether Day1 makes a row by itself, as far as its own columns tell it."""
-    columns = DERIVED_ROWS.get(type(row).__name__, {})
-    return type(row).__name__ in DERIVED or any(
-        getattr(row, column, None) in values for column, values in columns.items()
-    )
+    """Return whether Day1 makes a row by itself, as far as it, and what memory knows of it, tell."""
+    paths = DERIVED_ROWS.get(type(row).__name__, {})
+    return type(row).__name__ in DERIVED or any(read_known(row, path) in paths[path] for path in paths)
+
+
+def read_known(row: models.Model, path: str) -> Any:
+    """Return the value to which keys lead from a row; None where memory does not know it yet."""
+    *owners, column = path.split("__")
+    return getattr(follow(row, owners), column, None)
 
 
 def find_project(row: models.Model) -> UUID | None:
     """Return the project of a row as far as memory knows it: no query is worth the count of one row."""
     *owners, last = find_project_path(type(row)) or ("",)
-    for name in owners:
-        if not row._state.fields_cache.get(name):
-            return None
-        row = getattr(row, name)
-    return getattr(row, f"{last}_id") if last else None
+    owner = follow(row, owners)
+    return getattr(owner, f"{last}_id") if owner and last else None
+
+
+def follow(row: models.Model, keys: Iterable[str]) -> models.Model | None:
+    """Return the row to which keys lead; None where memory does not know one of them yet."""
+    found: models.Model | None = row
+    for key in keys:
+        found = found and found._state.fields_cache.get(key)
+    return found
 
 
 def count_saved(instance: models.Model, created: bool, raw: bool = False, **_: Any) -> None:
