@@ -18,6 +18,7 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 BYTE_ORDER_MARK = "\ufeff"
 # Around a statement that holds no more, or may not, with what was said later: "was: X; later: Y".
 WAS, LATER = "was: ", "; later: "
+ANSWERED = re.compile(r" \(to: .*\)\Z", re.S)  # the question that a short statement answers
 TAKEN_BACK = re.compile(r" \(takes back: (.*)\)\Z", re.S)
 
 

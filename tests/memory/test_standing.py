@@ -28,6 +28,9 @@ REPLACED = [
     ("Use Redis for the sessions.", "Wir nehmen doch kein Redis für Sessions, sondern Postgres."),
     ("Ping Maria for schema changes.", "Ping Jonas for schema changes, Maria left."),
     ("The session timeout is 15 minutes.", "Bump the session timeout to an hour."),
+    ("One slot is 45 minutes.", "No wait, slots are 30 minutes from now on."),
+    ("Purge the cache keys after 72h.", "make it 7 days for the cache keys instead of the three"),
+    ("Nightly builds are signed.", "that nightly builds decision was a mistake"),
 ]
 DOUBTED = [
     ("Use GraphQL for the public API.", "Forget GraphQL, REST."),
@@ -41,6 +44,15 @@ DOUBTED = [
     ("Always write a changelog entry.", "No changelog entries for refactorings."),
     ("Error messages are in English.", "Fehlermeldungen bitte auf Deutsch, nicht mehr Englisch."),
     ("Prices in cents. Names in English.", "Don't put names in English."),
+    ("Prices are shown without VAT.", "no, with VAT, the law says so"),
+    ("Reports are exported as CSV.", "Reports are exported as XLSX, everybody opens them in Excel."),
+    ("Reports are exported as PDF.", "reports: xlsx, they want to sort them"),
+    ("Uploads time out after 20 seconds.", "uploads: 45 sec"),
+    ("Notify the drivers after 15 minutes.", "make it 40 minutes, and the drivers need no mail"),
+    ("Thumbnails are made by a lambda.", "the lambda got too expensive, thumbnails are made at upload"),
+    ("Builds run on Jenkins for the backend.", "Jenkins is out. Backend builds run on plain runners."),
+    ("Les journaux sont gardés 90 jours.", "les journaux : un an"),
+    ("The bill goes out on the 1st.", "the bill goes out on the 3rd, the bank needs two days"),
 ]
 HOLDS = [
     ("Never log customer emails.", "Log customer ids."),
@@ -56,6 +68,9 @@ HOLDS = [
     ("We support Chrome.", "We support Firefox now."),
     ("Feature flags need an owner.", "Feature flags are removed after 90 days."),
     ("登录超时是 30 分钟。", "支付超时改成 2 小时。"),
+    ("Reports are exported as CSV.", "The audit log is exported as JSON."),
+    ("A slot is 30 minutes.", "A carrier may book no more than 6 slots a day."),
+    ("The app works offline for an hour.", "the export: 30 seconds"),
 ]
 EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]
 

@@ -108,6 +108,23 @@ def test_an_order_that_taught_nothing_is_known_once_a_later_statement_changes_it
     assert "- use graphql" not in (told(answer) if answer else "")
 
 
+def test_what_changes_a_prompt_that_taught_nothing_is_learned_with_it(api: Api) -> None:
+    older = "Bestellungen können bis 10 Uhr geändert werden."
+    newer = "Bestellungen können jetzt bis 11 Uhr geändert werden."
+    talk(api, "s1", (older, "Gut."), *[("danke", "Gern.")] * 4, (newer, "Gut."))
+    assert read_texts(api) == [f"was: {older[:-1]}; later: {newer}"]
+
+
+def test_what_names_a_value_of_before_takes_its_statement_back(api: Api) -> None:
+    older, newer = (
+        "Jump tables are always built from five arms upward.",
+        "Five is too early. Make the threshold nine.",
+    )
+    other = "Log files are always rotated after 40 days."
+    talk(api, "s1", (older, "Built."), (other, "Rotated."), (f"The run is bad. {newer}", "Changed."))
+    assert read_texts(api) == [f"was: {older[:-1]}; later: {newer}", other]
+
+
 def test_what_a_document_says_changes_nothing(api: Api) -> None:
     live(api, "s1", "We decided to retry webhooks 3 times.")
     live(api, "s2", "The docs now recommend 5 retries for webhooks.")

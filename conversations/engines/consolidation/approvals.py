@@ -23,20 +23,17 @@ MAX_PROPOSAL_LENGTH = 300
 MIN_PROPOSAL_WORDS = 3  # roots
 
 _YES = (
-    r"y(?:es|ep|eah|up)?|ya|sure(?: thing)?|ok(?:ay)?|k|go ahead|go for it|go|do it|do that|do so"
-    r"|please do|please"
-    r"|sounds? good|sounds? right|good(?: idea| plan)?|great|fine(?: by me| with me)?|agreed|perfect"
-    r"|exactly|right"
-    r"|correct|let's do (?:it|that|this)|let's go(?: with (?:it|that|this))?|make it so|approved|lgtm"
-    r"|works for me"
-    r"|that works|absolutely|definitely|of course|yes please|👍|✅|nice|cool|love it|makes sense|thanks"
-    r"|ja|jo|jep|genau|mach(?: das|s| es)?(?: so)?|machen wir(?: so)?|passt(?: so)?|gerne?|einverstanden"
-    r"|klar|gut|bitte"
-    r"|oui|ouais|d'accord|vas-y|allez-y|parfait|très bien|bien sûr|fais(?: ça|-le)|on fait ça|ça marche"
-    r"|s[ií]|vale|dale|hazlo|adelante|de acuerdo|claro|perfecto|bien|está bien|me parece bien|por favor"
-    r"|sim|pode(?: ser| fazer)?|beleza|faz(?: isso)?|manda ver|perfeito|está bom|tá bom|com certeza"
-    r"|好(?:的|啊|吧)?|可以(?:的)?|行(?:吧)?|对(?:的)?|嗯+|是(?:的)?|没问题|同意|就这样(?:吧)?|就这么(?:办|定|做)(?:吧)?|那就这样"
-    r"|はい|うん|ええ|お願いします?|いいですね|それで(?:お願いします|いい(?:です)?)?|そうして(?:ください)?|了解(?:です)?|いいよ"
+    r"y(?:es|ep|eah|up)?|ya|sure(?: thing)?|ok(?:ay)?|k|go ahead|go for it|go|do it|do that|do so|please do"
+    r"|please|sounds? good|sounds? right|good(?: idea| plan)?|great|fine(?: by me| with me)?|agreed|perfect"
+    r"|exactly|right|correct|let's do (?:it|that|this)|let's go(?: with (?:it|that|this))?|make it so"
+    r"|approved|lgtm|works for me|that works|absolutely|definitely|of course|yes please|👍|✅|nice|cool"
+    r"|love it|makes sense|thanks|ja|jo|jep|genau|mach(?: das|s| es)?(?: so)?|machen wir(?: so)?"
+    r"|passt(?: so)?|gerne?|einverstanden|klar|gut|bitte|oui|ouais|d'accord|vas-y|allez-y|parfait|très bien"
+    r"|bien sûr|fais(?: ça|-le)|on fait ça|ça marche|s[ií]|vale|dale|hazlo|adelante|de acuerdo|claro|perfecto"
+    r"|bien|está bien|me parece bien|por favor|sim|pode(?: ser| fazer)?|beleza|faz(?: isso)?|manda ver"
+    r"|perfeito|está bom|tá bom|com certeza|好(?:的|啊|吧)?|可以(?:的)?|行(?:吧)?|对(?:的)?|嗯+|是(?:的)?"
+    r"|没问题|同意|就这样(?:吧)?|就这么(?:办|定|做)(?:吧)?|那就这样|はい|うん|ええ|お願いします?|いいですね"
+    r"|それで(?:お願いします|いい(?:です)?)?|そうして(?:ください)?|了解(?:です)?|いいよ"
 )
 YES = re.compile(rf"^\W*(?:(?:{_YES})(?![\w'])[\s,.!;:–—，。！、-]*)+", re.I)
 NO = re.compile(
@@ -47,17 +44,15 @@ NO = re.compile(
 # Neither yes nor no, or yes to nothing that lasts.
 UNSURE = re.compile(
     r"\b(?:let me (?:think|see|check|ask)|think about it|later|not (?:yet|now|sure)|ask me|maybe|perhaps"
-    r"|hold on"
-    r"|wait|first|for now|this time|just once|why|depends|überleg|später|vielleicht|moment|réfléchi|peut-être"
-    r"|plus tard|luego|después|quizás?|tal vez|déjame|depois|talvez|deixa eu)\b"
-    r"|考虑|想想|再说|这次|一下|考え|あとで|後で",
+    r"|hold on|wait|first|for now|this time|just once|why|depends|überleg|später|vielleicht|moment|réfléchi"
+    r"|peut-être|plus tard|luego|después|quizás?|tal vez|déjame|depois|talvez|deixa eu)\b|考虑|想想|再说"
+    r"|这次|一下|考え|あとで|後で",
     re.I,
 )
 BUT = re.compile(
     r"^\W*(?:but|only|just|except|though|with|make (?:it|that)|aber|nur|mais|pero|mas|só|但(?:是)?|不过|でも"
-    r"|ただ)\b[\s,:]*"
-    r"(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo|pon|con|mit|avec"
-    r"|com)?\b[\s,:]*",
+    r"|ただ)\b[\s,:]*(?:make (?:it|that)|with|use|take|do|change it to|set it to|mach|nimm|mets|hazlo|pon"
+    r"|con|mit|avec|com)?\b[\s,:]*",
     re.I,
 )
 _OPTION = (
@@ -70,9 +65,8 @@ _ORDINALS = (
     r"fourth|4th|vierte\w*|quatri[eè]me|cuart[ao]|quart[ao]|四",
 )
 CHOSEN = re.compile(
-    rf"^\W*(?:(?:{_YES}|let's|take|use|go with|i(?:'d| would)? (?:prefer|like|take|go with)|wir nehmen"
-    rf"|nimm|prends)\W+)*"
-    rf"(?:the |die |der |das |la |le |el |o |a |den )?{_OPTION}(?:([1-9]|[a-d])|"
+    rf"^\W*(?:(?:{_YES}|let's|take|use|go with|i(?:'d| would)? (?:prefer|like|take|go with)|wir nehmen|nimm"
+    rf"|prends)\W+)*(?:the |die |der |das |la |le |el |o |a |den )?{_OPTION}(?:([1-9]|[a-d])|"
     + "|".join(f"({names})" for names in _ORDINALS)
     + r")\s*(?:one|option|variant|please|bitte|个|番目?|号)?\W*$",
     re.I,
@@ -81,23 +75,19 @@ MARKED = re.compile(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A
 CONSENT = re.compile(
     r"\b(?:(?:shall|should|may|can|could|do|must) (?:i|we)|want (?:me|that|it|this)|do you (?:want|agree)"
     r"|would you like|ok(?:ay)?|fine|alright|agreed?|sound\w*|go ahead|does that|is (?:that|this|it)"
-    r"|any objections"
-    r"|soll(?:en)? (?:ich|wir)|einverstanden|passt|recht so|darf ich|je le fais|dois-je|d'accord|ça te"
-    r"|on (?:fait|y va)"
-    r"|lo hago|te parece|de acuerdo|quieres|posso|faço|pode ser|devo)\b"
+    r"|any objections|soll(?:en)? (?:ich|wir)|einverstanden|passt|recht so|darf ich|je le fais|dois-je"
+    r"|d'accord|ça te|on (?:fait|y va)|lo hago|te parece|de acuerdo|quieres|posso|faço|pode ser|devo)\b"
     r"|[吗嘛好行][?？]|いいですか|ましょうか|どうです|でしょうか",
     re.I,
 )
 LEADS = re.compile(
-    r"^\W*(?:(?:so|then|in that case|alternatively|otherwise|for this|therefore|ok(?:ay)?)[,:]?\s+)?"
-    r"(?:(?:i|we)(?:'d| would)(?: rather| then| also| prefer to| like to| suggest(?: that)? (?:we|to|i)"
-    r"| propose to"
+    r"^\W*(?:(?:so|then|in that case|alternatively|otherwise|for this|therefore|ok(?:ay)?)[,:]?\s+)?(?:(?:i"
+    r"|we)(?:'d| would)(?: rather| then| also| prefer to| like to| suggest(?: that)? (?:we|to|i)| propose to"
     r"| recommend to)?|(?:i|we) (?:could|can|'ll|will|suggest(?: that)?(?: we| to| i)?"
-    r"|propose(?: that)?(?: we| to| i)?"
-    r"|recommend(?: that)?(?: we| to| i)?)|my (?:suggestion|proposal|recommendation)(?: is"
-    r"| would be)?(?: to)?:?"
-    r"|let's|how about(?: we)?|what about|(?:shall|should|may|can|could) (?:i|we)|(?:do you )?want me to"
-    r"|would you like me to|is it ok(?:ay)? (?:if i|to)|ok(?:ay)? if i|you want me to)\s+",
+    r"|propose(?: that)?(?: we| to| i)?|recommend(?: that)?(?: we| to| i)?)|my (?:suggestion|proposal"
+    r"|recommendation)(?: is| would be)?(?: to)?:?|let's|how about(?: we)?|what about|(?:shall|should|may"
+    r"|can|could) (?:i|we)|(?:do you )?want me to|would you like me to|is it ok(?:ay)? (?:if i|to)"
+    r"|ok(?:ay)? if i|you want me to)\s+",
     re.I,
 )
 FOREIGN_LEADS = re.compile(
@@ -117,22 +107,19 @@ POLICY = re.compile(r"^\W*(?:should|can|could|do|may|must|shall) we\b", re.I)
 # What is done now and over then; the second where it is only offered.
 MOMENTARY = re.compile(
     r"^\W*(?:also |just |now |first |quickly )?(?:re-?run|run|retry|commit|push|merge|squash|rebase|open"
-    r"|close"
-    r"|show|list|look|check|fix|investigate|rename|revert|restart|continue|proceed|start|stop|explain|draft"
-    r"|apply|install|try|read|search|print|dump|clean|kill|download|upload|send|post|tag|release|deploy"
-    r"|bisect|profile"
-    r"|debug|inspect|open a|create a (?:branch|pr|ticket|issue)|file|write (?:a|the) (?:test|commit"
-    r"|summary|message|pr)"
-    r"|summari[sz]e|update the (?:lock|snapshot)|regenerate|rebuild)\b",
+    r"|close|show|list|look|check|fix|investigate|rename|revert|restart|continue|proceed|start|stop|explain"
+    r"|draft|apply|install|try|read|search|print|dump|clean|kill|download|upload|send|post|tag|release"
+    r"|deploy|bisect|profile|debug|inspect|open a|create a (?:branch|pr|ticket|issue)|file|write (?:a"
+    r"|the) (?:test|commit|summary|message|pr)|summari[sz]e|update the (?:lock|snapshot)|regenerate"
+    r"|rebuild)\b",
     re.I,
 )
 CHORE = re.compile(
     r"^\W*(?:delete|remove|build|rewrite|refactor|split|extract|move|write|add|update|create)\b", re.I
 )
 THIS = re.compile(
-    r"^\W*(?:do|try|set|build|implement|make|change|go|apply|add|write|use)?\s*(?:that|this|it|so"
-    r"|like that|ahead)?\b"
-    r"(?: (?:up|in|like|so|that|this|way|for you|now|then|ahead))*\W*$",
+    r"^\W*(?:do|try|set|build|implement|make|change|go|apply|add|write|use)?\s*(?:that|this|it|so|like that"
+    r"|ahead)?\b(?: (?:up|in|like|so|that|this|way|for you|now|then|ahead))*\W*$",
     re.I,
 )
 

@@ -1,6 +1,7 @@
 """What a session taught: findings in its messages and observations, each with its source."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, islice
 from typing import Any
 from uuid import UUID
@@ -16,10 +17,16 @@ from conversations.engines.consolidation.revised import find_changed
 from conversations.engines.consolidation.runs import find_read_to
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.engines.consolidation.sentences import sentences
-from conversations.engines.consolidation.withdrawals import Withdrawal, read_withdrawal
+from conversations.engines.consolidation.withdrawals import (
+    Restatement,
+    Withdrawal,
+    describe,
+    read_restatement,
+    read_withdrawal,
+)
 from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
-from memory.engines.support.standing import changes, may_change
+from memory.engines.support.standing import changes, may_change, replaces
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
 from memory.texts import LATER, UUID_PATTERN, WAS
 
@@ -28,7 +35,7 @@ MAX_LAST = 1000  # observations of a session that runs, among which repairs are 
 PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
 MIN_STATED = -1.5  # log-odds of a sentence that a person may take back
-MAX_BEFORE = 6  # messages before one that takes something back
+MIN_REVISING = -2.0  # of one that may change what an earlier prompt said
 MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
 OPENING_WORDS = 3  # by which a sentence is found in its message
 BATCH_SIZE = 500
@@ -103,25 +110,37 @@ class SessionReader:
     def _find_in_message(self, row: Message, previous: str) -> Iterator[Finding]:
         """Yield the findings of a message; of one that takes something back, that with what it takes back."""
         is_persons = row.role == Message.Role.USER
-        withdrawal = read_withdrawal(row.content, previous) if is_persons else None
-        older = self._find_laid_down(row, withdrawal) if withdrawal else ""
-        if withdrawal and older:
+        taken = (
+            read_withdrawal(row.content, previous) or read_restatement(row.content) if is_persons else None
+        )
+        older = self._find_laid_down(row, taken) if taken else ""
+        found = _find_in_message(row, previous)
+        if taken and older:
             at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
-            yield Finding(withdrawal.describe(older), "decision", row.uid, kind, at, is_persons)
-        else:
-            yield from _find_in_message(row, previous)
+            yield Finding(describe(taken, older), "decision", row.uid, kind, at, is_persons)
+            found = (one for one in found if one.text not in taken.text and taken.text not in one.text)
+        yield from found
 
-    def _find_laid_down(self, row: Message, withdrawal: Withdrawal) -> str:
-        """Return the last statement of the prompts before a message that it may take back, "" for none."""
-        before = self._spoken.filter(agent_id=row.agent_id).newest(MAX_BEFORE, row.uid)
+    def _find_laid_down(self, row: Message, taken: Withdrawal | Restatement) -> str:
+        """Return the last statement of the prompts before a message that it may take back, "" for none.
+
+        What a restatement changes by its words it need not take back.
+        """
+        stated = list(self._list_before(row, taken.max_before))
+        found = next((text for text in stated if taken.fits(text)), "")
+        if not found or isinstance(taken, Withdrawal):
+            return found
+        is_named = any(changes(taken.text, text) for text in stated)
+        return "" if is_named or find_changed(self.session, [taken.text])[taken.text] else found
+
+    def _list_before(self, row: Message, count: int) -> Iterator[str]:
+        """Yield what the prompts among so many messages before one lay down, the last first."""
+        before = self._spoken.filter(agent_id=row.agent_id).newest(count, row.uid)
         for at, one in enumerate(before):
             if one.role == Message.Role.USER:
                 answer = before[at + 1] if at + 1 < len(before) else None
                 is_answer = answer is not None and answer.role == Message.Role.ASSISTANT
-                for text in list_stated(one.content, answer.content if answer and is_answer else ""):
-                    if withdrawal.fits(text):
-                        return text
-        return ""
+                yield from list_stated(one.content, answer.content if answer and is_answer else "")
 
     def _find_answer(self, row: Message) -> str:
         """Return what the agent answered right before a message, "" where it did not."""
@@ -194,10 +213,13 @@ def find_position(text: str, content: str) -> int:
     return max(content.find(" ".join(text.split()[:OPENING_WORDS])), 0)
 
 
-def drop_open(session: Session, found: Sequence[Finding]) -> list[Finding]:
+def drop_open(
+    session: Session, found: Sequence[Finding], overruled: Mapping[str, Sequence[Finding]]
+) -> list[Finding]:
     """Return the findings without those that change no decision, and lay nothing down by themselves.
 
-    Only what was said before can be changed.
+    Only what was said before can be changed; what changes an earlier prompt, one of ``overruled``, shows that
+    both laid something down.
     """
     texts = [finding.text for finding in found if finding.is_open]
     if not texts:
@@ -206,12 +228,21 @@ def drop_open(session: Session, found: Sequence[Finding]) -> list[Finding]:
     kept: list[Finding] = []
     for one in found:
         stated = [(other.text, other.said_at) for other in kept if other.is_statement]
-        if not one.is_open or any(
-            at and one.said_at and at <= one.said_at and changes(one.text, text)
-            for text, at in (*changed[one.text], *stated)
-        ):
+        earlier = [*changed.get(one.text, ()), *stated]
+        if not one.is_open or is_change(one, earlier) or revises_prompt(one, overruled.get(one.text, ())):
             kept.append(one)
     return kept
+
+
+def is_change(one: Finding, stated: Iterable[tuple[str, datetime | None]]) -> bool:
+    """Return whether a finding changes one of the texts that were said before it."""
+    return any(at and one.said_at and at <= one.said_at and changes(one.text, text) for text, at in stated)
+
+
+def revises_prompt(one: Finding, others: Iterable[Finding]) -> bool:
+    """Return whether a finding replaces one of what it changes, or states enough to cast doubt on it."""
+    states = score_sentence(one.text) >= MIN_REVISING
+    return any(states or replaces(one.text, other.text) for other in others)
 
 
 def _find_in_observations(rows: Sequence[Observation]) -> Iterator[Finding]:

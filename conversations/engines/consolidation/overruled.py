@@ -5,6 +5,7 @@ such.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
 from conversations.engines.consolidation.finding import Finding
@@ -25,33 +26,45 @@ MAX_FOUND = 8  # earlier statements of one new one
 MIN_SCORE = -2.0  # log-odds of a sentence that may come with a prompt
 
 
-def find_overruled(session: Session, found: Sequence[Finding]) -> list[Finding]:
-    """Return findings of earlier messages of the repository that statements among the findings change."""
-    own = {one.text for one in found}
-    older: dict[str, Finding] = {}
-    for one in found:
-        if one.is_persons and one.is_statement and may_change(one.text):
-            changed = (other for other in list_earlier(session, one) if other.text not in own)
-            fresh = [other for other in changed if changes(one.text, other.text)]
-            older |= {other.text: other for other in fresh[:MAX_FOUND]}
-    return list(older.values())
+def find_overruled(session: Session, found: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Return what of earlier prompts of the repository each statement changes, as findings, by its text."""
+    batch = list(found)
+    own = {one.text for one in batch if not one.is_open}
+    changing = [one for one in batch if one.is_persons and one.is_statement and may_change(one.text)]
+    known = load_earlier(session, [one.text for one in changing])
+    overruled = dict[str, list[Finding]]()
+    for one in changing:
+        earlier = (other for row in known[one.text] for other in list_before(row, one))
+        changed = (other for other in earlier if other.text not in own and changes(one.text, other.text))
+        overruled[one.text] = list(islice(changed, MAX_FOUND))
+    return overruled
 
 
-def list_earlier(session: Session, one: Finding) -> Iterator[Finding]:
-    """Yield the sentences of earlier messages that share words with a statement and taught nothing."""
+def load_earlier(session: Session, texts: Sequence[str]) -> dict[str, list[Message]]:
+    """Return the messages that share the most words with each text, and taught nothing, by text."""
+    if not texts:
+        return {}
     messages = Message.objects.on(session.branch)
     rows = messages.filter_indexed(role=Message.Role.USER.value, session_id=list_sessions(session))
-    query = build_query(one.text, search_type="keyword")
-    hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
-    batch = rows.fetch_by_key("rid", hits.rids, MAX_LENGTH)
+    hits: dict[str, list[int]] = {}
+    for text in dict.fromkeys(texts):
+        query = build_query(text, search_type="keyword")
+        near = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
+        hits[text] = sorted(near.rids)
+    batch = rows.fetch_by_key("rid", sorted({rid for rids in hits.values() for rid in rids}), MAX_LENGTH)
     sources = [row.uid for row in batch]
     consumed = find_consumed(FactLink.objects.on(session.branch), sources)
     consumed |= find_withdrawn_sources(list_withdrawals(session.branch, [SESSION]), sources)
-    for row in batch:
-        at = row.said_at or row.created_at
-        if row.uid not in consumed and row.uid != one.source and one.said_at and at < one.said_at:
-            for text in list_sentences(row.content):
-                yield Finding(text, "decision", row.uid, FactLink.Target.MESSAGE, at, is_persons=True)
+    unread = {row.rid: row for row in batch if row.uid not in consumed}
+    return {text: [unread[rid] for rid in rids if rid in unread] for text, rids in hits.items()}
+
+
+def list_before(row: Message, one: Finding) -> Iterator[Finding]:
+    """Yield the sentences of a message that was sent before a statement."""
+    at = row.said_at or row.created_at
+    if row.uid != one.source and one.said_at and at < one.said_at:
+        for text in list_sentences(row.content):
+            yield Finding(text, "decision", row.uid, FactLink.Target.MESSAGE, at, is_persons=True)
 
 
 def list_sentences(text: str) -> Iterable[str]:

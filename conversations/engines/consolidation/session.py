@@ -243,12 +243,17 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     session, texts = source.session, piece.texts
     session.branch.refresh_from_db(fields=["head", "head_at"])  # the pieces before count
     head = session.branch.head
-    news = drop_open(session, [one for one in piece.found if one.text in texts.words])
+    fresh = [one for one in piece.found if one.text in texts.words]
+    overruled = find_overruled(session, fresh)
+    news = drop_open(session, fresh, overruled)
     if not news:
         return None
-    older = find_overruled(session, news)
-    texts = texts.add_words([one.text for one in older])
-    news += older
+    own = {one.text for one in news}
+    older = {
+        other.text: other for one in news for other in overruled.get(one.text, ()) if other.text not in own
+    }
+    texts = texts.add_words(older)
+    news += older.values()
     requested: dict[str, Collection[UUID]] = {
         one.text: () if one.is_persons else source.recalled for one in news
     }

@@ -1,18 +1,21 @@
-"""What a person takes back in a few words that mean nothing alone: "scratch that", "actually no, 3".
+"""What a person takes back without naming its subject: "scratch that", "five is too early, make it nine".
 
 Pure functions, no database. Which statement it is, follows from the prompts before it.
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from conversations.engines.consolidation.sentences import MIN_PART_LENGTH, sentences
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.support.claims import Claim, read_claim, split_claims
-from memory.engines.support.standing import differ
+from memory.engines.support.claims import COUNTED, Claim, Value, read_claim, split_claims
+from memory.engines.support.standing import differ, measured
 from memory.texts import add_taken_back
 
 MAX_CORRECTION_LENGTH = 80  # characters of what is put in another one's place
 MAX_VALUE_WORDS = 4  # of it, where it has no number
+MAX_CHANCE_COUNT = 2  # so many of something are often named
 _START = r"^\W*(?:(?:ok|okay|oh|hm+|well|ah|ach|eh|bon|pues|bem|sorry|please|bitte)\W+)*"
 _THAT = r"(?: (?:that|it|this|what i (?:just )?said|the last (?:one|rule|thing|bit|part)))"
 # All of a prompt.
@@ -21,26 +24,23 @@ TAKES_BACK = re.compile(
     + r"(?:(?:scratch|forget|scrap|strike|ignore|disregard|undo|drop|revoke|cancel)(?: about)?"
     + _THAT
     + r"|i take (?:that|it) back|take that back|never ?mind(?: that)?|on second thoughts?,? no"
-    r"|actually,? no(?:t)?"
-    r"|vergiss (?:das|es)(?: wieder)?|streich das(?: wieder)?|(?:ach|lieber|nein,?) doch nicht|doch nicht"
-    r"|oublie(?:z)?(?: (?:ça|cela))|laisse tomber|finalement non|en fait non"
-    r"|olv[ií]da(?:lo| eso)|d[ée]jalo|mejor no|esquece(?: isso)?|deixa (?:pra lá|para lá)|melhor não"
-    r"|算了|当我没说|忘了(?:它|这个|这条)?吧?|撤回|取消刚才(?:的|那条)?|(?:今|さっき)の(?:は)?(?:なし|忘れて)(?:ください)?|やっぱり(?:なし|やめ)(?:で)?"
-    r"|取り消し(?:て|ます)?)"
-    r"(?: please| bitte| again| s'il te plaît| por favor)?\W*$",
+    r"|actually,? no(?:t)?|vergiss (?:das|es)(?: wieder)?|streich das(?: wieder)?|(?:ach|lieber"
+    r"|nein,?) doch nicht|doch nicht|oublie(?:z)?(?: (?:ça|cela))|laisse tomber|finalement non|en fait non"
+    r"|olv[ií]da(?:lo| eso)|d[ée]jalo|mejor no|esquece(?: isso)?|deixa (?:pra lá|para lá)|melhor não|算了"
+    r"|当我没说|忘了(?:它|这个|这条)?吧?|撤回|取消刚才(?:的|那条)?|(?:今|さっき)の(?:は)?(?:なし"
+    r"|忘れて)(?:ください)?|やっぱり(?:なし|やめ)(?:で)?|取り消し(?:て|ます)?)(?: please| bitte| again"
+    r"| s'il te plaît| por favor)?\W*$",
     re.I,
 )
 # Before what holds instead.
 CORRECTS = re.compile(
     _START + r"(?:actually,? (?:no|wait|make (?:it|that))|(?:no|oh),? wait(?:,? no)?|wait,? no|no,? (?:sorry"
-    r"|actually|make (?:it|that))"
-    r"|no(?=[,.:;–—-])|sorry|actually|correction|i meant|(?:scratch|strike|forget)"
+    r"|actually|make (?:it|that))|no(?=[,.:;–—-])|sorry|actually|correction|i meant|(?:scratch|strike|forget)"
     + _THAT
     + r"|make (?:that|it)|on second thought"
-    r"|ach nein|nein(?: doch)?(?=[,.:;–—-])|doch lieber|lieber|korrektur|besser"
-    r"|en fait(?: non)?|non(?=[,.:;–—-])|plutôt|mejor|en realidad|no,? espera|na verdade|não(?=[,.:;–—-])"
-    r"|melhor|aliás"
-    r"|不对|等等|说错了|还是|改成|改为|やっぱり|やはり|いや|訂正)[\s,.:;–—、，：-]*",
+    r"|ach nein|nein(?: doch)?(?=[,.:;–—-])|doch lieber|lieber|korrektur|besser|en fait(?: non)?"
+    r"|non(?=[,.:;–—-])|plutôt|mejor|en realidad|no,? espera|na verdade|não(?=[,.:;–—-])|melhor|aliás|不对"
+    r"|等等|说错了|还是|改成|改为|やっぱり|やはり|いや|訂正)[\s,.:;–—、，：-]*",
     re.I,
 )
 
@@ -60,10 +60,7 @@ class Withdrawal(NamedTuple):
 
     text: str
     correction: str
-
-    def describe(self, older: str) -> str:
-        """Return the text of the fact, which names the statement that it takes back."""
-        return add_taken_back(self.text, older)
+    max_before = 6  # messages among which that statement is looked for
 
     def fits(self, older: str) -> bool:
         """Return whether it may be about an older statement: it gives another number, or a short value."""
@@ -71,6 +68,46 @@ class Withdrawal(NamedTuple):
             return True
         new = read_claim(self.correction)
         return any(fits_claim(new, old) for old in split_claims(older))
+
+
+class Restatement(NamedTuple):
+    """What a person says in the place of a value: one that it names, or the last of its kind."""
+
+    text: str
+    claims: Sequence[Claim]
+    max_before = 20
+
+    def fits(self, older: str) -> bool:
+        """Return whether an older statement has that value, or one of the kind of what is corrected."""
+        values = [value for claim in self.claims for value in claim.values]
+        named = {one for one in values if is_telling(one) and differ(tuple(values), (one,))}
+        is_correction = any(claim.is_correction for claim in self.claims)
+        corrected = [value for claim in self.claims for value in measured(claim) if is_correction]
+        olds = split_claims(older)
+        return any(not named.isdisjoint(old.values) or differ(tuple(corrected), old.values) for old in olds)
+
+
+def is_telling(value: Value) -> bool:
+    """Return whether two texts hardly have a value by chance."""
+    return value.kind != COUNTED[0] or value.number > MAX_CHANCE_COUNT
+
+
+def describe(found: Withdrawal | Restatement, older: str) -> str:
+    """Return the text of the fact, which names the statement that it takes back."""
+    return add_taken_back(found.text, older)
+
+
+def read_restatement(text: str) -> Restatement | None:
+    """Return what a prompt of several sentences puts in the place of a value; None for any other."""
+    if ASKS.search(text):
+        return None
+    parts = list(sentences(text, MIN_PART_LENGTH))
+    claims = [split_claims(part) for part in parts]
+    telling = [at for at, found in enumerate(claims) if any(one.values for one in found)]
+    every = [claim for found in claims for claim in found]
+    if not telling or not any(claim.is_change or claim.is_correction for claim in every):
+        return None
+    return Restatement(" ".join(parts[telling[0] : telling[-1] + 1]), every)
 
 
 def read_withdrawal(text: str, previous: str) -> Withdrawal | None:

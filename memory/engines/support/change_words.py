@@ -61,7 +61,7 @@ FUNCTION_WORDS = (
     )
 )
 
-# The same in several languages: of languages and days, which rules are often about.
+# The same in several languages, of what rules are often about.
 _SAME = (
     "english englisch anglais inglés inglês 英语 英文 英語",
     "german deutsch allemand alemán alemão 德语 德文",
@@ -75,6 +75,7 @@ _SAME = (
     "friday fridays freitag freitags vendredi viernes sexta-feira 周五 星期五",
     "tab tabs tabulatoren tabulator tabulations tabulaciones",
     "space spaces leerzeichen espaces espacios espaços 空格",
+    "max maximum maximal cap limit máximo 上限",
 )
 SYNONYMS = {word: words.split()[0] for words in _SAME for word in words.split()}
 
@@ -98,6 +99,7 @@ UNIT_FACTORS: dict[str, tuple[str, float]] = {
         ("share", {1: "% percent prozent"}),
         ("clock", {1: "uhr am pm 点 时 時"}),
         ("length", {1: "px pt em rem"}),
+        ("place", {1: "st nd rd th"}),
     )
     for factor, names in units.items()
     for unit in names.split()
@@ -116,8 +118,7 @@ NUMBER_WORDS = {
 
 NEGATIONS = compile_all(
     r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"
-    r"|shouldnt"
-    r"|stop|avoid)\b|n't\b",
+    r"|shouldnt|stop|avoid)\b|n't\b",
     r"\b(?:nicht|nichts|kein\w*|nie|niemals|ohne)\b",
     r"\b(?:ne|sans)\b|\bn'(?=\w)",
     r"\b(?:pas|jamais|aucune?|plus de)\b",
@@ -130,31 +131,27 @@ NEGATIONS_DENSE = re.compile(
 )
 # What turns down the words of another, or of a habit, and says nothing of the subject.
 NO_NEGATION = re.compile(
-    r"^\W*(?:no|nope|nein|non|não|nao|nicht so)\b[,;:.]|\b(?:no (?:more|less|fewer|later|longer) than"
-    r"|not only"
-    r"|not just|(?:don't|dont|do not|never) forget|why not|(?:is not|isn't|isnt|not) enough|if not|or not"
-    r"|no matter|not sure|nicht nur|no solo|no sólo|não só|pas seulement)\b"
-    r"|[,;]\s?(?:and )?not\b[^,;]*|,\s?(?:nicht|pas|no|não)\s[^,;]*|不是.{1,12}而是"
+    r"^\W*(?:(?:oh|ah|wait|hm+),? )?(?:no|nope|nein|non|não|nao|nicht so)\b(?: (?:wait|sorry|no"
+    r"|actually)\b)*[,;:.]|\b(?:no (?:more|less|fewer|later|longer) than|not only|not just|(?:don't|dont"
+    r"|do not|never) forget|why not|(?:is not|isn't|isnt|not) enough|if not|or not|no matter|not sure"
+    r"|nicht nur|no solo|no sólo|não só|pas seulement)\b|[,;]\s?(?:and )?not\b[^,;]*|,\s?(?:nicht|pas|no"
+    r"|não)\s[^,;]*|不是.{1,12}而是"
 )
 
 # A word that gives up what stands behind it, or in front of it.
 GIVES_UP = compile_all(
     rf"\b(?<!'t )(?<!dont )(?<!not )(?<!never )(?:forget(?: about)?|never ?mind(?: about)?|scrap|scratch"
-    rf"|ditch|dump|drop(?:ped"
-    rf"|ping)?|abandon(?:ed)?|retired?|got rid of"
-    rf"|get rid of|stop(?:ped)? using|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more"
-    rf"|instead of|in place of|rather than|away from|out with|never again|replac(?:e|es"
-    rf"|ing))\s(?!than\b){_PHRASE}",
+    rf"|ditch|dump|drop(?:ped|ping)?|abandon(?:ed)?|retired?|got rid of|get rid of|stop(?:ped)? using"
+    rf"|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more|instead of|in place of"
+    rf"|rather than|away from|out with|never again|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
     rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*"
-    rf"|chang\w*)\s[^,;.]{{0,60}}?"
-    rf"\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
+    rf"|chang\w*)\s[^,;.]{{0,60}}?\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
     rf"\b(?:don't|dont|do not|doesn't|not|never)\s(?:use|using|do|need|want)\s{_PHRASE}",
     rf"\b{_PHRASE}\s(?:is|are|'s|gets?|got)\s(?:out|gone|dead|dropped|history|retired|cancelled"
     rf"|off the table)\b",
     rf"\b{_PHRASE}\s(?:left|quit|resigned|has left)\b",
     rf"\b(?:vergiss|vergesst|doch kein\w*|statt|anstatt|anstelle von|weg von|weg mit|schluss mit"
-    rf"|nicht mehr(?: mit)?)"
-    rf"\s{_PHRASE}",
+    rf"|nicht mehr(?: mit)?)\s{_PHRASE}",
     rf"\bkein\w*\s{_PHRASE}",
     rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|plus de"
     rf"|fini)\s{_PHRASE}",
@@ -171,8 +168,7 @@ GIVES_UP = compile_all(
 # Said at the start, of a value alone.
 FORGETS = re.compile(
     r"^\W*(?:(?:ok|okay|actually|no|oh|well|please)\W+)?(?:forget|scrap|scratch|ditch|no more|vergiss|kein"
-    r"|doch kein"
-    r"|oublie|olvida|nada de|esquece|别用|不用|不要)"
+    r"|doch kein|oublie|olvida|nada de|esquece|别用|不用|不要)"
 )
 TURNS_DOWN = compile_all(
     rf"(?:^|[,;]\s?|\s[-–—]\s)(?:and |und |et |y |e )?not\s(?!only\b|just\b){_PHRASE}",
@@ -184,33 +180,30 @@ TURNS_DOWN = compile_all(
 )
 # Something is said to change; weaker than what gives up a value, as it may be another thing's.
 CHANGES = re.compile(
-    r"\b(?:now|from now on|going forward|no longer|no more|any ?more|instead|rather than|switch|chang"
-    r"|mov(?:e|ing)"
-    r"|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to|again|actually|upgrad|downgrad"
-    r"|after all"
-    r"|make (?:it|that|them|the)|make|turns? out|enough|too (?:short|long|small|few|many|slow|low|high)"
-    r"|asks? for|goes? (?:to|up|down)"
-    r"|on second thought|thinking about|scratch|forget|then$"
-    r"|jetzt|ab sofort|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel"
-    r"|désormais|maintenant|finalement|plutôt|en fait|dorénavant|passe[sz]? à|passons à"
-    r"|ahora|a partir de|mejor|en realidad|ya no|cambi|pasamos a|finalmente|al final"
-    r"|agora|afinal|na verdade|melhor|mud|passamos a)"
-    r"|改|换|挪到|作废|收回|不再|现在|以后|今后|升级|提高|降|调整|迁移|切换|还是|别用|变更|変更|やっぱり|やはり|今後|これから|代わり"
+    r"\b(?:now|from now on|going forward|no longer|no more(?! than)|any ?more|instead|rather than|switch"
+    r"|chang|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to|again|actually"
+    r"|upgrad|downgrad|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"
+    r"|asks? for|goes? (?:to|up|down)|on second thought|thinking about|scratch|forget|then$|jetzt|ab sofort"
+    r"|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel|désormais"
+    r"|maintenant|finalement|plutôt|en fait|dorénavant|passe[sz]? à|passons à|ahora|a partir de|mejor"
+    r"|en realidad|ya no|cambi|pasamos a|finalmente|al final|agora|afinal|na verdade|melhor|mud|passamos a)"
+    r"|改|换|太(?!好|棒)|挪到|作废|收回|不再|现在|以后|今后|升级|提高|降|调整|迁移|切换|还是|别用|变更|変更"
+    r"|やっぱり|やはり|今後|これから|代わり"
 )
 # Somebody takes back what was said before, without saying which of it.
 CORRECTS = re.compile(
-    r"\b(?:correct(?:ion| myself)|change of plan|chang(?:ed|e) (?:my|our) mind|after all|come back on"
-    r"|came back (?:to|on)|thinking about .{1,40} again|i have thought|what i (?:told|said)|scrap what"
-    r"|on second thought|is void|i was wrong|my mistake|my bad|that was wrong|turned out|we talked it over"
-    r"|korrektur|anders überlegt|war ein irrtum|war falsch|changé d'avis|cambi\w+ de (?:idea|opinión)"
-    r"|mud\w+ de ideia|me equivoqué|je me suis trompé)\b|想了想|改主意|说错|还是|更正|やっぱり|やはり|訂正"
+    r"^\W*(?:no|nope|nein|non|não|nao),\s(?!no\b|thanks?\b|danke|merci|gracias|obrigad)|\b(?:correct(?:ion"
+    r"| myself)|change of plan|chang(?:ed|e) (?:my|our) mind|after all|come back on|came back (?:to|on)"
+    r"|thinking about .{1,40} again|i have thought|what i (?:told|said)|scrap what|on second thought|is void"
+    r"|i was wrong|my mistake|my bad|that was wrong|turned out|we talked it over|korrektur|anders überlegt"
+    r"|war ein irrtum|war falsch|changé d'avis|cambi\w+ de (?:idea|opinión)|mud\w+ de ideia|me equivoqué"
+    r"|je me suis trompé)\b|想了想|改主意|说错|还是|更正|やっぱり|やはり|訂正"
 )
 # What is corrected, where somebody says it.
 CORRECTED_TOPIC = re.compile(
     r"\b(?:change of plan|chang(?:ed|e) (?:my|our) mind|correct(?:ion)?(?: myself)?|thinking again"
-    r"|have thought"
-    r"|anders überlegt|changé d'avis|cambi\w+ de (?:idea|opinión)|mud\w+ de ideia)"
-    r" (?:on|about|regarding|for|to|with|bei|wegen|sur|sobre) ([^,;.!?:]{1,60})"
+    r"|have thought|anders überlegt|changé d'avis|cambi\w+ de (?:idea|opinión)|mud\w+ de ideia) (?:on|about"
+    r"|regarding|for|to|with|bei|wegen|sur|sobre) ([^,;.!?:]{1,60})"
 )
 # Who may: one alone, or everybody.
 ALONE = re.compile(r"\b(?:only|nobody but|no one but|nur|seulement|solo|só)\b|只有|只能")
@@ -220,40 +213,34 @@ ANYBODY = re.compile(
 # Where, when or on which condition something holds.
 SCOPES = re.compile(
     r"\b(?:on|in|at|during|when|while|if|unless|except(?: for| in| on)?|until|for|bei|am|im|während|wenn"
-    r"|außer|pendant"
-    r"|quand|sauf|durante|cuando|excepto|salvo|quando|exceto)\s(?=([^,;.]{1,60}))"
+    r"|außer|pendant|quand|sauf|durante|cuando|excepto|salvo|quando|exceto)\s(?=([^,;.]{1,60}))"
 )
 # That something does not hold everywhere.
 EXCEPTS = re.compile(
-    r"\b(?:(?:but |only )?not (?:on|in|at|for|during|before|after|when|while)|except|unless|only (?:on|in"
-    r"|at|for|during"
-    r"|when|if|after|before)|apart from|nicht (?:am|im|an|in|bei|für)|außer|nur (?:am|im|an|in|bei|für)"
-    r"|sauf|sinon"
-    r"|seulement|excepto|salvo|solo|sólo|exceto|só)\b|除了|除非|只有|仅限|以外|だけ|を除"
+    r"\b(?:(?:but |only )?not (?:on|in|at|for|during|before|after|when|while)|except|unless|only (?:on|in|at"
+    r"|for|during|when|if|after|before)|apart from|nicht (?:am|im|an|in|bei|für)|außer|nur (?:am|im|an|in|bei"
+    r"|für)|sauf|sinon|seulement|excepto|salvo|solo|sólo|exceto|só)\b|除了|除非|只有|仅限|以外|だけ|を除"
 )
 # "Forget what I said about X": what is left of it is the topic.
 _OBJECT = (
-    r"(?:what (?:i|we) (?:have )?(?:said|told you|decided|wrote)(?: earlier| before| yesterday)?"
-    r"|(?:the|that|my|our|this) (?:rule|decision|thing|bit|part|note|instruction|request|idea|preference"
-    r"|one))"
+    r"(?:what (?:i|we) (?:have )?(?:said|told you|decided|wrote)(?: earlier| before| yesterday)?|(?:the|that"
+    r"|my|our|this) (?:rule|decision|thing|bit|part|note|instruction|request|idea|preference|one))"
 )
 _ABOUT = r"(?: earlier| before)?(?: about| on| with| regarding| of| for| that)\s"
 WITHDRAWS = re.compile(
     rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|take back|i take back"
     rf"|cancel)(?: about)? {_OBJECT}{_ABOUT}"
-    r"([^,;.!?]+)"
-    r"|\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich|wir) (?:dir "
-    r"|euch )?(?:über|zu|zum|zur|von|wegen)"
-    r"|die regel (?:über|zu|zum|zur|mit)|das mit)\s([^,;.!?]+?)(?: gesagt\b.*| erzählt\b.*"
-    r"| geschrieben\b.*|$)"
-    r"|\b(?:oublie[sz]?|ignore[sz]?|laisse[sz]? tomber)(?:-le)? (?:ce que (?:j'ai|je t'ai|je vous ai"
-    r"|on a) dit|la règle)"
-    r" (?:sur|à propos de|concernant|pour|de)\s?([^,;.!?]+)"
-    r"|\b(?:olvid\w+|ignora) (?:lo que (?:te )?dije|lo que he dicho|la regla) (?:sobre|de"
-    r"|acerca de)\s([^,;.!?]+)"
-    r"|\b(?:esque\w+|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra) (?:sobre|de|do"
-    r"|da)\s([^,;.!?]+)"
-    r"|(?:忘了|忘掉|忽略|别管|不用管)(?:我)?(?:之前|刚才|上次)?(?:说的?|讲的)?(?:关于|有关)([^,，。!！]+?)(?:的(?:话|规则|事|决定)?)?[,，。!！]?$"
-    r"|^([^,，。!！]{1,12}?)(?:那个|那条|这条|的规则)我?(?:收回|作废|不算数?)(?:了)?(?=[,，。]|$)"
-    r"|([^,、。!！]+?)(?:について(?:言った|話した)こと|の(?:件|話|ルール))は?(?:忘れて|なし|取り消)"
+    r"([^,;.!?]+)|\b(?:the|that|this|our) ([^,;.!?:]{3,40}?) (?:thing|rule|decision|idea|policy"
+    r"|requirement)(?:'s| is| was) (?:all )?(?:a mistake|a bad idea|wrong|nonsense|over|off|gone|dead"
+    r"|obsolete|history|void)\b|\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich"
+    r"|wir) (?:dir |euch )?(?:über|zu|zum|zur|von|wegen)|die regel (?:über|zu|zum|zur|mit)"
+    r"|das mit)\s([^,;.!?]+?)(?: gesagt\b.*| erzählt\b.*| geschrieben\b.*|$)|\b(?:oublie[sz]?|ignore[sz]?"
+    r"|laisse[sz]? tomber)(?:-le)? (?:ce que (?:j'ai|je t'ai|je vous ai|on a) dit|la règle) (?:sur"
+    r"|à propos de|concernant|pour|de)\s?([^,;.!?]+)|\b(?:olvid\w+|ignora) (?:lo que (?:te )?dije"
+    r"|lo que he dicho|la regla) (?:sobre|de|acerca de)\s([^,;.!?]+)|\b(?:esque\w+"
+    r"|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra) (?:sobre|de|do|da)\s([^,;.!?]+)|(?:忘了"
+    r"|忘掉|忽略|别管|不用管)(?:我)?(?:之前|刚才|上次)?(?:说的?|讲的)?(?:关于|有关)([^,，。!！]+?)(?:的(?:话"
+    r"|规则|事|决定)?)?[,，。!！]?$|^([^,，。!！]{1,12}?)(?:那个|那条|这条|的规则)我?(?:收回|作废"
+    r"|不算数?)(?:了)?(?=[,，。]|$)|([^,、。!！]+?)(?:について(?:言った|話した)こと|の(?:件|話"
+    r"|ルール))は?(?:忘れて|なし|取り消)"
 )

@@ -27,27 +27,40 @@ from memory.engines.support.change_words import (
     WITHDRAWS,
 )
 from memory.engines.support.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
-from memory.texts import count_dense, split_taken_back
+from memory.texts import ANSWERED, count_dense, split_taken_back
 
 ROOT_LENGTH, MIN_CUT_LENGTH = 6, 4
 MAX_VALUE_WORDS = 3  # of what is given up
+COUNTED = ("count", 1.0)  # the kind of a number without a known unit
 WORD = re.compile(
     r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[^\W\u3040-\u9fff]+(?:['._/+#@-]+[^\W\u3040-\u9fff]+)*[+#]*|[,;:]"
 )
 DENSE_UNIT = "|".join(sorted((unit for unit in UNIT_FACTORS if count_dense(unit)), key=len, reverse=True))
 NUMBER = re.compile(
-    rf"(?<![a-z\d_.,])[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}|[^\W\d_\u3040-\u9fff]+))?"
+    rf"(?<![a-z\d_.])(?<!\d,)[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}|[^\W\d_\u3040-\u9fff]+))?"
 )
 CLOCK = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
 ONE = re.compile(
-    r"\b(?:one|(?:(?<=to )|(?<=is )|(?<=after ))an?)(?=\s(?:second|minute|hour|day|week|month|year)\b)"
-    r"|^one(?=\s(?!of|more|thing|last|other|day)\w)"
+    r"\b(?:one|(?:(?<=to )|(?<=is )|(?<=for )|(?<=after ))an?)(?=\s(?:second|minute|hour|day|week|month"
+    r"|year)\b)|^one(?=\s(?!of|more|thing|last|other|day)\w)|\beine?[nrms]?(?=\s(?:sekunde|minute|stunde|tag"
+    r"|woche|monat|jahr)\b)|\bune?(?=\s(?:seconde|minute|heure|jour|semaine|mois|an)\b)|\buna?(?=\s(?:segundo"
+    r"|minuto|hora|día|semana|mes|año)\b)|\buma?(?=\s(?:segundo|minuto|hora|dia|semana|mês|ano)\b)"
 )
+CLAUSE_END = re.compile(r"[,;]\s|\s[–—-]+\s")
+MIN_CLAUSE_ROOTS = 2
+HEAD = re.compile(r"^([^:,;.]{2,40}?)\s?[:：]\s")
 HALF = re.compile(r"半个?小时")
-NUMBER_WORD = re.compile(rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+)")
+NUMBER_WORD = re.compile(
+    rf"\b({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b(?=\s[^\W\d_]+|\W*$)"
+)
 VALUE_END = re.compile(
-    r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para|en"
-    r"|em|no|na|nos|mais|already)\b|[,;:.]"
+    r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para"
+    r"|en|em|no|na|nos|mais|already)\b|[,;:.]"
+)
+# Before a number that counts what the one before it does: "7 days instead of the three".
+INSTEAD = re.compile(
+    r"(?:\b(?:instead of|rather than|not|statt|nicht|au lieu de|pas|en vez de|no|em vez de|não)\s"
+    r"(?:the |der |die |den |les |las |los |os )?|(?:而不是|不是)\s?)$"
 )
 CONNECTING = re.compile("[" + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff") + "]+")
 NAME = re.compile(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+[A-Z_./+#]\w*|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
@@ -76,6 +89,7 @@ class Claim:
     turned_down: tuple[frozenset[str], ...]  # "not X"
     corrected: frozenset[str]  # roots of what somebody says to correct
     topic: frozenset[str]  # of which a person says to forget what was said
+    head: frozenset[str]  # roots of what stands before a colon
     names: frozenset[str]  # roots that are written with a capital letter or a sign
     is_negated: bool
     is_change: bool
@@ -95,12 +109,20 @@ def split_claims(text: str) -> list[Claim]:
     """Return the claims of a text, one a sentence."""
     if not is_short(text):
         return []
-    return [read_claim(part) for part in SENTENCE_END.split(split_taken_back(text)[0]) if part.strip()]
+    own = ANSWERED.sub("", split_taken_back(text)[0])
+    return [read_claim(part) for part in SENTENCE_END.split(own) if part.strip()]
+
+
+def split_clauses(claim: Claim) -> list[Claim]:
+    """Return the parts of a sentence between commas, where it has several; none of one word alone."""
+    parts = [read_claim(part) for part in CLAUSE_END.split(claim.text)]
+    telling = [part for part in parts if part.values or len(part.roots) >= MIN_CLAUSE_ROOTS]
+    return telling if len(parts) > 1 else []
 
 
 @lru_cache(CACHE_SIZE)
 def read_claim(sentence: str) -> Claim:
-    plain = HALF.sub("30 分钟", ONE.sub("1", REASON.sub("", normalise(sentence)).lower().replace("’", "'")))
+    plain = HALF.sub(" 30 分钟", ONE.sub("1", REASON.sub("", normalise(sentence)).lower().replace("’", "'")))
     topic = read_topic(plain)
     values = tuple(find_values(plain))
     bare = NUMBER.sub(keep_noun, CLOCK.sub(" ", NUMBER_WORD.sub(" ", plain)))
@@ -113,6 +135,7 @@ def read_claim(sentence: str) -> Claim:
         tuple(find_phrases(TURNS_DOWN, plain)),
         frozenset(root for phrase in CORRECTED_TOPIC.findall(plain) for root in list_roots(phrase)),
         topic,
+        frozenset(root for phrase in HEAD.findall(plain) for root in list_roots(phrase)),
         frozenset(root for name in NAME.findall(sentence) for root in list_roots(name.lower())),
         is_negated(plain),
         bool(CHANGES.search(plain)),
@@ -124,7 +147,7 @@ def read_topic(plain: str) -> frozenset[str]:
     """Return the roots of what a person says to forget; none where it says more or names nothing."""
     match = WITHDRAWS.search(plain)
     found = next((group for group in match.groups() if group), "") if match else ""
-    return frozenset(list_roots(found))
+    return frozenset(list_roots(NUMBER.sub(keep_noun, found)))
 
 
 def find_phrases(patterns: tuple[re.Pattern[str], ...], plain: str) -> Iterator[frozenset[str]]:
@@ -184,8 +207,11 @@ def find_values(plain: str) -> Iterator[Value]:
     for hour, minute in CLOCK.findall(plain):
         yield Value("clock", int(hour) + int(minute) / 60)
     words = NUMBER_WORD.sub(lambda match: str(NUMBER_WORDS[match.group(1)]), CLOCK.sub(" ", plain))
-    for number, unit in NUMBER.findall(words):
-        kind, factor = UNIT_FACTORS.get(unit, ("count", 1.0))
+    before = COUNTED
+    for match in NUMBER.finditer(words):
+        number, unit = match.groups()
+        is_same = not unit and INSTEAD.search(words[: match.start()])
+        kind, factor = before = before if is_same else UNIT_FACTORS.get(unit, COUNTED)
         yield Value(kind, read_number(number) * factor)
 
 

@@ -80,7 +80,7 @@ NUMBERED = re.compile(
     r"|host|team|line|item|option|week|day|room|table|page|part|pin|slot|zone|rack|column|row|field|case"
     r"|environment|cluster|instance|replica|device|channel|lane|gate|dock|q)s? ?#?\d"
     r"|#\d|(?:第|服务器|阶段|节点|机房|任务|工单|步骤|引脚) ?\d"
-    r"|^(?:(?:a|an|the)\s)?\d+(?:\.\d+)*\s(?!(?:" + _UNIT_WORDS + r")s?\b)"
+    r"|^(?:(?:a|an|the)\s)?(?!1\s)\d+(?:\.\d+)*\s(?!(?:" + _UNIT_WORDS + r")s?\b)"
 )
 NAMED_BY_NUMBER = re.compile(r"^\W*(?:(?:a|an|the|all|our) )?[a-z]+\d[\w.]*\b")  # GPIO12 stays, v1 is
 ATTRIBUTES = frozenset(

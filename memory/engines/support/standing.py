@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memory.engines.support.change_words import ALONE, ANYBODY, EXCEPTS, FORGETS
-from memory.engines.support.claims import WORD, Claim, Value, split_claims
+from memory.engines.support.claims import WORD, Claim, Value, list_roots, split_claims, split_clauses
 from memory.engines.support.revision_rules import (
     ADDITIVE,
     CACHE_SIZE,
@@ -34,6 +34,8 @@ ADDS = re.compile(
 SAYING = STOP_WORDS - {"not", "no", "nor", "only", "before", "after", "above", "below", "over", "under"} | {
     *"use using prefer please always again told remember said stick keep like must want".split()
 }
+WITH = re.compile(r"\b(?:with|mit|avec|con|com) (?:the |an? )?(\w+)")
+WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin|sem) (?:the |an? |any )?(\w+)")
 MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
 OPPOSITES = (
     "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
@@ -42,6 +44,27 @@ OPPOSITES = (
     "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly"
     "|camelcase snake_case|metric imperial|merge rebase|hell dunkel|netto brutto|clair sombre|claro oscuro"
 )
+
+
+# Of each of these a thing has mostly one: another is a choice in its place.
+CHOICES = [
+    frozenset(root for name in names.split() for root in list_roots(name))
+    for names in (
+        "csv xls xlsx excel ods json jsonl ndjson yaml yml toml xml ini parquet avro pdf docx odt markdown",
+        "png jpg jpeg webp avif svg gif tiff",
+        "postgres postgresql mysql mariadb sqlite mongodb oracle",
+        "redis memcached valkey",
+        "kafka rabbitmq nats sqs",
+        "npm yarn pnpm bun",
+        "pip pipenv poetry uv conda",
+        "react vue svelte angular",
+        "jest vitest mocha jasmine",
+        "pytest unittest nose",
+        "cypress playwright selenium",
+        "rest graphql grpc soap",
+        "docker podman",
+    )
+]
 
 
 class Standing(IntEnum):
@@ -81,6 +104,10 @@ def changes(newer: str, older: str) -> bool:
     return judge_standing(newer, older) > Standing.HOLDS
 
 
+def replaces(newer: str, older: str) -> bool:
+    return judge_standing(newer, older) is Standing.REPLACED
+
+
 def may_change(text: str) -> bool:
     """Return whether a statement has what the rules need: a number, a denial, a word of change."""
     return may_revise(text) or any(
@@ -110,6 +137,8 @@ def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
     """Return whether a text of several sentences takes back one on its subject."""
     shared = join_words(news) & join_words(olds)
     values, before = (tuple(value for claim in claims for value in claim.values) for claims in (news, olds))
+    if any(value <= join_words(olds) and shared - value for new in news for value in new.given_up):
+        return Standing.DOUBTED
     if not shared or not differ(values, before):
         return Standing.HOLDS
     if not any(new.is_change or new.is_correction for new in news):
@@ -131,8 +160,9 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
         return Standing.REPLACED if new.topic <= old.words else Standing.HOLDS
     if old.topic or not new.words or not old.words or "?" in new.text or "？" in new.text:
         return Standing.HOLDS
-    rules = (give_up, turn_down, change_value, change_unit, deny, narrow, choose_otherwise, open_up, correct)
-    return max(rule(new, old) for rule in rules)
+    found = max(rule(new, old) for rule in RULES)
+    clauses = (rule(clause, old) for clause in split_clauses(new) for rule in RULES)
+    return found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)  # the rest may be a reason
 
 
 def give_up(new: Claim, old: Claim) -> Standing:
@@ -168,8 +198,11 @@ def turn_down(new: Claim, old: Claim) -> Standing:
 
 def change_value(new: Claim, old: Claim) -> Standing:
     """Judge two claims that count the same kind of thing of one subject, with other numbers."""
-    if not differ(new.values, old.values) or new.is_negated != old.is_negated:
+    if not differ(new.values, old.values):
         return Standing.HOLDS
+    if new.is_negated != old.is_negated:  # it may deny something else: "make it 40 minutes, and no mails"
+        is_measured = differ(measured(new), measured(old)) and not swaps(new, old)
+        return Standing.DOUBTED if new.is_change and is_measured and new.words & old.words else Standing.HOLDS
     if is_numbered(normalise(new.text)) or is_numbered(normalise(old.text)):
         return Standing.HOLDS
     shared, only_new, only_old = compare(new, old)
@@ -210,7 +243,7 @@ def deny(new: Claim, old: Claim) -> Standing:
     if not only_new and not only_old:
         return Standing.REPLACED
     if only_new and only_old:
-        return Standing.HOLDS
+        return Standing.DOUBTED if turns_round(new, old) else Standing.HOLDS
     is_same = len(shared) >= MIN_SUBJECT or len(only_new or only_old) <= MAX_EXTRA
     return (
         Standing.DOUBTED
@@ -229,6 +262,8 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
     if ADDS.search(old.text):
         return Standing.HOLDS
     is_elsewhere = swaps(new, old) or bool(new.scope - old.words - new.names)
+    if not is_elsewhere and are_choices(new, old):
+        return Standing.DOUBTED
     if not new.is_change or is_elsewhere or max(len(only_new), len(only_old)) > MAX_EXTRA:
         return Standing.HOLDS
     named = bool(only_new & new.names and only_old & old.names)
@@ -245,6 +280,22 @@ def open_up(new: Claim, old: Claim) -> Standing:
     return Standing.DOUBTED if is_turned and is_same else Standing.HOLDS
 
 
+def say_anew(new: Claim, old: Claim) -> Standing:
+    """Judge a claim that names the subject and then says what holds: "the log: a year"."""
+    is_about = bool(new.head) and new.head <= old.words
+    is_other = differ(new.values, old.values) or bool(find_choices(new, old))
+    is_said = is_other or new.is_change or bool(ALONE.search(new.text))
+    return Standing.DOUBTED if is_about and is_said else Standing.HOLDS
+
+
+def criticise(new: Claim, old: Claim) -> Standing:
+    """Judge a claim of a change that has most of the words of the older one."""
+    shared, only_new, _ = compare(new, old)
+    is_same = len(shared) >= MIN_SUBJECT and 2 * len(shared) >= len(old.words) and bool(only_new)
+    is_turned = new.is_negated != old.is_negated or swaps(new, old)
+    return Standing.DOUBTED if is_same and new.is_change and not is_turned else Standing.HOLDS
+
+
 def correct(new: Claim, old: Claim) -> Standing:
     """Judge a claim that takes back what was said, and names the subject."""
     shared, _, _ = compare(new, old)
@@ -252,6 +303,12 @@ def correct(new: Claim, old: Claim) -> Standing:
     if new.corrected and new.corrected <= old.words:
         return Standing.DOUBTED
     return Standing.DOUBTED if new.is_correction and is_same else Standing.HOLDS
+
+
+RULES = (
+    *(give_up, turn_down, change_value, change_unit, deny, narrow, choose_otherwise, open_up),
+    *(say_anew, criticise, correct),
+)
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------
@@ -278,9 +335,33 @@ def list_neighbours(claim: Claim) -> Iterator[tuple[str, str]]:
             yield root, before
 
 
+def are_choices(new: Claim, old: Claim) -> bool:
+    """Return whether they differ in what a thing has mostly one of, and one of both says no more."""
+    _, only_new, only_old = compare(new, old)
+    is_said = new.is_change or new.is_correction
+    return any(only_new <= names or (is_said and only_old <= names) for names in find_choices(new, old))
+
+
+def find_choices(new: Claim, old: Claim) -> list[frozenset[str]]:
+    """Return the choices of which each has one that the other has not."""
+    _, only_new, only_old = compare(new, old)
+    return [names for names in CHOICES if not names.isdisjoint(only_new) and not names.isdisjoint(only_old)]
+
+
+def turns_round(new: Claim, old: Claim) -> bool:
+    """Return whether one is with what the other is without: "without VAT", "with VAT"."""
+    with_, without = ([set(one.findall(claim.text)) for claim in (new, old)] for one in (WITH, WITHOUT))
+    return bool(with_[0] & without[1] or without[0] & with_[1])
+
+
 def narrows(new: Claim, old: Claim) -> bool:
     """Return whether the newer claim says where or when it holds, and the older one does not say that."""
     return bool(new.scope - old.words)
+
+
+def measured(claim: Claim) -> tuple[Value, ...]:
+    """Return the values of the kinds of which a thing has mostly one."""
+    return tuple(value for value in claim.values if value.kind in MEASURES)
 
 
 def differ(new: tuple[Value, ...], old: tuple[Value, ...]) -> bool:
