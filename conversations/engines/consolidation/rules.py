@@ -27,40 +27,34 @@ ANSWERS = "(to: {})"
 
 
 DECIDED = re.compile(
-    r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?"
-    r"(?:decided|agreed|chose|chosen|settled|picked|opted|going to go with|went with|standardi[sz]ed on)\b"
-    r"|^(?:\W*)(?:decision|decided|agreed|resolution)\s*[:—–-]"
-    r"|\blet(?:'|’)?s (?:use|go with|stick (?:with|to)|switch to|keep|adopt|move to|settle on)\b"
-    r"|\b(?:we|i)(?:'ll| will) (?:use|go with|stick (?:with|to)|switch to|adopt|keep using)\b"
-    r"|\bwe (?:use|switched to|moved to|keep) \S.{2,120}\b(?:instead of|rather than|because|not)\b"
-    r"|\b(?:using|went with|chose|picked|switched to) \S.{2,120}\b(?:instead of|rather than|over)\b"
-    r"|^\W*(?:ok(?:ay)?|alright|fine|right|good|so)\b,? (?:\S+ ){1,3}it is\b"
-    r"|\b(?:the )?decision is\b|\bfrom now on\b|\bgoing forward\b"
-    r"|\b(?:wir (?:nehmen|nutzen|benutzen|verwenden|setzen auf|bleiben bei|haben (?:beschlossen|entschieden))"
-    r"|ab (?:jetzt|sofort|heute)|nehmen wir|künftig|on (?:utilise|garde|prend|passe à|a décidé)"
-    r"|nous utilisons|désormais"
-    r"|dorénavant|à partir de maintenant|(?:usamos|decidimos|acordamos|quedamos en|a partir de ahora)"
-    r"|(?:agora usamos|decidimos|combinamos|a partir de agora))\b"
-    r"|(?:に(?:する|します|決め|統一)|を使う(?:こと)?|を使います)。?$"
-    r"|(?:决定|确定|商定|约定|统一)(?:了|使用|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
+    r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?(?:decided|agreed|chose|chosen"
+    r"|settled|picked|opted|going to go with|went with|standardi[sz]ed on)\b|^(?:\W*)(?:decision|decided"
+    r"|agreed|resolution)\s*[:—–-]|\blet(?:'|’)?s (?:use|go with|stick (?:with|to)|switch to|keep|adopt"
+    r"|move to|settle on)\b|\b(?:we|i)(?:'ll| will) (?:use|go with|stick (?:with|to)|switch to|adopt"
+    r"|keep using)\b|\bwe (?:use|switched to|moved to|keep) \S.{2,120}\b(?:instead of|rather than|because"
+    r"|not)\b|\b(?:using|went with|chose|picked|switched to) \S.{2,120}\b(?:instead of|rather than|over)\b"
+    r"|^\W*(?:ok(?:ay)?|alright|fine|right|good|so)\b,? (?:\S+ ){1,3}it is\b|\b(?:the )?decision is\b"
+    r"|\bfrom now on\b|\bgoing forward\b|\b(?:wir (?:nehmen|nutzen|benutzen|verwenden|setzen auf|bleiben bei"
+    r"|haben (?:beschlossen|entschieden))|ab (?:jetzt|sofort|heute)|nehmen wir|künftig|on (?:utilise|garde"
+    r"|prend|passe à|a décidé)|nous utilisons|désormais|dorénavant|à partir de maintenant|(?:usamos|decidimos"
+    r"|acordamos|quedamos en|a partir de ahora)|(?:agora usamos|decidimos|combinamos|a partir de agora))\b"
+    r"|(?:に(?:する|します|決め|統一)|を使う(?:こと)?|を使います)。?$|(?:决定|确定|商定|约定|统一)(?:了|使用"
+    r"|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
 PREFERRED = re.compile(
-    r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+"
-    r"|\bi (?:always |really )?(?:prefer|want you to always|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)"
-    r"|所有.{1,20}(?:都要|都得|都用|必须|一律)|\b(?:wir|bitte|man)\b.{0,40}\bimmer\b(?! noch| wieder)"
-    r"|^\W*(?:nobody|no one) (?!knows|likes|thinks|said|was|has|seems|cares|does|talks|told|wants|forget"
-    r"|forgets)\w+"
-    r"|\bi(?:'d| would) like (?:us|you) to (?:always|never|keep|use)\b"
-    r"|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne|n')\s?\w+ jamais"
-    r"|n'utilis\w+ (?:pas|plus)"
-    r"|jamais de|siempre|nunca|sempre)\b"
-    r"|(?:必ず|常に|絶対に|決して).{2,40}(?:する|して|ください|しない|ない|こと)"
+    r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+|\bi (?:always |really )?(?:prefer|want you to always"
+    r"|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)|所有.{1,20}(?:都要|都得|都用|必须|一律)|\b(?:wir"
+    r"|bitte|man)\b.{0,40}\bimmer\b(?! noch| wieder)|^\W*(?:nobody|no one) (?!knows|likes|thinks|said|was|has"
+    r"|seems|cares|does|talks|told|wants|forget|forgets)\w+|\bi(?:'d| would) like (?:us|you) to (?:always"
+    r"|never|keep|use)\b|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne"
+    r"|n')\s?\w+ jamais|n'utilis\w+ (?:pas|plus)|jamais de|siempre|nunca|sempre)\b|(?:必ず|常に|絶対に"
+    r"|決して).{2,40}(?:する|して|ください|しない|ない|こと)"
 )
 # What a person puts right: what holds, and what does not.
 CORRECTED = re.compile(
     r"(?i)\bstop using \S.{0,60}[,;] ?(?:and )?use\b|\btold you (?:not|never) to\b(?!.*\b(?:yet|now)\b)"
-    r"|^\W*remember:|^\W*(?:记住|记好了?)[:：,，]"
-    r"|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要|放|写)"
+    r"|^\W*remember:|^\W*(?:记住|记好了?)[:：,，]|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要"
+    r"|放|写)"
 )
 NOT_DECIDED = re.compile(
     r"(?i)\?\s*$|？\s*$|^\W*(?:if|should|could|would|can|maybe|perhaps|what if|whether)\b"
@@ -74,11 +68,17 @@ INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 
 # What another said, and what the person says of itself or its team.
 REPORTED = re.compile(
-    r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud|out"
-    r" loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly"
-    r"|allegedly|ein kollege|eine kollegin|meinte|angeblich|laut|il paraît|un collègue|selon|dicen que|según"
-    r"|un compañero|dizem que|segundo o|um colega)\b"
-    r"|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
+    r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud"
+    r"|out loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly|allegedly|ein kollege"
+    r"|eine kollegin|meinte|angeblich|laut|il paraît|un collègue|selon|dicen que|según|un compañero|dizem que"
+    r"|segundo o|um colega)\b|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
+)
+# What others only suggest, or decided for themselves.
+SUGGESTED = re.compile(
+    r"(?i)^\W*(?:\w+ ){1,3}(?:says?|thinks?|reckons?|claims?|swears?|meint|sagt|findet|dit|pense|dice|piensa"
+    r"|cree|diz|acha)\b.{0,12}\b(?:should|could|might|sollten|könnten|müssten|devrait|devrions|pourrait"
+    r"|deberíamos|podríamos|deveríamos|poderíamos)\b|\b(?:her|his|their) (?:team|company|firm"
+    r"|group) (?:decided|agreed|chose|uses?|went)\b|隔壁.{0,6}说"
 )
 # What a document says; a rule about documents is one.
 DOCUMENTED = re.compile(
@@ -93,47 +93,53 @@ SETTLED = re.compile(
     r"(?i)\b(?:so (?:we|let's|please|do|use)|let's|from now on|also|daher|donc|así que|então)\b|所以"
 )
 OWN = re.compile(
-    r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is"
-    r"|wir|uns|ich|künftig|ab jetzt|ab sofort|on (?:utilise|garde|prend|passe)|nous|je|désormais"
-    r"|dorénavant|nosotros|usamos|decidimos"
-    r"|a partir de"
-    r"|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
+    r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is|wir|uns|ich|künftig"
+    r"|ab jetzt|ab sofort|on (?:utilise|garde|prend|passe)|nous|je|désormais|dorénavant|nosotros|usamos"
+    r"|decidimos|a partir de|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
 )
 QUOTE_SIGN = re.compile(r'["“”„«»「『]')
 # What ends with the task, and what was so elsewhere: no phrase makes a decision of it.
 PASSING = re.compile(
     r"(?i)\b(?:for now|for this (?:one|run|once|time|task|pr|screenshot|demo)|(?:just|only) (?:this )?once"
-    r"|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)"
-    r"|(?:last|previous|old|former) (?:company|job|employer|team))\b"
-    r"|^\W*(?:we|i)(?:'ve| have)? (?:once )?tried\b[^,;]{0,80}\b(?:once|before|years ago)\b"
-    r"(?!.*\b(?:so|but|use|never|stick|stay|don'?t|no)\b)"
-    r"|暂时|临时|这次先|先这样|回头再|上家|前公司|上一家"
+    r"|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)|(?:last|previous|old|former) (?:company|job"
+    r"|employer|team))\b|^\W*(?:we|i)(?:'ve| have)? (?:once )?tried\b[^,;]{0,80}\b(?:once|before"
+    r"|years ago)\b(?!.*\b(?:so|but|use|never|stick|stay|don'?t|no)\b)|暂时|临时|这次先|先这样|回头再|上家"
+    r"|前公司|上一家"
 )
 
 # Nobody means what is said so.
 SARCASTIC = re.compile(
-    r"(?i)^\W*(?:oh|wow|ah)?,? ?(?:great|wonderful|fantastic|brilliant|lovely|joy), (?:another"
-    r"|yet another|one more)\b"
-    r"|\boh (?:great|joy|wonderful|brilliant)\b|\byeah,? (?:right|sure)\b"
-    r"|\bwhat could (?:possibly )?go wrong\b"
-    r"|\bsaid no ?(?:one|body) ever\b|^\W*(?:lol|lmao|rofl|haha+)\b|\s/s$|\bna toll\b|\bben voyons\b"
-    r"|呵呵|哈哈"
+    r"(?i)\boh (?:lovely|fantastic|super)\b|\bna (?:super|prima|klasse|bravo)\b|\bherzlichen glückwunsch\b"
+    r"|\bqu[eé] maravil(?:la|ha)\b|\bgénial, (?:encore|un autre)\b|\bliving the dream\b|太好了,?，?又"
+    r"|真棒,?，?又|^\W*(?:oh|wow|ah)?,? ?(?:great|wonderful|fantastic|brilliant|lovely|joy), (?:another"
+    r"|yet another|one more)\b|\boh (?:great|joy|wonderful|brilliant)\b|\byeah,? (?:right|sure)\b"
+    r"|\bwhat could (?:possibly )?go wrong\b|\bsaid no ?(?:one|body) ever\b|^\W*(?:lol|lmao|rofl|haha+)\b"
+    r"|\s/s$|\bna toll\b|\bben voyons\b|呵呵|哈哈"
 )
 # An order of the moment in a language of which the score knows little.
 ORDERED = re.compile(
     r"(?i)^\W*(?:zeig\w*|mach(?:e|st)? (?:mal|den|die|das|es)|führ\w*|start\w*|lösch\w*|öffn\w*|erklär\w*"
-    r"|schau\w*|prüf\w*"
-    r"|such\w*|montre\w*|lance\w*|exécute\w*|explique\w*|ouvr\w*|supprime\w*|corrige\w*|cherche\w*|regarde\w*"
-    r"|muestra\w*|muéstra\w*|ejecut\w*|corre|explica\w*|abr[ea]|borra\w*|busca\w*|mira\w*|mostra\w*|roda"
-    r"|executa\w*"
-    r"|apaga\w*|procura\w*|olha)\b|^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉|解释)|(?:実行して|見せて|説明して|直して)(?:ください)?\W*$"
+    r"|schau\w*|prüf\w*|such\w*|montre\w*|lance\w*|exécute\w*|explique\w*|ouvr\w*|supprime\w*|corrige\w*"
+    r"|cherche\w*|regarde\w*|muestra\w*|muéstra\w*|ejecut\w*|corre|explica\w*|abr[ea]|borra\w*|busca\w*"
+    r"|mira\w*|mostra\w*|roda|executa\w*|apaga\w*|procura\w*|olha)\b|^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉"
+    r"|解释)|(?:看一?下|改一?下|查一?下|修一?下)\W*$|^\W*(?:please )?(?:explain|describe|summari[sz]e|tell me"
+    r"|show me)\b|(?:実行して|見せて|説明して|直して)(?:ください)?\W*$"
 )
 
+# A question without its mark.
+ASKED = re.compile(
+    r"(?i)^\W*(?:(?:ok(?:ay)?|alright|and|so|but|right|hm+)\W+)*(?:why (?!not\b)|what(?:'s| is| are| does"
+    r"| do)\b|who (?:did|is|has)\b|(?:is|are) there\b|how (?:come|do|does|is|are|many|much)\b)|(?:呀|吗|呢|么"
+    r"|行不行|好不好|对不对|是不是)\W*$|^\W*(?:要不要|是不是|能不能|为什么|为啥)"
+)
 # What is only supposed, and what says that nothing was decided.
 SUPPOSED = re.compile(
     r"(?i)^\W*(?:(?:if|when|once) (?:we|i|you|they) ever|suppos(?:e|ing)|imagine|let(?:'|’)?s say)\b"
     r"|\b(?:decided|agreed|settled)(?: on)? nothing\b|\bnothing (?:is|was) (?:decided|agreed|settled)\b"
-    r"|^\W*(?:假如|假设|要是哪天)"
+    r"|\b(?:(?:have|has|did|was|is|are)(?:n't| not)|not|never)(?: yet| really)? (?:been )?(?:decided?|settled"
+    r"|agreed)\b|\b(?:undecided|torn between|still (?:arguing|fighting|discussing))\b|还在(?:吵|讨论|商量"
+    r"|纠结)|还没(?:讨论|定|想好|商量)|\bnoch nicht (?:entschieden|beschlossen)\b|\bpas encore (?:décidé"
+    r"|tranché)\b|\b(?:todavía no|ainda não) (?:hemos|está|decid)\w*|^\W*(?:假如|假设|要是哪天)"
 )
 
 
@@ -209,7 +215,7 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
 
 def is_idle(part: str) -> bool:
     """Return whether a sentence asks, passes, supposes, or only tells what others say."""
-    if ASKS.search(part) or PASSING.search(part) or SUPPOSED.search(part) or is_withdrawal(part):
+    if any(one.search(part) for one in (ASKS, ASKED, PASSING, SUPPOSED, SUGGESTED)) or is_withdrawal(part):
         return True
     if ORDERED.search(part) and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True

@@ -9,7 +9,7 @@ MIN_SENTENCE_LENGTH, MAX_SENTENCE_LENGTH = 10, 400  # characters of a sentence
 MIN_PART_LENGTH = 2  # of a sentence of a prompt: an answer may be one word
 
 CODE_BLOCK = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.S | re.M)
-QUOTE = re.compile(r"^[^\S\n]*>.*$", re.M)
+QUOTE = re.compile(r"^[^\S\n]*(?:>|//|/\*|<!--).*$", re.M)  # of a message, or of code
 MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+)\s+")
 END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
