@@ -50,7 +50,7 @@ class Texts:
         if restates(one, other):
             return RESTATED
         score = self._measure_words(one, other)
-        if not score and same_claim(one, other) and says_same(one, other):
+        if not score and says_same(one, other) and same_claim(one, other):
             score = RESTATED
         return 0.0 if score and (swaps_words(one, other) or qualifies_otherwise(one, other)) else score
 

@@ -105,12 +105,13 @@ class Claim:
         return bool(self.topic)
 
 
-def split_claims(text: str) -> list[Claim]:
+@lru_cache(CACHE_SIZE)
+def split_claims(text: str) -> tuple[Claim, ...]:
     """Return the claims of a text, one a sentence."""
     if not is_short(text):
-        return []
+        return ()
     own = ANSWERED.sub("", split_taken_back(text)[0])
-    return [read_claim(part) for part in SENTENCE_END.split(own) if part.strip()]
+    return tuple(read_claim(part) for part in SENTENCE_END.split(own) if part.strip())
 
 
 def split_clauses(claim: Claim) -> list[Claim]:
