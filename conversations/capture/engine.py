@@ -29,7 +29,7 @@ from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.sessions.briefing import start_context
-from memory.engines.sessions.learning import read_again, request_learning
+from memory.engines.sessions.learning import enqueue_learning, read_again
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import build_observation
 from memory.engines.support.foreground import FOREGROUND
@@ -191,7 +191,8 @@ def _store_events(events: Sequence[HookEvent], actor: Actor, branch_name: str) -
         for event in events:
             rows.take(event)
         rows.write()
-        request_learning(rows.list_telling())
+        for session in rows.list_telling():
+            enqueue_learning(session)
     for event in events:
         if event.name == "PreCompact" and event.client not in COMPACT_EACH_REQUEST:
             SessionManager().request_consolidation(session_id=event.session, actor=actor)

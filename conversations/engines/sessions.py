@@ -68,13 +68,12 @@ class SessionConversations:
 
 def _find_authors(points: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
     """Return who made each commit, as kind and id, and the name; none who may bring the words of others."""
-    found: dict[tuple[int, int], tuple[str, str]] = {}
-    for branch in {branch for branch, _ in points}:
-        seqs = sorted(seq for own, seq in points if own == branch)
-        rows = Commit.objects.filter(branch=branch, seq__in=seqs, actor_kind__in=("key", "user"))
-        for seq, kind, key, label in rows.values_list("seq", "actor_kind", "actor_id", "actor_label"):
-            found[branch, seq] = (f"{kind}:{key}", label)
-    return found
+    rows = Commit.objects.filter_points(points).filter(actor_kind__in=("key", "user"))
+    columns = ("branch", "seq", "actor_kind", "actor_id", "actor_label")
+    return {
+        (branch, seq): (f"{kind}:{key}", label)
+        for branch, seq, kind, key, label in rows.values_list(*columns)
+    }
 
 
 def _last_messages(session: Session, thread: Thread, limit: int, seen: set[int]) -> list[Message]:

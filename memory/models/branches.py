@@ -115,14 +115,18 @@ class Branch(models.Model):
 
 
 class CommitQuerySet(models.QuerySet["Commit"]):
-    def that_made(self, points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], "Commit"]:
-        """Return commits by pairs of branch and seq, each with its branch."""
+    def filter_points(self, points: Iterable[tuple[int, int]]) -> "CommitQuerySet":
+        """Return the commits at pairs of branch and seq."""
         seqs: dict[int, list[int]] = {}
         for branch, seq in points:
             seqs.setdefault(branch, []).append(seq)
         # One condition for each branch: databases limit the depth of an expression.
         requested = [Q(branch=branch, seq__in=batch) for branch, batch in seqs.items()]
-        found = self.filter(reduce(or_, requested)).select_related("branch") if requested else []
+        return self.filter(reduce(or_, requested)) if requested else self.none()
+
+    def that_made(self, points: Iterable[tuple[int, int]]) -> dict[tuple[int, int], "Commit"]:
+        """Return commits by pairs of branch and seq, each with its branch."""
+        found = self.filter_points(points).select_related("branch")
         return {(commit.branch_id, commit.seq): commit for commit in found}
 
 

@@ -178,13 +178,15 @@ def learn_findings(reader: SessionReader, found: Sequence[Finding], actor: Actor
     model reads at the end stays unread.
     """
     source = read_findings(reader, found)
-    plans = [plan_piece(source, piece) for piece in source.pieces]
-    if not any(plan and plan.news for plan in plans):
+    plans = ((at, plan_piece(source, piece)) for at, piece in enumerate(source.pieces))
+    first, planned = next(((at, plan) for at, plan in plans if plan and plan.news), (0, None))
+    if planned is None:
         return 0
     session = reader.session
     with open_run(session.branch, ConsolidationRun.Level.SESSION, session.key, actor) as run:
-        for piece, plan in zip(source.pieces, plans, strict=True):
-            learn_piece(source, run, piece, actor, plan)
+        for piece in source.pieces[first:]:
+            learn_piece(source, run, piece, actor, planned)
+            planned = None  # the next ones are compared with what was written
         if run.commits and find_extraction() is None:
             reader.count_new()
             set_read(source, run, "")

@@ -5,7 +5,8 @@ Pure functions, no database. Which statement it is, follows from the prompts bef
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 from conversations.engines.consolidation.sentences import MIN_PART_LENGTH, sentences
 from memory.engines.search.answer_boost import ASKS
@@ -55,12 +56,13 @@ REFUTES = re.compile(
 )
 
 
-class Withdrawal(NamedTuple):
+@dataclass(frozen=True)
+class Withdrawal:
     """What a person says in the place of a statement; "" where only that is taken back."""
 
     text: str
     correction: str
-    max_before = 6  # messages among which that statement is looked for
+    max_before: ClassVar[int] = 6  # messages among which that statement is looked for
 
     def fits(self, older: str) -> bool:
         """Return whether it may be about an older statement: it gives another number, or a short value."""
@@ -70,12 +72,13 @@ class Withdrawal(NamedTuple):
         return any(fits_claim(new, old) for old in split_claims(older))
 
 
-class Restatement(NamedTuple):
+@dataclass(frozen=True)
+class Restatement:
     """What a person says in the place of a value: one that it names, or the last of its kind."""
 
     text: str
     claims: Sequence[Claim]
-    max_before = 20
+    max_before: ClassVar[int] = 20
 
     def fits(self, older: str) -> bool:
         """Return whether an older statement has that value, or one of the kind of what is corrected."""

@@ -146,10 +146,11 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
 
     What was before stands with those of them that leave it the budget.
     """
-    general = GeneralFacts([entry.fact for entry in entries if entry.is_own], session)
+    own = [entry.fact for entry in entries if entry.is_own]
+    general = GeneralFacts(own, session) if session.project_path and len(own) < len(entries) else None
     days, chosen = set[object](), dict[UUID, Line]()
     for entry in choose_order(entries, now):
-        if session.project_path and not entry.is_own and not general.may_tell(entry.fact):
+        if general and not entry.is_own and not general.may_tell(entry.fact):
             continue
         day, line = (entry.group, entry.at.date()), entry.list_lines()[0]
         if budget.take(str(line) if day in days else f"{head_day(line.day)}\n{line}"):

@@ -1,6 +1,5 @@
 """Learning from sessions: what does it, at their end and behind each prompt and answer."""
 
-from collections.abc import Iterable
 from time import sleep
 from typing import Protocol
 from uuid import UUID
@@ -56,23 +55,17 @@ def system_actor(session: Session) -> Actor:
     )
 
 
-def enqueue_consolidation(session: Session) -> None:
+def enqueue_learning(session: Session, *, is_over: bool = False) -> None:
+    """Queue what a session said and did: all of it where it is over, else what came since the last time."""
     if conf().consolidator and not session.branch.archived_at:
-        enqueue("memory.consolidate", session.pk)
-
-
-def request_learning(sessions: Iterable[Session]) -> None:
-    """Queue what these sessions said and did since the last time."""
-    for session in sessions:
-        if conf().consolidator and not session.branch.archived_at:
-            enqueue("memory.learn", session.pk)
+        enqueue("memory.consolidate" if is_over else "memory.learn", session.pk)
 
 
 def read_again(session: Session, uid: UUID) -> None:
     """Have a session read again from a message or observation on, which came late."""
     later = Session.objects.filter(pk=session.pk, compared_to__gte=uid)
     later.update(compared_to=UUID(int=uid.int - 1))
-    request_learning([session])
+    enqueue_learning(session)
 
 
 def learn_running(session_pk: int) -> int:
@@ -95,5 +88,5 @@ def learn_running(session_pk: int) -> int:
             return 0
         session.refresh_from_db()
     if session.status != Session.Status.ACTIVE and not session.consolidated_at:
-        enqueue_consolidation(session)
+        enqueue_learning(session, is_over=True)
     return count

@@ -29,7 +29,7 @@ from memory.engines.sessions.context import (
     session_facts,
 )
 from memory.engines.sessions.learning import (
-    enqueue_consolidation,
+    enqueue_learning,
     find_learnable,
     load_consolidator,
     system_actor,
@@ -252,7 +252,7 @@ class SessionManager:
     def request_consolidation(self, *, session_id: str, actor: Actor) -> None:
         """Queue the consolidation of a session that still runs. Raises NotFound."""
         actor.require_scope("write")
-        enqueue_consolidation(get_session(actor, session_id))
+        enqueue_learning(get_session(actor, session_id), is_over=True)
 
     def consolidate_session(self, session_pk: int) -> int:
         """Consolidate a session with the configured consolidator; return how many facts are new.
@@ -372,5 +372,5 @@ def end_session(session: Session, actor: Actor, status: str, summary: str) -> No
             for part in session_parts():
                 part.close(session, closer)
         record_entry(actor, "session.end", session.key, {"status": status})
-    enqueue_consolidation(session)  # again, when an import added to it
+    enqueue_learning(session, is_over=True)  # again, when an import added to it
     session.refresh_from_db()

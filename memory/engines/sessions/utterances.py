@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
-
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.sessions.manager import Utterance, session_parts
 from memory.engines.support.batches import batched
@@ -77,15 +75,8 @@ def hear_sources(facts: Iterable[Fact], edges: Iterable[FactEdge], lineage: Line
 
 def _find_taught(edges: Iterable[FactEdge]) -> set[tuple[int, int]]:
     """Return those of the commits of links in which a session was learned from, as branch and seq."""
-    points: dict[int, set[int]] = defaultdict(set)
-    for edge in edges:
-        points[edge.branch_id].add(edge.seq_from)
-    taught = Q(kind__startswith=LEARNING_KIND)
-    return {
-        (branch, seq)
-        for branch, seqs in points.items()
-        for seq in Commit.objects.filter(taught, branch=branch, seq__in=seqs).values_list("seq", flat=True)
-    }
+    rows = Commit.objects.filter_points({(edge.branch_id, edge.seq_from) for edge in edges})
+    return set(rows.filter(kind__startswith=LEARNING_KIND).values_list("branch", "seq"))
 
 
 def _join_utterances(several: Sequence[Utterance]) -> Utterance:
