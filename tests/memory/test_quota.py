@@ -275,8 +275,7 @@ def test_what_day1_makes_by_itself_uses_up_no_quota(project: Project, actor: Act
     counted = read_usage(project.pk)
     assert (counted.rows, counted.bytes) == (before.rows, before.bytes)
     assert count_stored(project.pk) == (before.rows, before.bytes)
-    score = Score.objects.select_related("verification").first()
-    assert score and is_derived(score)
+    assert all(is_derived(score) for score in Score.objects.select_related("verification"))
     assert not is_derived(Score(verification=Verification(created_by="ada")))
     with pytest.raises(Invalid, match="Day1's own schedule"):
         KeyEngine().create_key(label=SCHEDULE, scopes=["read"], actor=actor)

@@ -127,7 +127,7 @@ ORDERED = re.compile(
 )
 
 # A question without its mark.
-ASKED = re.compile(
+QUESTION = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|alright|and|so|but|right|hm+)\W+)*(?:why (?!not\b)|what(?:'s| is| are| does"
     r"| do)\b|who (?:did|is|has)\b|(?:is|are) there\b|how (?:come|do|does|is|are|many|much)\b)|(?:呀|吗|呢|么"
     r"|行不行|好不好|对不对|是不是)\W*$|^\W*(?:要不要|是不是|能不能|为什么|为啥)"
@@ -215,7 +215,7 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
 
 def is_idle(part: str) -> bool:
     """Return whether a sentence asks, passes, supposes, or only tells what others say."""
-    if any(one.search(part) for one in (ASKS, ASKED, PASSING, SUPPOSED, SUGGESTED)) or is_withdrawal(part):
+    if any(one.search(part) for one in (ASKS, QUESTION, PASSING, SUPPOSED, SUGGESTED)) or is_withdrawal(part):
         return True
     if ORDERED.search(part) and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True

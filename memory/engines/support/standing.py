@@ -162,7 +162,7 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
     if old.topic or not new.words or not old.words or "?" in new.text or "？" in new.text:
         return Standing.HOLDS
     found = max(rule(new, old) for rule in RULES)
-    clauses = (rule(clause, old) for clause in split_clauses(new) for rule in RULES)
+    clauses = (rule(part, old) for part in split_clauses(new) for rule in RULES if rule is not deny)
     return found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)  # the rest may be a reason
 
 
