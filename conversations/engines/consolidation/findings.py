@@ -113,25 +113,25 @@ class SessionReader:
         taken = (
             read_withdrawal(row.content, previous) or read_restatement(row.content) if is_persons else None
         )
-        older = self._find_laid_down(row, taken) if taken else ""
-        found = _find_in_message(row, previous)
+        found = list(_find_in_message(row, previous))
+        older = self._find_laid_down(row, taken, [one.text for one in found]) if taken else ""
         if taken and older:
             at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
             yield Finding(describe(taken, older), "decision", row.uid, kind, at, is_persons)
-            found = (one for one in found if one.text not in taken.text and taken.text not in one.text)
+            found = [one for one in found if one.text not in taken.text and taken.text not in one.text]
         yield from found
 
-    def _find_laid_down(self, row: Message, taken: Withdrawal | Restatement) -> str:
+    def _find_laid_down(self, row: Message, taken: Withdrawal | Restatement, texts: Sequence[str]) -> str:
         """Return the last statement of the prompts before a message that it may take back, "" for none.
 
-        What a restatement changes by its words it need not take back.
+        A restatement takes back nothing where one of the message's ``texts`` changes something by itself.
         """
         stated = list(self._list_before(row, taken.max_before))
         found = next((text for text in stated if taken.fits(text)), "")
         if not found or isinstance(taken, Withdrawal):
             return found
-        is_named = any(changes(taken.text, text) for text in stated)
-        return "" if is_named or find_changed(self.session, [taken.text])[taken.text] else found
+        is_named = any(changes(text, one) for text in texts for one in stated)
+        return "" if is_named or any(find_changed(self.session, texts).values()) else found
 
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""
