@@ -36,7 +36,6 @@ from memory.engines.merging.strategies import (
 )
 from memory.engines.merging.withdrawn import ask_about_withdrawn
 from memory.engines.versions.erased import erased_uids
-from memory.models import Fact
 
 
 def build_plan(
@@ -60,7 +59,7 @@ def draft_plan(points: MergePoints, compared: Compared | None = None) -> FullPla
     """Return what the source changed and what conflicts, whatever the strategy and the decisions are."""
     plan = FullPlan(points, AUTO, list_changes(points))
     reject_erased(plan)
-    plan.compared = compared = compared or compare_items(points, list(plan.of_model(Fact)))
+    plan.compared = compared = compared or compare_items(points, plan.items)
     keep_extended(plan)
     keep_last_copies(plan)
     plan.stand_ins = match_equal_texts(plan) | find_stand_ins(plan)

@@ -9,7 +9,7 @@ from memory.engines.merging.pairs import Pairs, find_pairs
 from memory.engines.merging.plan import APPLIED, CONFLICT, NEW, FullPlan, MergePoints, PlanItem
 from memory.engines.support.timed_cache import TimedCache
 from memory.engines.versions.erased import count_erasures
-from memory.models import Commit, Fact
+from memory.models import Commit, Fact, FactAssessment
 
 Key = tuple[Hashable, ...]
 CACHE_SIZE = 64  # comparisons that a process remembers; each has ids alone
@@ -52,15 +52,23 @@ def compare_items(points: MergePoints, items: Sequence[PlanItem]) -> Compared:
 
 
 def _compare(points: MergePoints, items: Sequence[PlanItem]) -> Compared:
-    facts = [item.theirs for item in items if is_new(item)]
+    facts = [item.theirs for item in items if item.model is Fact and is_new(item)]
     pairs = find_pairs(
         facts,
         source=points.source_lineage,
         target=points.target_lineage,
         project_id=points.project_id,
-        exclude={item.uid for item in items},
+        exclude={item.uid for item in items if item.model is Fact} | _list_refuted(points, items),
     )
     return Compared(pairs, frozenset(fact.uid for fact in facts))
+
+
+def _list_refuted(points: MergePoints, items: Sequence[PlanItem]) -> set[UUID]:
+    """Return the facts of the target that are judged to be wrong once the merge is done."""
+    arriving = [item.theirs for item in items if item.model is FactAssessment and item.outcome == APPLIED]
+    wrong = [row for row in arriving if row.status == FactAssessment.Status.INVALIDATED and not row.deleted]
+    facts = load_nearest(Fact, points.target_lineage, [row.uid for row in wrong])
+    return {row.uid for row in wrong if row.uid in facts and facts[row.uid].judged_hash == row.judged_hash}
 
 
 def is_new(item: PlanItem) -> bool:

@@ -123,7 +123,8 @@ class Judgement(JudgedStatements):
         """Return whether two near facts are in use and unjudged, and the source left the other alone."""
         pair = self.offered[key].fields, self.before[other].fields
         in_use = all(one["status"] == "active" and not has_expired(one) for one in pair)
-        judged = ("verdict", key[1]) in self.offered or ("verdict", other[1]) in self.before
+        verdicts = ("verdict", key[1]), ("verdict", other[1])
+        judged = verdicts[0] in self.offered or verdicts[1] in self.before or verdicts[1] in self.touched
         replaces = str(pair[0]["parent_id"]) == other[1] or str(pair[1]["parent_id"]) == key[1]
         return in_use and not judged and not replaces and other not in self.touched
 

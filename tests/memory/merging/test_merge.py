@@ -773,6 +773,18 @@ class TestSimilar:
         )
         assert (merge().commit, texts(project)) == (None, [texts_[0]])
 
+    def test_is_none_where_the_merge_brings_that_the_other_is_wrong(
+        self, actor, pair, fork, write, plan, merge
+    ):
+        here, _there = pair(CONTRARY_TEXTS)
+        fork("task/y")
+        on = {"actor": actor, "branch_name": "task/y"}
+        ActionEngine().apply_action(action="invalidate", fact_ids=[here.uid], **on)
+        write(CONTRARY_TEXTS[1], "task/y")
+        assert plan("task/y").counts == {"fact": {"applied": 1}, "verdict": {"applied": 1}}
+        merge("task/y")
+        assert merge("task/y").commit is None
+
     @pytest.mark.parametrize(
         ("choice", "active"),
         [
