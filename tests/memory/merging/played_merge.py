@@ -131,7 +131,16 @@ class PlayedMerge:
         """Return what was decided of a conflict; HELD where it was not."""
         choice = self.choices[item.key].choice if item.key in self.choices else ""
         choice = choice or DECIDED.get(self.strategy, HELD)
-        return HELD if choice == "skip" else choice
+        return HELD if choice == "skip" or self._is_place_kept(item.key, choice) else choice
+
+    def _is_place_kept(self, key: Key, choice: str) -> bool:
+        """Return whether another edge keeps the place that a decision on a shown one needs."""
+        before, after = self.before.get(key), self.after.get(key)
+        if key[0] not in EDGES or choice == HELD or after is None or before != after:
+            return False
+        decided = self._decide(key, choice)
+        others = [row.fields for one, row in self.after.items() if one[0] == key[0] and one != key]
+        return decided is not None and any(says_same(key[0], decided, other) for other in others)
 
     def is_taken(self, item: Item) -> bool:
         """Return whether the change arrives, be it by a decision against it."""

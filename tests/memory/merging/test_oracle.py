@@ -358,6 +358,23 @@ def test_a_wrong_answer_about_two_facts_is_seen(items: Any, choice: str, after: 
         ask(items, choice, after)
 
 
+def test_a_decision_for_a_place_that_another_one_keeps_does_not_count() -> None:
+    """The source opened a relation again, the target has stated it anew."""
+    closed, again = ("relation", "1"), ("relation", "2")
+    triple = dict.fromkeys(("source_key", "type_key", "target_key"), "x")
+    plain = {"strength": 1, "confidence": 1.0, "properties": {}, "valid_from": None}
+    rows = [{**triple, **plain, "valid_until": until} for until in (1, 2, None)]
+    root = Line()
+    root.record_write({closed: Row(1, rows[0])})
+    source, target = Line(root, 1), Line(root, 1)
+    source.record_write({closed: Row(2, rows[2])})
+    target.record_write({closed: Row(2, rows[1]), again: Row(1, rows[2])})
+    judgement, item = Judgement(source, target, "theirs"), Item(*closed, "conflict", "edited", "t")
+    judgement.check_plan([item])
+    judgement.settle([], target.shown[-1])
+    assert judgement.get_choice(item) == ""
+
+
 def test_what_was_erased_does_not_arrive() -> None:
     erased = frozenset({NEAR[1]})
     rejected = replace(ASKED, name="rejected", reason="erased")
