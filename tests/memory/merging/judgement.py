@@ -5,6 +5,7 @@ from itertools import product
 
 from tests.memory.merging.oracle import Fields, Key, Row, Shown, Version, Versions
 from tests.memory.merging.played_merge import (
+    EDGES,
     OWNED,
     has_expired,
     is_like,
@@ -78,6 +79,8 @@ class Judgement(JudgedStatements):
         if is_new and (twins := self.find_twins(key)):
             clear = self.offered[key].fields.get("status") == "active" and all(map(self._is_settled, twins))
             allowed = [("identical", "")] + ([] if clear else allowed)
+        if key[0] in EDGES and key in self.offered and key not in self.before and self.find_twins(key):
+            allowed.append(("identical", ""))
         if key[0] in OWNED or self._waits(key):
             allowed.append(("rejected", ""))
         if self._is_last_copy(key):
