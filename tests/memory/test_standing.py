@@ -71,6 +71,7 @@ HOLDS = [
     ("Reports are exported as CSV.", "The audit log is exported as JSON."),
     ("A slot is 30 minutes.", "A carrier may book no more than 6 slots a day."),
     ("The app works offline for an hour.", "the export: 30 seconds"),
+    ("Name queue number 6 after bird 6.", "Name queue number 12 after bird 12."),
 ]
 EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]
 

@@ -78,7 +78,7 @@ _UNIT_WORDS = "|".join(sorted(map(re.escape, UNIT_CLASSES), key=len, reverse=Tru
 NUMBERED = re.compile(
     r"\b(?:phase|step|stage|sprint|milestone|ticket|issue|pr|adr|rfc|chapter|section|level|tier|shard|server"
     r"|host|team|line|item|option|week|day|room|table|page|part|pin|slot|zone|rack|column|row|field|case"
-    r"|environment|cluster|instance|replica|device|channel|lane|gate|dock|q)s? ?#?\d"
+    r"|environment|cluster|instance|replica|device|channel|lane|gate|dock|number|nr|q)s? ?#?\d"
     r"|#\d|(?:第|服务器|阶段|节点|机房|任务|工单|步骤|引脚) ?\d"
     r"|^(?:(?:a|an|the)\s)?(?!1\s)\d+(?:\.\d+)*\s(?!(?:" + _UNIT_WORDS + r")s?\b)"
 )
