@@ -213,6 +213,9 @@ def takes_over(
     """Return whether a memory stayed as it was but for some fields, and for what a twin brings: tags, a
     greater confidence.
     """
+    if kind == "relation" and is_twin:  # it counts for both, with the keys that it lacked
+        more = before["properties"].items() <= after["properties"].items()
+        return more and is_like(kind, after, before, free | {"properties", "strength"})
     if kind != "fact" or not is_twin:
         return is_like(kind, after, before, free)
     more = set(before["tags"]) <= set(after["tags"]) and before["confidence"] <= after["confidence"]
