@@ -33,14 +33,7 @@ from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import MAX_LINE, MESSAGE, Line, fenced_line
 from memory.engines.sessions.relevant import Entry, fold_doubted
-from memory.engines.sessions.revisions import (
-    ReadPoint,
-    find_doubted,
-    find_revised,
-    is_vouched_for,
-    load_facts,
-)
-from memory.engines.sessions.utterances import find_utterances, hear_sources, load_edges
+from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for
 from memory.engines.support.standing import changes
 from memory.engines.versions.repositories import is_left_out, name_repositories
 from memory.models import Fact, FactLink, Session
@@ -83,7 +76,8 @@ def recall_for_prompt(
         return PromptRecall()
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
-        ask = Ask(question, session, list_earlier(session), lineage, now)
+        statements = Statements(ReadPoint(session.project_id, lineage, now))
+        ask = Ask(question, session, list_earlier(session), statements)
         # Expiry and verdicts are checked later: so the vectors are compared in a thread.
         shown = ask.narrow(Fact.objects.in_lineage(lineage).searchable())
         near = [find_nearest(rows, ask) for rows in shown]
@@ -106,17 +100,16 @@ def recall_for_prompt(
 
 @dataclass(frozen=True)
 class Ask:
-    """A prompt as a query, its session, and the keys of earlier ones in the same repository."""
+    """A prompt as a query, its session, earlier ones of the same repository by key, and what facts state."""
 
     question: PreparedQuery
     session: Session
     earlier: Sequence[str]
-    lineage: Lineage
-    now: datetime
+    statements: Statements
 
     @property
-    def point(self) -> ReadPoint:
-        return ReadPoint(self.session.project_id, self.lineage, self.now)
+    def lineage(self) -> Lineage:
+        return self.statements.point.lineage
 
     def narrow(self, rows: VersionedQuerySet) -> list[VersionedQuerySet]:
         """Return the rows, and those of earlier sessions alone: where others have many, theirs are nearer."""
@@ -132,7 +125,7 @@ class Found(NamedTuple):
 
 def find_facts(ask: Ask, near: Sequence[Hits]) -> Found:
     """Return facts of the repository, or of none; ``near`` are the nearest."""
-    rows = searchable_rows(ask.lineage, ask.now)
+    rows = searchable_rows(ask.lineage, ask.statements.point.now)
     ranked = [rank(narrowed, hits, ask) for narrowed, hits in zip(ask.narrow(rows), near, strict=True)]
     cosines = {rid: cosine for found, _ in ranked for rid, cosine in found.items()}
     batch = rows.fetch_by_key("rid", {rid for _, rids in ranked for rid in rids})
@@ -144,15 +137,13 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     rows, cosines = found
     strengths = {fact: weigh(ask.question, fact.essence, cosines.get(fact.rid)) for fact in rows}
     strong = {fact: strength for fact, strength in strengths.items() if strength}
-    edges = load_edges(strong, ask.lineage)
-    utterances = hear_sources(strong, edges, ask.lineage)
-    revised = find_revised(strong, edges, utterances, ask.point)
-    doubted = find_doubted(strong, edges, utterances, ask.point)
+    ask.statements.add(strong)
+    revised, doubted = ask.statements.find_revised(strong), ask.statements.find_doubted(strong)
     attach_belief(list(strong), ask.lineage)  # what a curator verified keeps its place
     newest = replace_revised(strong, revised)
     later = [fact for uid, fact in doubted.items() if fact not in newest]
-    added = attach_belief([*(newest.keys() - strong.keys()), *later], ask.lineage)
-    utterances |= find_utterances(added, ask.lineage)
+    attach_belief([*(newest.keys() - strong.keys()), *later], ask.lineage)
+    utterances = ask.statements.hear([*newest, *strong, *later])
     before = {revised[fact.uid].uid: fact for fact in strong if fact not in newest}
 
     def describe(fact: Fact) -> Entry:
@@ -279,13 +270,10 @@ def list_believed(uids: Collection[UUID], ask: Ask) -> dict[UUID, str]:
 
     What a curator verified or pinned is believed whatever was said since.
     """
-    facts = list(load_facts(uids, ask.point).values())
-    edges = load_edges(facts, ask.lineage)
-    revised: Collection[UUID] = ()
-    if any(edge.is_revision for edge in edges):
-        revised = find_revised(facts, edges, hear_sources(facts, edges, ask.lineage), ask.point)
-        attach_belief(facts, ask.lineage)
-    known = (fact for fact in facts if fact.uid not in revised or is_vouched_for(fact))
+    facts = ask.statements.load(uids)
+    revised = ask.statements.find_revised(facts.values())
+    attach_belief([facts[uid] for uid in revised], ask.lineage)
+    known = (fact for fact in facts.values() if fact.uid not in revised or is_vouched_for(fact))
     return {fact.uid: normalise_text(fact.fact_text) for fact in known}
 
 

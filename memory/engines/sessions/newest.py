@@ -12,8 +12,7 @@ from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.sessions.manager import SessionManager, find_last_events
-from memory.engines.sessions.revisions import ReadPoint, find_revised, is_vouched_for
-from memory.engines.sessions.utterances import hear_sources, load_edges
+from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.repositories import find_repository, is_elsewhere
@@ -71,8 +70,4 @@ def list_newest(actor: Actor, branch_name: str, limit: int, **narrow: Any) -> li
 def find_replaced(actor: Actor, branch_name: str, facts: Sequence[Fact]) -> dict[UUID, UUID]:
     """Return the id of the newer statement that took the place of a fact, by the fact's id."""
     point = ReadPoint(actor.project_id, find_branch(actor, branch_name).lineage(), timezone.now())
-    edges = load_edges(facts, point.lineage)
-    if not any(edge.is_revision for edge in edges):
-        return {}
-    found = find_revised(facts, edges, hear_sources(facts, edges, point.lineage), point)
-    return {uid: newer.uid for uid, newer in found.items()}
+    return {uid: newer.uid for uid, newer in Statements(point).find_revised(facts).items()}

@@ -9,14 +9,8 @@ from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.sessions.lines import Line, fenced_line, mark_fact, mark_older, show_change, show_fact
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.revisions import (
-    ReadPoint,
-    find_doubted,
-    find_revised,
-    get_time,
-    is_vouched_for,
-)
-from memory.engines.sessions.utterances import DECIDED, find_utterances, hear_sources, load_edges
+from memory.engines.sessions.revisions import ReadPoint, Statements, get_time, is_vouched_for
+from memory.engines.sessions.utterances import DECIDED
 from memory.engines.versions.repositories import filter_named, find_repositories, is_left_out
 from memory.models import Fact, Session
 from memory.texts import split_taken_back
@@ -98,13 +92,12 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     where = dict(zip(found, known, strict=True))
     facts = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
     facts = [fact for fact in facts if not is_left_out(fact, session.project_path)]
-    edges = load_edges(facts, lineage)
-    utterances = hear_sources(facts, edges, lineage)
+    statements = Statements(ReadPoint(session.project_id, lineage, now))
+    utterances = statements.hear(facts)
     facts.sort(key=lambda fact: (get_time(fact, utterances.get(fact.uid)), fact.uid), reverse=True)
-    point = ReadPoint(session.project_id, lineage, now)
-    revised, doubted = (find(facts, edges, utterances, point) for find in (find_revised, find_doubted))
+    revised, doubted = statements.find_revised(facts), statements.find_doubted(facts)
     rest = [fact for fact in doubted.values() if fact.uid not in where]
-    utterances |= find_utterances(rest, lineage)
+    utterances |= statements.hear(rest)
     every = [
         Entry(fact, utterances.get(fact.uid), is_own=bool(where.get(fact.uid)))
         for fact in attach_belief([*facts, *rest], lineage)

@@ -16,7 +16,7 @@ from memory.db.querysets import Lineage
 from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.utterances import FactEdge, find_utterances, load_edges
+from memory.engines.sessions.utterances import FactEdge, hear_sources, load_edges
 from memory.engines.support.standing import Standing, judge_standing
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactAssessment, FactLink, PairVerdict
@@ -58,74 +58,99 @@ class ReadPoint(NamedTuple):
     now: datetime
 
 
-def find_revised(
-    facts: Iterable[Fact], edges: Sequence[FactEdge], utterances: Mapping[UUID, Utterance], point: ReadPoint
-) -> dict[UUID, Fact]:
-    """Return the fact that holds in the place of each of the facts that holds no more, by the older one's id.
+class Statements:
+    """Facts as statements: who said them, and which newer ones they lead to. Each row is read once."""
 
-    ``edges`` and ``utterances`` are those of the facts. Links are followed to the last statement. Where they
-    lead back to a fact it is not among the older ones: no statement hides itself.
-    """
-    if not any(edge.is_revision for edge in edges):
-        return {}
-    requested = {fact.uid: fact for fact in facts}
-    heard, known, newer = dict(utterances), dict(requested), dict[UUID, Fact]()
-    for _ in range(MAX_STEPS):
-        found = find_newer(known, edges, heard, point, Standing.REPLACED)
-        newer |= found
-        fresh = {fact.uid: fact for fact in found.values() if fact.uid not in known}
-        if not fresh:
-            break
-        known |= fresh
-        edges = load_edges(fresh.values(), point.lineage)
-    steps = {uid: fact.uid for uid, fact in newer.items()}
-    steps = {uid: to for uid, to in steps.items() if not leads_back(uid, steps)}
-    return {uid: known[follow(uid, steps)] for uid in requested if uid in steps}
+    def __init__(self, point: ReadPoint) -> None:
+        self.point = point
+        self._edges: dict[UUID, list[FactEdge]] = {}
+        self._heard: dict[UUID, Utterance | None] = {}
+        self._places: dict[UUID, str] = {}
+        self._facts: dict[UUID, Fact] = {}
 
+    def add(self, facts: Iterable[Fact]) -> None:
+        """Take facts that a search finds now, so that they are not read again."""
+        self._facts |= {fact.uid: fact for fact in facts}
 
-def find_doubted(
-    facts: Iterable[Fact], edges: Sequence[FactEdge], utterances: Mapping[UUID, Utterance], point: ReadPoint
-) -> dict[UUID, Fact]:
-    """Return the later statement of each of the facts that may hold no more, by the older one's id.
+    def load(self, uids: Iterable[UUID]) -> dict[UUID, Fact]:
+        """Return those of the facts that a search finds now."""
+        requested = set(uids)
+        self._facts |= load_facts(requested - self._facts.keys(), self.point)
+        return {uid: self._facts[uid] for uid in requested if uid in self._facts}
 
-    It is told beside the older one, as "was …; later …", unless that one is replaced by still another.
-    """
-    if not any(edge.is_revision for edge in edges):
-        return {}
-    requested, heard = {fact.uid: fact for fact in facts}, dict(utterances)
-    found = find_newer(requested, edges, heard, point, Standing.DOUBTED)
-    later = {fact.uid: fact for fact in found.values()}
-    last = find_revised(later.values(), load_edges(later.values(), point.lineage), heard, point)
-    return {uid: last.get(fact.uid, fact) for uid, fact in found.items()}
+    def hear(self, facts: Iterable[Fact]) -> dict[UUID, Utterance]:
+        """Return the utterances of facts, where they are known."""
+        requested = list(facts)
+        fresh = [fact for fact in requested if fact.uid not in self._heard]
+        found = hear_sources(fresh, self.list_edges(fresh), self.point.lineage)
+        self._heard |= {fact.uid: found.get(fact.uid) for fact in fresh}
+        return {fact.uid: one for fact in requested if (one := self._heard[fact.uid])}
 
+    def list_edges(self, facts: Sequence[Fact]) -> list[FactEdge]:
+        """Return the links that lead from facts."""
+        fresh = {fact.uid: fact for fact in facts if fact.uid not in self._edges}
+        self._edges |= {uid: [] for uid in fresh}
+        for edge in load_edges(fresh.values(), self.point.lineage):
+            self._edges[edge.from_id].append(edge)
+        return [edge for fact in facts for edge in self._edges[fact.uid]]
 
-def find_newer(
-    known: Mapping[UUID, Fact],
-    edges: Iterable[FactEdge],
-    heard: dict[UUID, Utterance],
-    point: ReadPoint,
-    standing: Standing,
-) -> dict[UUID, Fact]:
-    """Return the last statement that an edge of each fact leads to, and that leaves it with this standing.
+    def find_revised(self, facts: Iterable[Fact]) -> dict[UUID, Fact]:
+        """Return the fact that holds in the place of each of the facts that holds no more, by the older id.
 
-    It must be searched on the lineage; ``heard`` gets its utterance.
-    """
-    contests = [edge for edge in edges if edge.is_revision and edge.holds_at(point.now)]
-    targets = load_facts({edge.to_id for edge in contests}, point)
-    heard |= find_utterances((fact for uid, fact in targets.items() if uid not in heard), point.lineage)
-    contests = [edge for edge in contests if edge.to_id in targets]
-    pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests]
-    names = name_places([fact for pair in pairs for fact in pair], point.project_id)
-    judged = [pair for pair, edge in zip(pairs, contests, strict=True) if edge.weight == JUDGED_WEIGHT]
-    verdicts = find_verdicts(point.project_id, judged)
-    valid = [
-        (old, new)
-        for old, new in pairs
-        if names[old.uid] == names[new.uid]
-        and find_standing(old, new, heard, verdicts.get((old.uid, new.uid), "")) is standing
-    ]
-    valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
-    return {old.uid: new for old, new in valid}
+        Links are followed to the last statement. Where they lead back to a fact it is not among the older
+        ones: no statement hides itself.
+        """
+        requested = {fact.uid: fact for fact in facts}
+        known, newer, fresh = dict(requested), dict[UUID, Fact](), requested
+        for _ in range(MAX_STEPS):
+            found = self._find_newer(fresh, Standing.REPLACED)
+            newer |= found
+            fresh = {fact.uid: fact for fact in found.values() if fact.uid not in known}
+            known |= fresh
+        steps = {uid: fact.uid for uid, fact in newer.items()}
+        steps = {uid: to for uid, to in steps.items() if not leads_back(uid, steps)}
+        return {uid: known[follow(uid, steps)] for uid in requested if uid in steps}
+
+    def find_doubted(self, facts: Iterable[Fact]) -> dict[UUID, Fact]:
+        """Return the later statement of each of the facts that may hold no more, by the older one's id.
+
+        It is told beside the older one, as "was …; later …", unless that one is replaced by still another.
+        """
+        found = self._find_newer({fact.uid: fact for fact in facts}, Standing.DOUBTED)
+        last = self.find_revised(found.values())
+        return {uid: last.get(fact.uid, fact) for uid, fact in found.items()}
+
+    def _find_newer(self, known: Mapping[UUID, Fact], standing: Standing) -> dict[UUID, Fact]:
+        """Return the last statement that an edge of each fact leads to, and that leaves it so.
+
+        It must be searched on the lineage.
+        """
+        edges = self.list_edges(list(known.values()))
+        contests = [edge for edge in edges if edge.is_revision and edge.holds_at(self.point.now)]
+        if not contests:
+            return {}
+        targets = self.load(edge.to_id for edge in contests)
+        contests = [edge for edge in contests if edge.to_id in targets]
+        pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests]
+        both = [fact for pair in pairs for fact in pair]
+        heard, places = self.hear(both), self._name_places(both)
+        judged = [pair for pair, edge in zip(pairs, contests, strict=True) if edge.weight == JUDGED_WEIGHT]
+        verdicts = find_verdicts(self.point.project_id, judged)
+        valid = [
+            (old, new)
+            for old, new in pairs
+            if places[old.uid] == places[new.uid]
+            and find_standing(old, new, heard, verdicts.get((old.uid, new.uid), "")) is standing
+        ]
+        valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
+        return {old.uid: new for old, new in valid}
+
+    def _name_places(self, facts: Iterable[Fact]) -> Mapping[UUID, str]:
+        """Return the repositories of facts, by their ids."""
+        fresh = [fact for fact in facts if fact.uid not in self._places]
+        found = find_repositories(self.point.project_id, fresh)
+        self._places |= {fact.uid: place for fact, place in zip(fresh, found, strict=True)}
+        return self._places
 
 
 def find_verdicts(project_id: UUID, pairs: Iterable[tuple[Fact, Fact]]) -> dict[tuple[UUID, UUID], str]:
@@ -150,12 +175,6 @@ def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], verdict
     found = max(judge_standing(new.fact_text, old.fact_text), by_model)
     is_others = earlier is not None and not earlier.is_same_person(later)
     return min(found, Standing.DOUBTED) if is_others else found
-
-
-def name_places(facts: Sequence[Fact], project_id: UUID) -> dict[UUID, str]:
-    """Return the repository of each fact, by its id."""
-    known = zip(facts, find_repositories(project_id, facts), strict=True)
-    return {fact.uid: repository for fact, repository in known}
 
 
 def leads_back(uid: UUID, steps: Mapping[UUID, UUID]) -> bool:
