@@ -47,7 +47,7 @@ def split_taken_back(text: str) -> tuple[str, str]:
 
 def count_dense(text: str) -> int:
     """Count the characters of scripts that are written without spaces, such as Chinese."""
-    return sum(char > "\u2e7f" for char in text)
+    return 0 if text.isascii() else sum(char > "\u2e7f" for char in text)
 
 
 def measure_text(text: str) -> int:

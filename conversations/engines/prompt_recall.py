@@ -155,7 +155,7 @@ def describe_facts(ask: Ask, found: Found) -> Iterator[Memory]:
     entries = [describe(fact) for fact in newest if fact.session_id != ask.session.key]
     for entry in fold_doubted(entries, doubted, map(describe, later)):
         strength = max(newest.get(one.fact, 0.0) for one in (entry, entry.doubted) if one)
-        yield Memory(entry.list_lines()[-1], entry.at, strength, entry.fact.fact_text, entry.is_own)
+        yield Memory(entry.lines[-1], entry.at, strength, entry.fact.fact_text, entry.is_own)
 
 
 def filter_own(facts: Sequence[Fact], session: Session) -> list[Fact]:

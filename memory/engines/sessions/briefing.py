@@ -72,7 +72,7 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     summary = fenced_line(before, MIN_SUMMARY_LENGTH)
     described, parts = describe_parts(session, actor, now, [*head, summary])
     relevant = [one for one in list_relevant(session, lineage, now) if one.fact.uid not in described]
-    longest = explain_marks([*map(str, list_every(relevant)), *parts])
+    longest = explain_marks([*(entry.lines[-1] for entry in relevant), *parts])
     budget = open_budget([*head, ORDER, longest, summary, *parts])
     lines = fit_facts(relevant, budget, session, now)
     if not (task or before or parts or lines):
@@ -80,7 +80,7 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     if budget.take(before[len(summary) :]):
         summary = before
     head[1] += f" {ORDER}" if len(lines) >= MIN_ORDERED else ""
-    listed = [*map(str, lines), *(line for line in parts if line.startswith("- "))]
+    listed = [*lines, *(line for line in parts if line.startswith("- "))]
     head[1] += f" {explain_marks(listed)}" if listed else ""
     text = "\n".join([*head, *([summary] if summary else ()), *parts, *iterate_days(lines), END])
     is_storable = task is None or task.branch_id in dict(lineage)
@@ -136,28 +136,23 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage) -> s
     return f"Session before ({day}, {found.status}): {fenced_line(found.summary, MAX_SUMMARY_LENGTH)}"
 
 
-def list_every(entries: Sequence[Entry]) -> list[Line]:
-    """Return the longest line of each entry."""
-    return [entry.list_lines()[-1] for entry in entries]
-
-
 def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: datetime) -> list[Line]:
     """Return the lines of as many facts as the budget allows, those of the most worth, in their order.
 
     What was before stands with those of them that leave it the budget.
     """
-    own = [entry.fact for entry in entries if entry.is_own]
-    general = GeneralFacts(own, session) if session.project_path and len(own) < len(entries) else None
+    general = GeneralFacts([entry.fact for entry in entries if entry.is_own], session)
     days, chosen = set[object](), dict[UUID, Line]()
     for entry in choose_order(entries, now):
-        if general and not entry.is_own and not general.may_tell(entry.fact):
-            continue
-        day, line = (entry.group, entry.at.date()), entry.list_lines()[0]
-        if budget.take(str(line) if day in days else f"{head_day(line.day)}\n{line}"):
+        day, line = (entry.group, entry.at.date()), entry.lines[0]
+        text = str(line) if day in days else f"{head_day(line.day)}\n{line}"
+        is_own = entry.is_own or not session.project_path
+        if budget.fits("", f"{text}\n") and (is_own or general.may_tell(entry.fact)):
+            budget.take(text)
             days.add(day)
             chosen[entry.fact.uid] = line
     for entry in entries:
-        short, longer = chosen.get(entry.fact.uid), entry.list_lines()[-1]
+        short, longer = chosen.get(entry.fact.uid), entry.lines[-1]
         if short and longer != short and budget.replace(str(short), str(longer)):
             chosen[entry.fact.uid] = longer
     return [chosen[entry.fact.uid] for entry in entries if entry.fact.uid in chosen]

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from uuid import UUID
 
 from memory.engines.support.standing import changes
@@ -24,11 +25,19 @@ class GeneralFacts:
 
     def __init__(self, own: Iterable[Fact], session: Session) -> None:
         self.texts = {fact.uid: fact.fact_text for fact in own}
-        self.names = list_other_names(session)
-        self._by_word: dict[str, set[UUID]] = defaultdict(set)
+        self.session = session
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return list_other_names(self.session)
+
+    @cached_property
+    def _by_word(self) -> Mapping[str, set[UUID]]:
+        found = defaultdict[str, set[UUID]](set)
         for uid, text in self.texts.items():
             for word in find_words(text):
-                self._by_word[word].add(uid)
+                found[word].add(uid)
+        return found
 
     def may_tell(self, fact: Fact) -> bool:
         if fact.pinned:

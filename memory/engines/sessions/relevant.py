@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from uuid import UUID
 
 from memory.db.querysets import Lineage
@@ -51,7 +52,8 @@ class Entry:
         """Return by what entries are ordered before their time."""
         return not self.fact.pinned, not self.is_own, not self.is_decided
 
-    def list_lines(self) -> list[Line]:
+    @cached_property
+    def lines(self) -> list[Line]:
         """Return the forms of the entry's line, the shortest first.
 
         A statement that may hold no more always stands with what was said later.
