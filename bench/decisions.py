@@ -128,8 +128,9 @@ def later(session: dict[str, Any], turn: dict[str, Any], number: int) -> dict[st
 
 def learned_lines(told: str) -> list[str]:
     """Return the texts of the lines of a start context that are facts."""
-    lines = [line.removeprefix("- ").rpartition(" [")[0] for line in told.splitlines() if line[:2] == "- "]
-    return [line for line in lines if line]
+    from memory.engines.sessions.lines import split_line
+
+    return [text for line in told.splitlines() if (text := split_line(line)[0])]
 
 
 def is_of_turn(line: str, text: str) -> bool:

@@ -8,8 +8,16 @@ from conversations.engines.prompt_choice import PromptRecall, frame
 from conversations.engines.prompt_recall import filter_own, list_earlier
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief
-from memory.engines.facts.short_ids import list_short_ids, shorten_id
-from memory.engines.sessions.lines import REPAIR, Line, explain_marks, iterate_days, mark_fact, show_fact
+from memory.engines.facts.short_ids import shorten_id
+from memory.engines.sessions.lines import (
+    REPAIR,
+    Line,
+    explain_marks,
+    iterate_days,
+    list_short_ids,
+    mark_fact,
+    show_fact,
+)
 from memory.engines.sessions.revisions import ReadPoint, load_facts
 from memory.models import Fact, FactLink, Observation, Session
 

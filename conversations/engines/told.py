@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from conversations.models import Message
 from memory.engines.facts.assessment import attach_belief, exclusion_reasons
 from memory.engines.facts.short_ids import shorten_id
-from memory.engines.support.batches import batched
+from memory.engines.sessions.lines import split_line
 from memory.engines.versions.repositories import is_left_out, name_repositories
 from memory.models import Fact, Session
 from memory.texts import UUID_PATTERN
@@ -19,7 +19,6 @@ AT_START = "start"  # among what a session was told with its prompts, by the key
 MAX_PROMPTS = 50  # the last ones that something was told with
 MAX_WORDS = 6  # of both a prompt and a line that are named
 MAX_READ = 4000  # characters of a prompt, and of a line, whose words are compared
-BATCH_SIZE = 500
 
 
 @dataclass(frozen=True)
@@ -79,17 +78,11 @@ def load_memories(session: Session, entries: Sequence[Entry]) -> Memories:
     uids = {uid for _, _, ids in entries for uid in ids}
     spoken = uids | {uid for _, uid, _ in entries if uid}
     lineage = session.branch.lineage()
-    facts = read_rows(Fact.objects.in_lineage(lineage), uids)
+    facts = Fact.objects.in_lineage(lineage).fetch_by_key("uid", uids)
     attach_belief(facts, lineage)
     name_repositories(facts, session.project_id)
-    messages = read_rows(Message.objects.in_lineage(lineage), spoken)
+    messages = Message.objects.in_lineage(lineage).fetch_by_key("uid", spoken)
     return Memories({fact.uid: fact for fact in facts}, {row.uid: row for row in messages})
-
-
-def read_rows(rows: Any, uids: Iterable[UUID]) -> list[Any]:
-    """Return the rows that the branch shows of these ids; a question of which nothing is known has none."""
-    batches = batched(sorted(uids), BATCH_SIZE)
-    return [row for batch in batches for row in rows.filter(uid__in=batch).fetch_all()]
 
 
 def describe_told(session: Session, found: Memories, entry: Entry, now: datetime) -> ToldTime:
@@ -122,8 +115,8 @@ def find_line(lines: Iterable[str], uid: UUID) -> str:
     """Return the text of the line of a context that names an id, whole or by its end; "" for none."""
     names = (str(uid), shorten_id(uid))
     for line in lines:
-        text, bracket, about = line.removeprefix("- ").rpartition(" [")
-        if bracket and any(name in about for name in names):
+        text, words = split_line(line)
+        if any(name in words for name in names):
             return text
     return ""
 

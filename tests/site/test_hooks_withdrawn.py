@@ -6,6 +6,7 @@ import pytest
 
 from conversations.capture.engine import IngestEngine
 from memory.actors import Actor
+from memory.engines.sessions.lines import split_line
 from memory.models import Fact, Project
 from tests.memory.api.client import Api
 from tests.site.hook_events import event, learn, send, told
@@ -35,7 +36,7 @@ def read_texts(api: Api, session: str = "next") -> list[str]:
     """Return the texts of the lines that a new session is told, without their notes."""
     answer = send(api, event("SessionStart", session))
     lines = told(answer).splitlines() if answer else []
-    return [line[2:].rpartition(" [")[0] for line in lines if line.startswith("- ")]
+    return [text for line in lines if (text := split_line(line)[0])]
 
 
 def list_facts() -> list[str]:

@@ -20,7 +20,8 @@ from memory.db.budget import take_within
 from memory.db.bulk_sql import update_one
 from memory.db.retry import retry_transaction
 from memory.engines.erasure.scopes import Targets
-from memory.engines.facts.short_ids import list_short_ids, shorten_id
+from memory.engines.facts.short_ids import shorten_id
+from memory.engines.sessions.lines import list_short_ids
 from memory.engines.support.batches import batched
 from memory.engines.support.idempotency import hash_text
 from memory.engines.support.text_finder import TextFinder

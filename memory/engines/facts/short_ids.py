@@ -1,7 +1,6 @@
 """Short ids: the end of an id, which is chance. Contexts show it, and what takes a fact's id takes it too."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -13,18 +12,11 @@ from memory.models import Fact
 
 LENGTH = 6  # digits that are shown: of 10,000 facts one in 1,700 shares its own with another
 SHORT_ID = re.compile(r"[0-9a-f]{6,12}", re.I)
-BRACKETED = re.compile(r"\[([^\[\]]{6,80})\]")
 MAX_NAMED = 5  # of several with the same end
 
 
 def shorten_id(uid: UUID | str) -> str:
     return str(uid)[-LENGTH:]
-
-
-def list_short_ids(text: str) -> Iterator[str]:
-    """Yield the short ids that the lines of a context have."""
-    words = (word for found in BRACKETED.findall(text) for word in found.split())
-    return (word for word in words if SHORT_ID.fullmatch(word))
 
 
 def find_fact_id(name: str, value: Any, *, actor: Actor, branch_name: str = MAIN) -> UUID:

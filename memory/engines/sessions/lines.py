@@ -11,7 +11,7 @@ from datetime import date
 from uuid import UUID
 
 from memory.engines.facts.rules import compute_essence
-from memory.engines.facts.short_ids import shorten_id
+from memory.engines.facts.short_ids import SHORT_ID, shorten_id
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import LEARNED
 from memory.models import Fact, FactAssessment
@@ -52,6 +52,18 @@ def format_line(text: str, uid: UUID | str, marks: Sequence[str]) -> str:
     return f"- {text} [{' '.join([shorten_id(uid), *marks])}]"
 
 
+def split_line(line: str) -> tuple[str, list[str]]:
+    """Return the text of a line, and its id with the words beside it; none of what is no such line."""
+    text, bracket, about = line.partition("- ")[2].rpartition(" [") if line.startswith("- ") else ("", "", "")
+    return (text, about.rstrip("]").split()) if bracket else ("", [])
+
+
+def list_short_ids(context: str) -> Iterator[str]:
+    """Yield the short ids that the lines of a context have."""
+    words = (word for line in context.splitlines() for word in split_line(line)[1])
+    return (word for word in words if SHORT_ID.fullmatch(word))
+
+
 class Budget:
     """Tokens and characters that a text may have: what it begins with is spent already."""
 
@@ -65,12 +77,18 @@ class Budget:
 
     def replace(self, old: str, new: str) -> bool:
         """Spend what a text costs more than the one in whose place it comes, where there is as much left."""
-        dense = self.dense + count_dense(new) - count_dense(old)
-        length = self.length + len(new) - len(old)
-        if dense - (dense - length) // 4 > self.max_tokens or length > self.max_characters:
-            return False
-        self.dense, self.length = dense, length
-        return True
+        is_enough = self.fits(old, new)
+        if is_enough:
+            self.dense, self.length = self._add(old, new)
+        return is_enough
+
+    def fits(self, old: str, new: str) -> bool:
+        """Return whether as much is left; nothing is spent."""
+        dense, length = self._add(old, new)
+        return dense - (dense - length) // 4 <= self.max_tokens and length <= self.max_characters
+
+    def _add(self, old: str, new: str) -> tuple[int, int]:
+        return self.dense + count_dense(new) - count_dense(old), self.length + len(new) - len(old)
 
 
 def iterate_days(lines: Iterable[Line]) -> Iterator[str]:
@@ -89,8 +107,8 @@ def head_day(day: date) -> str:
 
 def explain_marks(lines: Iterable[Line | str]) -> str:
     """Return a sentence on the words in brackets, of those that the lines have."""
-    ends = [str(line).rpartition("[")[2].rstrip("]").split() for line in lines]
-    words = {word for end in ends for word in end}
+    marks = (line.marks if isinstance(line, Line) else split_line(line)[1] for line in lines)
+    words = {word for found in marks for word in found}
     meanings = (f"{mark}: {text}" for mark, text in MEANINGS.items() if mark in words)
     return f"{'; '.join([ID_MEANING, *meanings])}."
 
