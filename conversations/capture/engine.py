@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -318,14 +318,11 @@ def _recall(event: HookEvent, question: Future[PreparedQuery] | None, actor: Act
     if session is None:
         return ""
     key, earlier = _list_earlier(event, session, actor)
-    others = [uid for ids in earlier.values() for uid in ids]
     lineage = find_branch(actor, branch_name).lineage()
-    found = recall_for_prompt(question.result(), session, lineage, timezone.now(), others)
-    if len(earlier) == len(session.recalled):
-        _keep_recall(session, earlier, f"{key} {find_prompt(session)}" if found.ids else key, found)
-    if found.fact_ids:
-        log_recall(actor.with_origin(session_id=session.key), [branch_name], event.prompt, found.fact_ids)
-    return found.text
+    found = recall_for_prompt(question.result(), session, lineage, timezone.now(), chain(*earlier.values()))
+    name = f"{key} {find_prompt(session)}" if found.ids else key
+    _keep_recall(session, {**earlier, name.strip(): found.ids})
+    return _count_recall(found, event.prompt, session, actor, branch_name)
 
 
 @retry_transaction
@@ -335,14 +332,11 @@ def _recall_repair(event: HookEvent, actor: Actor, branch_name: str) -> str:
     if session is None or not actor.has_scope("read") or event.client in NO_CONTEXT_ON_PROMPT:
         return ""
     key, earlier = _list_earlier(event, session, actor)
-    others = {uid for ids in earlier.values() for uid in ids}
     call = build_observation({"tool_name": event.tool or "tool", "raw_input": clean_text(event.input)}, actor)
-    found = recall_repair(call, session, find_branch(actor, branch_name).lineage(), timezone.now(), others)
-    if len(earlier) == len(session.recalled):
-        _keep_recall(session, earlier, key, found)
-    if found.fact_ids:
-        log_recall(actor.with_origin(session_id=session.key), [branch_name], call.summary, found.fact_ids)
-    return found.text
+    lineage = find_branch(actor, branch_name).lineage()
+    found = recall_repair(call, session, lineage, timezone.now(), chain(*earlier.values()))
+    _keep_recall(session, {**earlier, key: found.ids})
+    return _count_recall(found, call.summary, session, actor, branch_name)
 
 
 def _list_earlier(event: HookEvent, session: Session, actor: Actor) -> tuple[str, dict[str, list[str]]]:
@@ -351,10 +345,17 @@ def _list_earlier(event: HookEvent, session: Session, actor: Actor) -> tuple[str
     return key, {name: ids for name, ids in session.recalled.items() if name.partition(" ")[0] != key}
 
 
-def _keep_recall(session: Session, earlier: dict[str, list[str]], name: str, found: PromptRecall) -> None:
-    if found.ids:
-        recalled = {**earlier, name.strip(): found.ids}
+def _keep_recall(session: Session, recalled: Mapping[str, Sequence[str]]) -> None:
+    """Keep what came with events of a session, the last one among them; what came before stays."""
+    if [*recalled.values()][-1] and len(recalled) > len(session.recalled):
         Session.objects.filter(pk=session.pk, erased_at=None).update(recalled=recalled)
+
+
+def _count_recall(found: PromptRecall, query: str, session: Session, actor: Actor, branch_name: str) -> str:
+    """Count what is told on its facts, and return its text."""
+    if found.fact_ids:
+        log_recall(actor.with_origin(session_id=session.key), [branch_name], query, found.fact_ids)
+    return found.text
 
 
 def find_prompt(session: Session) -> str:

@@ -30,6 +30,7 @@ from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery, find_candidates
 from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
+from memory.engines.sessions.context import list_others
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import MAX_LINE, MESSAGE, Line, fenced_line
 from memory.engines.sessions.relevant import Entry, fold_doubted
@@ -77,7 +78,7 @@ def recall_for_prompt(
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
         statements = Statements(ReadPoint(session.project_id, lineage, now))
-        ask = Ask(question, session, list_earlier(session), statements)
+        ask = Ask(question, session, list_others(session, MAX_SESSIONS), statements)
         # Expiry and verdicts are checked later: so the vectors are compared in a thread.
         shown = ask.narrow(Fact.objects.in_lineage(lineage).searchable())
         near = [find_nearest(rows, ask) for rows in shown]
@@ -242,15 +243,6 @@ def rank(rows: VersionedQuerySet, near: Hits, ask: Ask) -> tuple[dict[int, float
     if question.vector is not None and others:
         cosines |= dict(rows.score_cosines(others, question.vector, question.model, project_id))
     return cosines, sorted(cosines.keys() | found.keyword.keys())
-
-
-def list_earlier(session: Session) -> list[str]:
-    """Return the newest other sessions of the repository; none where it is unknown."""
-    if not session.project_path:
-        return []
-    rows = Session.objects.filter(project=session.project_id, project_path=session.project_path)
-    rows = rows.filter(hidden=False)
-    return list(rows.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:MAX_SESSIONS])
 
 
 def learned_texts(sources: Sequence[UUID], ask: Ask) -> dict[UUID, set[str]]:

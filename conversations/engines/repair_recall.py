@@ -1,14 +1,15 @@
 """Recall of repairs: what put a command right in earlier sessions, told when it fails again."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from conversations.engines.prompt_choice import PromptRecall, frame
-from conversations.engines.prompt_recall import filter_own, list_earlier
+from conversations.engines.prompt_recall import MAX_SESSIONS, filter_own
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import attach_belief
 from memory.engines.facts.short_ids import shorten_id
+from memory.engines.sessions.context import list_others
 from memory.engines.sessions.lines import (
     REPAIR,
     Line,
@@ -26,7 +27,7 @@ HEAD = "Day1, from memory: this failed before. Notes to check before relying on 
 
 
 def recall_repair(
-    call: Observation, session: Session, lineage: Lineage, now: datetime, recalled: Collection[str]
+    call: Observation, session: Session, lineage: Lineage, now: datetime, recalled: Iterable[str]
 ) -> PromptRecall:
     """Return what earlier sessions of the repository did when the same call failed; nothing of ``recalled``,
     or that stands in the session's start context.
@@ -44,7 +45,7 @@ def recall_repair(
 
 def find_repairs(input_hash: str, session: Session, point: ReadPoint) -> Sequence[Fact]:
     """Return the facts of repairs of a call in earlier sessions, the newest first."""
-    earlier = list_earlier(session)
+    earlier = list_others(session, MAX_SESSIONS)
     if not earlier:
         return []
     calls = Observation.objects.in_lineage(point.lineage).filter_indexed(session_id=earlier)

@@ -45,6 +45,14 @@ def find_session(project_id: UUID, key: str) -> Session | None:
     return session
 
 
+def list_others(session: Session, limit: int) -> list[str]:
+    """Return the keys of the newest other sessions of the repository; none where it is unknown."""
+    if not session.project_path:
+        return []
+    rows = Session.objects.filter(project=session.project_id, project_path=session.project_path, hidden=False)
+    return list(rows.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:limit])
+
+
 def filter_visible(actor: Actor) -> Any:
     sessions = Session.objects.filter(project=actor.project_id, hidden=False).select_related("branch")
     if actor.branch_patterns:
