@@ -198,7 +198,8 @@ def find_messages(ask: Ask) -> Found:
     messages = Message.objects.in_lineage(ask.lineage)
     rows = messages.filter_indexed(role=Message.Role.USER.value, session_id=ask.earlier)
     cosines, found = rank(rows, find_nearest(rows, ask), ask)
-    return Found(rows.fetch_by_key("rid", found, MAX_READ), cosines)
+    batch = rows.fetch_by_key("rid", found, MAX_READ)
+    return Found([row for row in batch if not is_left_out(row, ask.session.project_path)], cosines)
 
 
 def describe_messages(ask: Ask, found: Found, stated: Sequence[Memory]) -> Iterator[Memory]:

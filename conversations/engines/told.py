@@ -1,20 +1,32 @@
-"""What a session was told by memory: at its start and with each prompt, line by line."""
+"""What a session was told by memory: at its start and with each prompt, line by line, and what came of it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from conversations.models import Message
+from memory.actors import Actor
+from memory.db.expressions import ActiveOnLineage
+from memory.db.querysets import Lineage
+from memory.db.raw_select import select_equal
 from memory.engines.facts.assessment import attach_belief, exclusion_reasons
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.sessions.lines import split_line
-from memory.engines.versions.repositories import is_left_out, name_repositories
-from memory.models import Fact, Session
+from memory.engines.sessions.manager import get_session
+from memory.engines.sessions.revisions import ReadPoint, Statements
+from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, WRONG, place
+from memory.engines.support import validation as c
+from memory.engines.versions.commits import open_commit
+from memory.engines.versions.repositories import is_left_out, list_left_out, name_repositories
+from memory.models import Commit, Confirmation, Fact, FactLink, FactUse, Session
+from memory.repository_names import ANY
 from memory.texts import UUID_PATTERN
 from memory.words import extract_keywords
 
+CHECK_ANSWER = c.one_of([WRONG, NOT_HERE, AGAIN])
 AT_START = "start"  # among what a session was told with its prompts, by the keys of their events
 MAX_PROMPTS = 50  # the last ones that something was told with
 MAX_WORDS = 6  # of both a prompt and a line that are named
@@ -25,7 +37,7 @@ MAX_READ = 4000  # characters of a prompt, and of a line, whose words are compar
 class ToldLine:
     """A line: what it said, the fact or message that it is of, as it is now, and why it was told.
 
-    ``states`` are what became of the fact; ``words`` are those that it shares with the prompt.
+    ``words`` are those that it shares with the prompt; ``states`` are why a fact is told no more.
     """
 
     text: str
@@ -35,6 +47,7 @@ class ToldLine:
     states: Sequence[str] = ()
     is_left_out: bool = False
     is_own: bool = False  # of the session's repository
+    aftermath: "Aftermath | None" = None
 
 
 @dataclass(frozen=True)
@@ -46,11 +59,27 @@ class ToldTime:
     prompt: Message | None = None
 
 
+@dataclass(frozen=True)
+class Aftermath:
+    """What came of a line: what took its place or casts doubt on it, who confirmed and who builds on it.
+
+    ``marked`` is the commit that made it as it is, where it is told no more.
+    """
+
+    newer: Fact | None = None
+    doubting: Fact | None = None
+    confirmed: Sequence[datetime] = ()
+    citing: Sequence[Fact] = ()
+    uses: int = 0  # how often searches and sessions got it, this one too
+    marked: Commit | None = None
+
+
 class Memories(NamedTuple):
     """The facts and messages that a session was told of, as its branch has them now."""
 
     facts: Mapping[UUID, Fact]
     messages: Mapping[UUID, Message]
+    came: Mapping[UUID, Aftermath]
 
 
 Entry = tuple[bool, UUID | None, Sequence[UUID]]  # whether it was at the start, the prompt's message, the ids
@@ -59,7 +88,7 @@ Entry = tuple[bool, UUID | None, Sequence[UUID]]  # whether it was at the start,
 def list_told(session: Session, now: datetime) -> list[ToldTime]:
     """Return what a session was told, the start first, then with its last prompts in their order."""
     entries = list_entries(session)
-    found = load_memories(session, entries)
+    found = load_memories(session, entries, now)
     described = [describe_told(session, found, entry, now) for entry in entries]
     return [one for one in described if one.lines]
 
@@ -74,7 +103,7 @@ def list_entries(session: Session) -> list[Entry]:
     return entries
 
 
-def load_memories(session: Session, entries: Sequence[Entry]) -> Memories:
+def load_memories(session: Session, entries: Sequence[Entry], now: datetime) -> Memories:
     uids = {uid for _, _, ids in entries for uid in ids}
     spoken = uids | {uid for _, uid, _ in entries if uid}
     lineage = session.branch.lineage()
@@ -82,7 +111,71 @@ def load_memories(session: Session, entries: Sequence[Entry]) -> Memories:
     attach_belief(facts, lineage)
     name_repositories(facts, session.project_id)
     messages = Message.objects.in_lineage(lineage).fetch_by_key("uid", spoken)
-    return Memories({fact.uid: fact for fact in facts}, {row.uid: row for row in messages})
+    came = load_aftermath(facts, [row for row in messages if row.uid in uids], session, now)
+    return Memories({fact.uid: fact for fact in facts}, {row.uid: row for row in messages}, came)
+
+
+def load_aftermath(
+    facts: Sequence[Fact], messages: Sequence[Message], session: Session, now: datetime
+) -> dict[UUID, Aftermath]:
+    """Return what came of facts and messages, with a fixed number of queries."""
+    lineage, uids = session.branch.lineage(), [fact.uid for fact in facts]
+    statements = Statements(ReadPoint(session.project_id, lineage, now))
+    revised, doubted = statements.find_revised(facts), statements.find_doubted(facts)
+    uses = dict(select_equal(FactUse, ("uid", "access_count"), uid=uids))
+    citing = find_citing([*uids, *(row.uid for row in messages)], lineage)
+    confirmed = list_confirmed(uids, lineage)
+    told_no_more = [fact for fact in facts if exclusion_reasons(fact, now)]
+    marked = find_marks([row for row in (*facts, *messages) if list_left_out(row)] + told_no_more)
+    found = {
+        row.uid: Aftermath(citing=citing.get(row.uid, ()), marked=marked.get(row.uid)) for row in messages
+    }
+    for fact in facts:
+        others = citing.get(fact.uid, [])
+        children = [one for one in others if one.parent_id == fact.uid]
+        successor = next(iter(children or others), None) if fact.status == Fact.Status.SUPERSEDED else None
+        found[fact.uid] = Aftermath(
+            successor or revised.get(fact.uid),
+            doubted.get(fact.uid),
+            confirmed.get(fact.uid, ()),
+            [one for one in others if one is not successor],
+            uses.get(fact.uid, 0),
+            marked.get(fact.uid),
+        )
+    return found
+
+
+def find_citing(uids: Sequence[UUID], lineage: Lineage) -> dict[UUID, list[Fact]]:
+    """Return the facts that replace each memory, or that have a link to it, the newest first."""
+    rows = Fact.objects.in_lineage(lineage)
+    links = FactLink.objects.in_lineage(lineage).exclude(link_type=FactLink.Type.CONTESTED_BY)
+    pairs = set(links.select_by_key(("to_id", "from_id"), "to_id", uids))
+    pairs |= set(rows.select_by_key(("parent_id", "uid"), "parent_id", uids))
+    known = {fact.uid: fact for fact in rows.fetch_by_key("uid", {uid for _, uid in pairs})}
+    found = defaultdict[UUID, list[Fact]](list)
+    for to, uid in sorted(pairs, reverse=True):
+        if uid in known:
+            found[to].append(known[uid])
+    return found
+
+
+def list_confirmed(uids: Sequence[UUID], lineage: Lineage) -> dict[UUID, list[datetime]]:
+    """Return when each fact was first confirmed by each of its sources."""
+    rows = Confirmation.objects.filter(ActiveOnLineage(lineage), uid__in=uids)
+    first = dict[tuple[UUID, str], datetime]()
+    for uid, source, at in rows.order_by("-at").values_list("uid", "source", "at"):
+        first[uid, source] = at
+    found = defaultdict[UUID, list[datetime]](list)
+    for (uid, _), at in first.items():
+        found[uid].append(at)
+    return found
+
+
+def find_marks(rows: Sequence[Fact | Message]) -> dict[UUID, Commit]:
+    """Return the commits that made rows as they are."""
+    made = Commit.objects.that_made({(row.branch_id, row.seq_from) for row in rows})
+    keys = {row.uid: (row.branch_id, row.seq_from) for row in rows}
+    return {uid: made[key] for uid, key in keys.items() if key in made}
 
 
 def describe_told(session: Session, found: Memories, entry: Entry, now: datetime) -> ToldTime:
@@ -94,9 +187,12 @@ def describe_told(session: Session, found: Memories, entry: Entry, now: datetime
     for uid in uids:
         if fact := found.facts.get(uid):
             text = find_line(shown, uid) or fact.fact_text
-            lines.append(describe_fact(session, fact, text, words, now))
+            line = describe_fact(session, fact, text, words, now)
+            lines.append(replace(line, aftermath=found.came[uid]))
         elif row := found.messages.get(uid):
-            lines.append(ToldLine(row.content, message=row, words=list_shared(words, row.content)))
+            is_out, shared = is_left_out(row, session.project_path), list_shared(words, row.content)
+            own = {"is_left_out": is_out, "aftermath": found.came[uid]}
+            lines.append(ToldLine(row.content, message=row, words=shared, **own))
     return ToldTime(is_start, lines, prompt)
 
 
@@ -119,6 +215,28 @@ def find_line(lines: Iterable[str], uid: UUID) -> str:
         if any(name in words for name in names):
             return text
     return ""
+
+
+def answer_message(*, session_id: str, message_id: UUID, answer: str, actor: Actor) -> Commit | None:
+    """Apply what a curator says of a message that a session was told; return the commit, None without a
+    change.
+
+    *wrong* leaves it out of every session, *not_here* out of those of this session's repository, *here* tells
+    it there again. Raises NotFound, Conflict for a session without a repository, Invalid, scope and branch
+    refusals.
+    """
+    answer = CHECK_ANSWER("answer", answer)
+    session = get_session(actor, session_id, is_shown=True)
+    branch = session.branch.name
+    actor.require_scope("curate", branch)
+    with open_commit(actor, branch, "message.update") as commit:
+        row = commit.get_version(Message, message_id)
+        repository = ANY if answer == WRONG else session.project_path
+        metadata = place(row, repository, answer == AGAIN)
+        if metadata == row.metadata:
+            return None
+        commit.targets.append(str(commit.change_row(row, metadata=metadata).uid))
+    return commit.commit
 
 
 def list_shared(words: frozenset[str], text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """What a session was told by memory, on its page, and what a curator says of a line."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -9,11 +10,14 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
-from conversations.engines.told import ToldLine, ToldTime, list_told
+from conversations.engines.told import Aftermath, ToldLine, ToldTime, answer_message, list_told
 from memory.engines.sessions.told_answers import AGAIN, NOT_HERE, OUTDATED, WRONG, answer_line
+from memory.engines.versions.repositories import list_left_out
 from memory.exceptions import Invalid, StaleVersion
-from memory.models import Session
+from memory.models import Fact, Session
+from memory.repository_names import ANY
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.fact_actions import RECOVERABLE_ERRORS, build_undo_url
@@ -34,6 +38,7 @@ WORDS = {
 }
 OWN, GENERAL = lazy("%(category)s of this repository"), lazy("%(category)s of no repository")
 SPOKEN = lazy("a person’s words in an earlier session")
+MAX_CITING = 3  # facts that came of a line and are named
 MAX_QUERY = 300  # characters of a prompt, in an address
 
 
@@ -71,66 +76,118 @@ class LineShower:
                 "at": fact.created_at,
             }
             kind = OWN if line.is_own else GENERAL
-            words = {"kind": kind % {"category": fact.category}, "badges": list_badges(line)}
-            return {**where, **words, **self.explain_line(line, one), "fact": fact, "text": line.text}
+            words = {"kind": kind % {"category": fact.category}, "fact": fact, "text": line.text}
+            return {**where, **words, **self.explain_line(line, one)}
         message = line.message
         assert message is not None  # a line is of a fact or of a message
-        where = {"address": self.link("message", message.uid), "at": message.created_at}
+        where = {
+            "name": f"told-{message.uid}",
+            "address": self.link("message", message.uid),
+            "at": message.created_at,
+        }
         return {**where, **self.explain_line(line, one), "kind": SPOKEN, "text": line.text}
 
     def explain_line(self, line: ToldLine, one: ToldTime) -> dict[str, Any]:
-        """Return why a line came with its prompt, and what may be said of it."""
+        """Return why a line came with its prompt, what came of it, and what may be said of it."""
         answers = list_answers(line, self.session) if self.may_answer else []
+        shown = {"answers": answers, "badges": list_badges(line), "outcomes": list(self.list_outcomes(line))}
         if one.is_start:
-            return {"answers": answers}
+            return shown
         reason = (
             _("shares %(words)s") % {"words": ", ".join(line.words)} if line.words else _("near in meaning")
         )
         prompt = one.prompt.content[:MAX_QUERY] if one.prompt else ""
         why = self.link("fact-why", line.fact.uid, q=prompt) if line.fact and prompt else ""
-        return {"answers": answers, "reason": reason, "why": why}
+        return {**shown, "reason": reason, "why": why}
+
+    def list_outcomes(self, line: ToldLine) -> Iterator[dict[str, Any]]:
+        """Yield what came of a line since it was learned, each with the address of what it names."""
+        came, fact = line.aftermath or Aftermath(), line.fact
+        if came.newer:
+            yield self.name_fact(_("Its place was taken by:"), came.newer)
+        if came.doubting:
+            yield self.name_fact(_("Said later:"), came.doubting)
+        if fact and fact.verified_by:
+            who = {"who": fact.verified_by, "reason": fact.verification_reason}
+            words = _("Wrong, says %(who)s.") if "invalidated" in line.states else _("Verified by %(who)s.")
+            yield {"text": words % who, "at": fact.verified_at}
+        if came.marked:
+            who, address = {"who": came.marked.actor_label}, self.link("commit", came.marked.pk)
+            yield {
+                "text": "",
+                "name": _("Changed by %(who)s") % who,
+                "address": address,
+                "at": came.marked.at,
+            }
+        if count := len(came.confirmed):
+            words = ngettext("Confirmed once more.", "Confirmed %(count)s times.", count)
+            yield {"text": words % {"count": count}, "at": max(came.confirmed)}
+        for other in came.citing[:MAX_CITING]:
+            yield self.name_fact(_("Learned from it:") if line.message else _("Built on it:"), other)
+        if came.uses > 1:
+            words = ngettext("Found or told once.", "Found or told %(count)s times.", came.uses)
+            yield {"text": words % {"count": came.uses}}
+
+    def name_fact(self, words: str, fact: Fact) -> dict[str, Any]:
+        address = self.link("fact", fact.uid)
+        return {"text": words, "name": fact.essence, "address": address, "at": fact.created_at}
 
 
 def list_badges(line: ToldLine) -> list[str]:
-    found = [(OUTDATED, "outdated" in line.states), (NOT_HERE, line.is_left_out)]
+    is_wrong = line.message is not None and ANY in list_left_out(line.message)
+    found = [
+        (WRONG, is_wrong),
+        (OUTDATED, "outdated" in line.states),
+        (NOT_HERE, line.is_left_out and not is_wrong),
+    ]
     return [str(WORDS[name]) for name, holds in found if holds]
 
 
 def list_answers(line: ToldLine, session: Session) -> list[tuple[str, str]]:
-    """Return the buttons of a line, by what each sends; none of one that is told no more."""
-    if line.fact is None:
-        return []
-    names = [AGAIN] if line.is_left_out else [] if line.states else [WRONG, OUTDATED, NOT_HERE]
+    """Return the buttons of a line, by what each sends; none of one that is told no more.
+
+    A message was said, and stays so: it has no validity that ends, and no version that a button names.
+    """
+    row = line.fact or line.message
+    assert row is not None  # a line is of a fact or of a message
+    marks = [WRONG, OUTDATED, NOT_HERE] if line.fact else [WRONG, NOT_HERE]
+    names = [AGAIN] if line.is_left_out else [] if line.states else marks
     fitting = [name for name in names if session.project_path or name != NOT_HERE]
-    return [(f"{name}:{line.fact.uid}:{line.fact.version}", str(WORDS[name])) for name in fitting]
+    version = line.fact.version if line.fact else ""
+    return [(f"{name}:{row.uid}:{version}", str(WORDS[name])) for name in fitting]
 
 
 class AnswerLine(ProjectPage):
-    """The buttons beside the lines: ``answer`` is what a curator says, the fact, and the version shown."""
+    """The buttons beside the lines: ``answer`` is what a curator says, the fact, and the version shown; of a
+    message none.
+    """
 
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         key = request.POST.get("key", "")
-        answer, fact_id, version = parse_answer(request.POST.get("answer", ""))
+        answer, uid, version = parse_answer(request.POST.get("answer", ""))
         where = self.reader.url("session", key=key, branch="", at="")
         try:
             self.reader.require_now()
-            line: dict[str, Any] = {"session_id": key, "fact_id": fact_id, "expected_version": version}
-            commit = answer_line(answer=answer, actor=self.reader.actor, **line)
+            own: dict[str, Any] = {"session_id": key, "answer": answer, "actor": self.reader.actor}
+            if version is None:
+                commit = answer_message(message_id=uid, **own)
+            else:
+                commit = answer_line(fact_id=uid, expected_version=version, **own)
         except (*RECOVERABLE_ERRORS, StaleVersion) as error:
             flash_warning(request, error_sentence(error))
             return redirect(where)
         text = str(DONE[answer]) if commit else _("Nothing was changed.")
         flash_success(request, text, build_undo_url(self.reader, commit))
-        return redirect(f"{where}#told-{quote(str(fact_id))}")
+        return redirect(f"{where}#told-{quote(str(uid))}")
 
 
 def parse_answer(text: str) -> tuple[str, UUID, int | None]:
     """Parse the value of a button. Raises Invalid."""
     answer, _colon, rest = text.partition(":")
-    fact_id, _colon, version = rest.partition(":")
+    uid, _colon, version = rest.partition(":")
     try:
-        return answer, UUID(fact_id), int(version) if version else None
+        return answer, UUID(uid), int(version) if version else None
     except ValueError:
         raise Invalid(_("This is not a line of the session."), field="answer") from None

@@ -230,6 +230,7 @@ ACTION_LABELS: dict[str, Any] = {
     "policy.delete": _("deleted a policy"),
     "observation.write": _("observed"),
     "message.write": _("wrote messages"),
+    "message.update": _("changed what is told of a message"),
     "conversation.create": _("began a conversation"),
     "conversation.fork": _("forked a conversation"),
     "conversation.cherry-pick": _("picked messages"),

@@ -431,6 +431,51 @@ class TestWhatASessionWasTold:
         curator.post(f"/p/test/undo/{commit.pk}")
         assert PORT in hear(actor, "s5")
 
+    @pytest.mark.parametrize(("answer", "word"), [("wrong", "Wrong"), ("not_here", "Not here")])
+    def test_a_message_is_told_no_more_until_that_is_taken_back(
+        self, curator: Client, viewer: Client, actor: Actor, answer: str, word: str
+    ) -> None:
+        question = "How does the billing worker drain its queue?"
+        hear(actor, "s0", "The billing worker drains its queue on SIGTERM.")
+        assert "on SIGTERM" in hear(actor, "s1", question)
+        line = Message.objects.all_versions().get(session_id="s0")
+        buttons = re.findall(r'value="(\w+):', curator.get("/p/test/session?key=s1").content.decode())
+        assert buttons == ["wrong", "not_here"]
+        sent = {"key": "s1", "answer": f"{answer}:{line.uid}:"}
+        assert viewer.post("/p/test/session/told", sent).status_code == 403
+        page = curator.post("/p/test/session/told", sent, follow=True)
+        assert re.search(rf"on SIGTERM\. {word} a person’s words.* Changed by cora", text(page))
+        assert re.findall(r'value="(\w+):', page.content.decode()) == ["here"]
+        assert hear(actor, "s2", question) == ""
+        commit = Commit.objects.get(kind="message.update")
+        assert (commit.changed, commit.actor_label) == (1, "cora")
+        curator.post(f"/p/test/undo/{commit.pk}")
+        assert "on SIGTERM" in hear(actor, "s3", question)
+        curator.post("/p/test/session/told", sent)
+        curator.post("/p/test/session/told", {**sent, "answer": f"here:{line.uid}:"})
+        assert "on SIGTERM" in hear(actor, "s4", question)
+
+    @pytest.mark.parametrize("answer", ["outdated", "loud"])
+    def test_what_no_message_can_be_is_refused(self, curator: Client, actor: Actor, answer: str) -> None:
+        hear(actor, "s0", "The billing worker drains its queue on SIGTERM.")
+        line = Message.objects.all_versions().get(session_id="s0")
+        curator.post("/p/test/session/told", {"key": "s0", "answer": f"{answer}:{line.uid}:"})
+        assert not Commit.objects.filter(kind="message.update").exists()
+
+    def test_what_came_of_a_line_is_told(self, curator: Client, actor: Actor, told: dict[str, Fact]) -> None:
+        facts, port, queue = FactEngine(), told["start"], told["prompt"]
+        facts.write_fact(fact_text=QUEUE, actor=actor.with_origin(session_id="s7"))
+        facts.set_verification(fact_id=queue.uid, verdict="verified", actor=actor)
+        other = "The gateway listens on port 9444."
+        facts.supersede_fact(old_fact_id=port.uid, new_fact_text=other, actor=actor)
+        words = text(curator.get("/p/test/session?key=s1"))
+        before, _, after = words.partition("Which mail queue is it: Sidekiq?")
+        assert f"Its place was taken by: {other}" in before
+        assert f"Changed by {actor.label}" in before
+        assert re.search(rf"Verified by {actor.label}\..* Confirmed once more\.", after)
+        self.answer(curator, "wrong", queue)
+        assert "Wrong, says cora." in text(curator.get("/p/test/session?key=s1"))
+
     def test_what_changed_meanwhile_is_refused_in_words(self, curator: Client, told: dict[str, Fact]) -> None:
         stale = told["start"]
         self.answer(curator, "not_here", stale)

@@ -77,6 +77,9 @@ ACTION_PHRASES: dict[tuple[str, str, str], Any] = {
         "accepted %(n)s proposal", "accepted %(n)s proposals", "n"
     ),
     ("fact.refuse", "fact", CHANGED): ngettext_lazy("refused %(n)s proposal", "refused %(n)s proposals", "n"),
+    ("message.update", "message", CHANGED): ngettext_lazy(
+        "changed what is told of %(n)s message", "changed what is told of %(n)s messages", "n"
+    ),
     ("relation.close", "relation", CHANGED): ngettext_lazy(
         "ended %(n)s relation", "ended %(n)s relations", "n"
     ),

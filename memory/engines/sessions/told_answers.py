@@ -11,9 +11,10 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import get_fact_commit
 from memory.engines.sessions.manager import get_session
 from memory.engines.support import validation as c
-from memory.engines.versions.repositories import NOT_IN, list_left_out
+from memory.engines.versions.repositories import NOT_IN, Described, list_left_out
 from memory.exceptions import Conflict
-from memory.models import Commit, Fact
+from memory.models import Commit
+from memory.repository_names import ANY
 
 WRONG, OUTDATED, NOT_HERE, AGAIN = "wrong", "outdated", "not_here", "here"
 CHECK_ANSWER = c.one_of([WRONG, OUTDATED, NOT_HERE, AGAIN])
@@ -56,11 +57,11 @@ def invalidate(fact_id: UUID, expected_version: int | None, where: dict[str, Any
     return report.commit
 
 
-def place(fact: Fact, repository: str, is_here: bool) -> dict[str, Any]:
-    """Return a fact's metadata that leaves it out of a repository, or tells it there again."""
+def place(row: Described, repository: str, is_here: bool) -> dict[str, Any]:
+    """Return a memory's metadata that leaves it out of a repository, or tells it there again."""
     if not repository:
         raise Conflict("The repository of this session is not known.")
-    others = [name for name in list_left_out(fact) if name != repository]
-    named = others if is_here else [*others, repository]
-    rest = {name: value for name, value in fact.metadata.items() if name != NOT_IN}
+    others = [name for name in list_left_out(row) if name != repository]
+    named = [name for name in others if name != ANY] if is_here else [*others, repository]
+    rest = {name: value for name, value in row.metadata.items() if name != NOT_IN}
     return {**rest, NOT_IN: named} if named else rest

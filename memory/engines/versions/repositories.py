@@ -16,7 +16,7 @@ from memory.models import Fact, Session
 from memory.models.facts import REPOSITORY_INDEX
 from memory.repository_names import ANY
 
-NOT_IN = "not_in"  # in a fact's metadata: repositories whose sessions are not told it
+NOT_IN = "not_in"  # in a memory's metadata: repositories whose sessions are not told it, ``*`` for all
 _check = c.redact_stored(Repository(any=True).build_check())
 
 
@@ -49,14 +49,20 @@ def name_repositories(facts: Sequence[Fact], project_id: UUID) -> Sequence[Fact]
     return facts
 
 
-def list_left_out(fact: Fact) -> list[str]:
-    """Return the repositories whose sessions are not told a fact, as a curator said."""
-    named = fact.metadata.get(NOT_IN)
+class Described(Protocol):
+    """A row with metadata."""
+
+    metadata: Any
+
+
+def list_left_out(row: Described) -> list[str]:
+    """Return the repositories whose sessions are not told a memory, as a curator said; ``*`` for all."""
+    named = row.metadata.get(NOT_IN)
     return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
 
-def is_left_out(fact: Fact, repository: str) -> bool:
-    return bool(repository) and repository in list_left_out(fact)
+def is_left_out(row: Described, repository: str) -> bool:
+    return bool(repository) and not {repository, ANY}.isdisjoint(list_left_out(row))
 
 
 def list_repositories(project_id: UUID, session_ids: Iterable[str]) -> dict[str, str]:
