@@ -38,7 +38,7 @@ def is_enough(request: Request, evidence: float, subjects: int, cosine: float | 
         return False
     if evidence >= least.evidence and subjects >= least.subjects:
         return True
-    if cosine is None or len(request.subjects) < MIN_SUBJECTS:
+    if cosine is None or not request.is_english or len(request.subjects) < MIN_SUBJECTS:
         return False
     return cosine >= (least.rich_cosine if len(request.subjects) >= RICH_SUBJECTS else least.cosine)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from memory.db.segmentation import search_phrases
 from memory.texts import count_dense
+from memory.words import STOP_WORDS, WORD_PATTERN
 
 MAX_PROMPTS = 16  # whose words are kept
 MIN_STEM_LENGTH = 3
@@ -41,6 +42,21 @@ COMMON = frozenset(
     obrigado de novo sim não     运行 测试 显示 打开 文件 代码 一下 继续 谢谢 看看 错误 提交
     """.split()
 )
+# Words of other languages than English that connect others; none of them is an English word.
+CONNECTING = frozenset(
+    """
+        der das dem den des ein eine einen einem einer eines und oder aber nicht kein keine mit für von
+    vom zu zum zur im auf aus bei nach vor über unter ohne ist sind wird werden wurde haben hat wir ich
+    du ihr sie er es uns mich mir dir sich dass wie wo wer wann warum wieso welche welcher welches
+    diese dieser dieses noch schon auch nur wenn als bis macht mach le la les un une de et ou mais ne
+    pas est sont ce cet cette ces que qu qui quoi quel quelle dont où dans par pour avec sans sur sous
+    au aux il elle ils elles nous vous je tu moi toi se sa ses mon mes votre notre leur comment
+    pourquoi quand l c n el los las una unos unas del al lo qué cuál quién cómo cuándo dónde por para
+    con sin sobre entre desde hasta son está están ser hay este esta esto estos estas ese esa su sus mi
+    mis nos como si cuando os um uma umas da dos na nas em ao à às não com sem é são foi isto isso esse
+    essa seu sua meu minha qual quem onde porque
+    """.split()
+)
 POLITE = (
     r"(?:(?:ok(?:ay)?|please|now|and|then|hey|hm+|so|can you|could you|just|also|yes|no|right|well|next"
     r"|let'?s|bitte|et|y|e)[,.:;! ]+)*"
@@ -51,7 +67,7 @@ WORK = re.compile(
     r"|store|save|use"
     r"|change|update|put|generate|define|introduce|switch|upgrade|allow|limit|schedule|document|encrypt|hash|sort"
     r"|filter|import|export|publish|deploy|release|roll|reformat|format|fix|wire|plan|order"
-    r"|(?:we|i) (?:need|want|have)|how (?:(?:do|can|will) we|(?:should|may|shall|must) (?:we|i))|which"
+    r"|(?:we|i) (?:need|want|have)|how (?:(?:do|can|will) we|(?:should|may|shall|must) (?:we|i))"
     r"|(?:\w+ ){1,3}(?:wants?|needs?|should|must)"
     r"|füge?|schreib\w*|erstelle?|baue?|implementier\w*|änder\w*|ajoute[rz]?|écri[st]|crée[rz]?|implémente[rz]?"
     r"|añad[ae]|agrega|escrib[ae]|cre[ae]|implementa|adicion[ae]|escreva|crie|implemente)\b"
@@ -68,7 +84,7 @@ GLANCE = re.compile(
     r"|.{0,2}(?:运行|显示|打开|看|解释|为什么|继续)",
     re.I,
 )
-ENDINGS = (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
+ENDINGS = (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("en", ""), ("s", ""), ("e", ""))
 
 
 class Least(NamedTuple):
@@ -92,11 +108,16 @@ NEEDED_WITHOUT_SPACES = Least(0.25, 1, 0.4, 0.4)
 
 @dataclass(frozen=True)
 class Request:
-    """A prompt: the stems of its words, those among them that name a subject, and what it needs."""
+    """A prompt: the stems of its words, those among them that name a subject, and what it needs.
+
+    Of a prompt in another language than English nearness alone says little: the built-in model finds that
+    two texts are in one language.
+    """
 
     words: frozenset[str]
     subjects: frozenset[str]
     least: Least
+    is_english: bool = True
 
     def share_words(self, stems: Collection[str]) -> float:
         return len(self.words.intersection(stems)) / len(self.words) if self.words else 0.0
@@ -108,9 +129,9 @@ class Request:
 @lru_cache(maxsize=MAX_PROMPTS)  # one prompt is compared with many texts
 def read_request(text: str, words: tuple[str, ...]) -> Request:
     """Read a prompt with its keywords."""
-    phrases = split_words(words)
+    phrases = split_words(words) - CONNECTING
     subjects = [word for word in phrases if word not in COMMON and not word.isdigit()]
-    return Request(stem_words(phrases), stem_words(subjects), find_least(text.strip()))
+    return Request(stem_words(phrases), stem_words(subjects), find_least(text.strip()), is_english(text))
 
 
 def find_least(text: str) -> Least:
@@ -119,6 +140,12 @@ def find_least(text: str) -> Least:
     if GLANCE.match(text):
         return NEEDED_TO_GLANCE
     return NEEDED_WITHOUT_SPACES if is_dense(text) else NEEDED_ELSE
+
+
+def is_english(text: str) -> bool:
+    """Return whether no more words of a text connect others in another language than do in English."""
+    words = WORD_PATTERN.findall(text.lower())
+    return sum(word in CONNECTING for word in words) <= sum(word in STOP_WORDS for word in words)
 
 
 def is_dense(text: str) -> bool:

@@ -33,7 +33,7 @@ from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
 from memory.engines.sessions.context import list_others
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import MAX_LINE, MESSAGE, Line, fenced_line
-from memory.engines.sessions.relevant import Entry, fold_doubted
+from memory.engines.sessions.relevant import Entry, fold_doubted, list_compared_words
 from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for
 from memory.engines.support.standing import changes
 from memory.engines.versions.repositories import is_left_out, name_repositories
@@ -205,7 +205,7 @@ def find_messages(ask: Ask) -> Found:
 def describe_messages(ask: Ask, found: Found, stated: Sequence[Memory]) -> Iterator[Memory]:
     """Yield those messages with good evidence, unless a ``stated`` fact came of them.
 
-    Questions, and orders that lay nothing down, are no news, nor is what facts say already.
+    Questions, and orders that lay nothing down, are no news, nor is what facts or the prompt itself say.
     """
     batch, cosines = found
     texts = {row.rid: best_part(ask.question, row.content) for row in batch}
@@ -213,8 +213,9 @@ def describe_messages(ask: Ask, found: Found, stated: Sequence[Memory]) -> Itera
     strong = [row for row in batch if strengths[row.rid]]
     learned = learned_texts([row.uid for row in strong], ask)
     known = {normalise_text(one.text) for one in stated}
+    own = list_compared_words(ask.question.text)
     for row in strong:
-        if known.isdisjoint(learned[row.uid]):
+        if known.isdisjoint(learned[row.uid]) and list_compared_words(row.content) != own:
             at, text = row.said_at or row.created_at, texts[row.rid]
             line = Line(fenced_line(text, MAX_LINE), row.uid, at.date(), [MESSAGE])
             is_news = partial(tells_more, row.content, learned[row.uid])

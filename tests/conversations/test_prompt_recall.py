@@ -5,9 +5,12 @@ import re
 import pytest
 
 from conversations.engines.prompt_choice import MAX_LINES, MAX_TOKENS
+from conversations.engines.prompt_evidence import weigh
+from memory.engines.search.candidates import PreparedQuery
 from memory.engines.support.write_buffer import buffer
 from memory.models import Project, RecallLog
 from memory.ranking import count_tokens
+from memory.words import extract_keywords
 from tests.memory.api.client import Api
 from tests.site.hook_events import CONSOLIDATOR, HOOK, event, learn, send, told
 
@@ -186,6 +189,11 @@ def test_at_most_five_lines_come_those_of_the_repository_first(api):
         "zeig mir den letzten commit",
         "lance les tests",
         "运行测试",
+        "Was heißt dieser Satz mit der Logdatei?",
+        "Qu'est-ce que cette erreur veut dire ?",
+        "relance la commande de la fin",
+        "Explícame la diferencia entre let y const.",
+        "O que faz este programa com os dados?",
     ],
 )
 def test_a_look_at_what_is_there_brings_nothing(api, prompt):
@@ -194,10 +202,41 @@ def test_a_look_at_what_is_there_brings_nothing(api, prompt):
         "Always use conventional commits, the last line names the ticket.",
         "Log files must never hold names, show the id instead.",
         "测试必须使用真实数据库。",
+        "Der Export ist DATEV, dieser mit der Prüfsumme und ohne Kopf.",
+        "Le service répond en moins de huit secondes, sinon on abandonne la demande de la caisse.",
+        "El stock no puede quedar negativo, la base lo comprueba entre las copias.",
+        "Os valores são arredondados para baixo, com este sinal, que é o da caixa.",
     ):
         say(api, text, "s1")
         api.post("/facts", {"fact_text": text})
     assert say(api, prompt, "s2", prompt_id="q") == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text", "is_needed"),
+    [
+        ("Explain the difference between both engines.", "The database checks that no stock is negative.", 1),
+        (
+            "Explícame la diferencia entre los dos motores.",
+            "La base comprueba que no es negativo.",
+            0,
+        ),
+        ("Mach weiter mit Schritt zwei der Liste.", "Formulare werden mit Zod geprüft.", 0),
+        ("Mach weiter mit den Formularen der Liste.", "Formulare prüft Zod, nie der Server.", 1),
+        ("Ajoute un champ au formulaire de la caisse.", "Le formulaire est vérifié par Zod.", 1),
+        ("Baue das Formular mit der Karte.", "Für Karten nehmen wir MapLibre.", 1),
+    ],
+)
+def test_nearness_alone_is_evidence_in_english_only(settings, prompt, text, is_needed):
+    settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+    question = PreparedQuery(prompt, extract_keywords(prompt))
+    assert bool(weigh(question, text, 0.5)) == is_needed
+
+
+def test_a_prompt_is_not_told_itself(api):
+    say(api, SAID, "s1")
+    assert say(api, SAID.lower(), "s2", prompt_id="q") == ""
+    assert SAID in say(api, ASKED, "s3", prompt_id="q")
 
 
 PORT_ASKED = "On which port does the gateway listen in staging?"

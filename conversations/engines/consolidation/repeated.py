@@ -15,7 +15,6 @@ from conversations.engines.consolidation.commands import (
     list_commands,
 )
 from conversations.engines.consolidation.finding import Finding
-from memory.engines.sessions.context import list_others
 from memory.engines.sessions.tool_calls import COMMANDS
 from memory.models import Fact, FactLink, Observation, Session
 from memory.models.hashes import norm_hash
@@ -53,7 +52,8 @@ def pick(commands: Commands, chosen: Collection[str]) -> Commands:
 
 def read_uses(session: Session, commands: Sequence[str]) -> list[Commands]:
     """Return the commands that worked in other sessions of the repository, those named among them."""
-    keys = list_others(session, MAX_SESSIONS)
+    others = Session.objects.filter(project=session.project_id, project_path=session.project_path)
+    keys = list(others.exclude(pk=session.pk).order_by("-pk").values_list("key", flat=True)[:MAX_SESSIONS])
     if not keys or not commands:
         return []
     named = reduce(or_, (Q(summary__contains=command) for command in commands))
