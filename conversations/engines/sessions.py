@@ -14,6 +14,7 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.db.raw_select import read_cut
+from memory.engines.access.makers import find_holder
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.engines.sessions.manager import Utterance
 from memory.models import Branch, Commit, Session
@@ -67,13 +68,13 @@ class SessionConversations:
 
 
 def _find_authors(points: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return who made each commit, as kind and id, and the name; none who may bring the words of others."""
+    """Return whose words each commit brought, as kind and id, and the name; none who may bring others'."""
     rows = Commit.objects.filter_points(points).filter(actor_kind__in=("key", "user"))
-    columns = ("branch", "seq", "actor_kind", "actor_id", "actor_label")
-    return {
-        (branch, seq): (f"{kind}:{key}", label)
-        for branch, seq, kind, key, label in rows.values_list(*columns)
-    }
+    found: dict[tuple[int, int], tuple[str, str]] = {}
+    for branch, seq, *who in rows.values_list("branch", "seq", "actor_kind", "actor_id", "actor_label"):
+        identity, name = find_holder(*who)
+        found[branch, seq] = (":".join(identity), name)
+    return found
 
 
 def _last_messages(session: Session, thread: Thread, limit: int, seen: set[int]) -> list[Message]:

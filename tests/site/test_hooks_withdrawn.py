@@ -1,11 +1,13 @@
 """What a person takes back, approves or changes in a later prompt: what holds is told, the rest is not."""
 
+import re
 from typing import Any
 
 import pytest
 
 from conversations.capture.engine import IngestEngine
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
+from memory.engines.access.keys import KeyEngine
 from memory.engines.sessions.lines import split_line
 from memory.models import Fact, Project
 from tests.memory.api.client import Api
@@ -139,10 +141,10 @@ def test_what_is_not_sure_is_told_with_what_was_said_later(api: Api) -> None:
     assert read_texts(api) == [f"was: {older}; later: {older}, but not on Fridays."]
 
 
-def say_as(name: str, session: str, text: str) -> None:
+def say_as(name: str, session: str, text: str, key_id: str = "") -> None:
     """Say something in a session as the holder of a key."""
     project = Project.objects.get()
-    actor = Actor(project.pk, "key", name, name, frozenset({"write"}))
+    actor = Actor(project.pk, "key", key_id or name, name, frozenset({"write"}))
     for one in (event("UserPromptSubmit", session, prompt=text), event("SessionEnd", session)):
         IngestEngine().ingest(events=[one], actor=actor, client="claude-code")
     learn(session)
@@ -156,3 +158,32 @@ def test_two_people_who_disagree_are_both_told_with_their_names(api: Api, other:
     names = "(ana)" in line and "(ben)" in line
     assert line.startswith("was: We use Mapbox for the maps")
     assert names is (other == "ben")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names"),
+    [
+        ("claude-code", "codex", []),
+        ("claude-code", "ben", ["local", "ben"]),
+        ("ana", "ben", ["ana", "ben"]),
+    ],
+)
+def test_programs_that_one_person_connected_speak_for_that_person(
+    api: Api, first: str, second: str, names: list[str]
+) -> None:
+    maker, keys = local_actor(Project.objects.get().pk), KeyEngine()
+    one, other = (keys.create_key(label=name, scopes=["write"], actor=maker)[0] for name in (first, second))
+    say_as(first, "s1", "We use Mapbox for the maps.", str(one.pk))
+    say_as(second, "s2", "We don't use Mapbox for the maps.", str(other.pk))
+    [line] = read_texts(api)
+    assert re.findall(r"\((\w+)\)", line) == names
+
+
+def test_a_rotated_key_speaks_for_who_had_the_one_before(api: Api) -> None:
+    maker, keys = local_actor(Project.objects.get().pk), KeyEngine()
+    old, _token = keys.create_key(label="ana", scopes=["write"], actor=maker)
+    say_as("ana", "s1", "We use Mapbox for the maps.", str(old.pk))
+    new, _token = keys.rotate_key(key_id=old.pk, actor=maker)
+    say_as("ana", "s2", "We don't use Mapbox for the maps.", str(new.pk))
+    [line] = read_texts(api)
+    assert "(" not in line

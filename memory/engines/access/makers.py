@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import lru_cache
 from uuid import UUID
 
 from memory.actors import Actor
@@ -10,6 +11,26 @@ from memory.exceptions import Unauthenticated
 from memory.models import ApiKey, Membership
 
 Identity = tuple[str, str]  # kind and id of an actor: labels may be those of several
+# What `day1 connect` calls the key that it makes for a program.
+PROGRAMS = frozenset({"claude-code", "cursor", "codex", "gemini", "vscode", "windsurf", "opencode", "print"})
+MAX_HOLDERS = 4096
+
+
+@lru_cache(maxsize=MAX_HOLDERS)  # who made a key, and in whose place, never changes
+def find_holder(kind: str, uid: str, label: str) -> tuple[Identity, str]:
+    """Return whose words an actor brings, with the name: those of a program are of who connected it.
+
+    A key that was rotated is the first of its row. Any other key is a person of its own: a maintainer makes
+    keys for others.
+    """
+    while kind == "key" and (pk := as_uuid(uid)) and (key := ApiKey.objects.filter(pk=pk).first()):
+        if key.rotated_from:
+            uid = str(key.rotated_from)
+        elif key.label in PROGRAMS and key.created_by_kind:
+            (kind, uid), label = _read_maker(key), key.created_by
+        else:
+            break
+    return (kind, uid), label
 
 
 def list_made_keys(project_id: UUID, maker: Identity) -> list[ApiKey]:

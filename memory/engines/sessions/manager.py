@@ -64,11 +64,11 @@ class Utterance:
 
     at: datetime
     speaker: str = ""
-    author: str = ""  # kind and id of the actor that brought it; "" where several did
+    author: str = ""  # kind and id of the person whose words they are; "" where several brought them
     name: str = ""
 
     def is_same_person(self, other: Self) -> bool:
-        """Return whether one person said both, as far as is known: the same key or user brought them."""
+        """Return whether one person said both, as far as is known: see ``find_holder``."""
         return not (self.author and other.author) or self.author == other.author
 
 
