@@ -1,6 +1,6 @@
 """What an agent is told where a repository has many decisions: at a session's start, and with its prompts.
 
-.venv/bin/python -m bench.crowd [--half open] [--show]
+.venv/bin/python -m bench.crowd [--data bench/data/crowd_languages.json] [--half open] [--show]
 
 crowd.json has 75 decisions of 15 sessions in one repository, four of which later ones replace, and 60 later
 prompts: 30 need one of the decisions, 30 need none. The sessions are sent as hook events and ended. Then a
@@ -122,12 +122,13 @@ def report(total: Counter[str], texts: list[str], times: list[float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--half", choices=("both", "open", "sealed"), default="both")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--show", action="store_true", help="print what is told")
     parser.add_argument("--embedder", default="minilm")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         set_up(Path(folder), chosen.embedder)
-        report(*measure(json.loads(DATA.read_text()), chosen.half, chosen.show))
+        report(*measure(json.loads(chosen.data.read_text()), chosen.half, chosen.show))
 
 
 if __name__ == "__main__":

@@ -88,7 +88,9 @@ def recall_for_prompt(
         rows, cosines = [*spoken.rows, *stated.rows], {**spoken.cosines, **stated.cosines}
         unknown = is_unknown(question, rows, cosines, session.project_id)
     messages = [one for one in messages if not is_changed(one, [*facts, *messages])]
-    news = [one for one in [*facts, *messages] if str(one.uid) not in known]
+    own = list_compared_words(question.text)
+    fresh = [one for one in [*facts, *messages] if str(one.uid) not in known]
+    news = [one for one in fresh if list_compared_words(one.text) != own]
     chosen = choose_memories([one for one in news if one.opening not in session.context])
     if unknown:
         mark = mark_question(question, session.project_id)
@@ -205,7 +207,7 @@ def find_messages(ask: Ask) -> Found:
 def describe_messages(ask: Ask, found: Found, stated: Sequence[Memory]) -> Iterator[Memory]:
     """Yield those messages with good evidence, unless a ``stated`` fact came of them.
 
-    Questions, and orders that lay nothing down, are no news, nor is what facts or the prompt itself say.
+    Questions, and orders that lay nothing down, are no news, nor is what facts say already.
     """
     batch, cosines = found
     texts = {row.rid: best_part(ask.question, row.content) for row in batch}
@@ -213,9 +215,8 @@ def describe_messages(ask: Ask, found: Found, stated: Sequence[Memory]) -> Itera
     strong = [row for row in batch if strengths[row.rid]]
     learned = learned_texts([row.uid for row in strong], ask)
     known = {normalise_text(one.text) for one in stated}
-    own = list_compared_words(ask.question.text)
     for row in strong:
-        if known.isdisjoint(learned[row.uid]) and list_compared_words(row.content) != own:
+        if known.isdisjoint(learned[row.uid]):
             at, text = row.said_at or row.created_at, texts[row.rid]
             line = Line(fenced_line(text, MAX_LINE), row.uid, at.date(), [MESSAGE])
             is_news = partial(tells_more, row.content, learned[row.uid])

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from conversations.engines.prompt_intent import CONNECTING
 from conversations.models import Message
 from memory.actors import Actor
 from memory.db.expressions import ActiveOnLineage
@@ -240,4 +241,5 @@ def answer_message(*, session_id: str, message_id: UUID, answer: str, actor: Act
 
 
 def list_shared(words: frozenset[str], text: str) -> list[str]:
-    return [word for word in extract_keywords(text[:MAX_READ]) if word in words][:MAX_WORDS]
+    shared = words - CONNECTING
+    return [word for word in extract_keywords(text[:MAX_READ]) if word in shared][:MAX_WORDS]
