@@ -127,7 +127,8 @@ def load_aftermath(
     citing = find_citing([*uids, *(row.uid for row in messages)], lineage)
     confirmed = list_confirmed(uids, lineage)
     told_no_more = [fact for fact in facts if exclusion_reasons(fact, now)]
-    marked = find_marks([row for row in (*facts, *messages) if list_left_out(row)] + told_no_more)
+    rows: list[Fact | Message] = [*facts, *messages]
+    marked = find_marks([*(row for row in rows if list_left_out(row)), *told_no_more])
     found = {
         row.uid: Aftermath(citing=citing.get(row.uid, ()), marked=marked.get(row.uid)) for row in messages
     }
@@ -192,8 +193,8 @@ def describe_told(session: Session, found: Memories, entry: Entry, now: datetime
             lines.append(replace(line, aftermath=found.came[uid]))
         elif row := found.messages.get(uid):
             is_out, shared = is_left_out(row, session.project_path), list_shared(words, row.content)
-            own = {"is_left_out": is_out, "aftermath": found.came[uid]}
-            lines.append(ToldLine(row.content, message=row, words=shared, **own))
+            line = ToldLine(row.content, message=row, words=shared, is_left_out=is_out)
+            lines.append(replace(line, aftermath=found.came[uid]))
     return ToldTime(is_start, lines, prompt)
 
 

@@ -1,6 +1,7 @@
 """What a session was told by memory, on its page, and what a curator says of a line."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -8,6 +9,8 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -18,6 +21,7 @@ from memory.engines.versions.repositories import list_left_out
 from memory.exceptions import Invalid, StaleVersion
 from memory.models import Fact, Session
 from memory.repository_names import ANY
+from memory.templatetags.day1 import moment, short
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.fact_actions import RECOVERABLE_ERRORS, build_undo_url
@@ -93,44 +97,44 @@ class LineShower:
         shown = {"answers": answers, "badges": list_badges(line), "outcomes": list(self.list_outcomes(line))}
         if one.is_start:
             return shown
-        reason = (
-            _("shares %(words)s") % {"words": ", ".join(line.words)} if line.words else _("near in meaning")
+        words = {"words": ", ".join(line.words)}
+        reason = format_html(
+            "<bdi>{}</bdi>", _("shares %(words)s") % words if line.words else _("near in meaning")
         )
-        prompt = one.prompt.content[:MAX_QUERY] if one.prompt else ""
-        why = self.link("fact-why", line.fact.uid, q=prompt) if line.fact and prompt else ""
-        return {**shown, "reason": reason, "why": why}
+        if line.fact and one.prompt:
+            why = self.link("fact-why", line.fact.uid, q=one.prompt.content[:MAX_QUERY])
+            reason = format_html('<a href="{}">{}</a>', why, reason)
+        return {**shown, "reason": reason}
 
-    def list_outcomes(self, line: ToldLine) -> Iterator[dict[str, Any]]:
-        """Yield what came of a line since it was learned, each with the address of what it names."""
+    def list_outcomes(self, line: ToldLine) -> Iterator[SafeString]:
+        """Yield what came of a line since it was learned."""
         came, fact = line.aftermath or Aftermath(), line.fact
         if came.newer:
             yield self.name_fact(_("Its place was taken by:"), came.newer)
         if came.doubting:
             yield self.name_fact(_("Said later:"), came.doubting)
         if fact and fact.verified_by:
-            who = {"who": fact.verified_by, "reason": fact.verification_reason}
             words = _("Wrong, says %(who)s.") if "invalidated" in line.states else _("Verified by %(who)s.")
-            yield {"text": words % who, "at": fact.verified_at}
-        if came.marked:
-            who, address = {"who": came.marked.actor_label}, self.link("commit", came.marked.pk)
-            yield {
-                "text": "",
-                "name": _("Changed by %(who)s") % who,
-                "address": address,
-                "at": came.marked.at,
-            }
+            yield show_outcome(words % {"who": fact.verified_by}, fact.verified_at)
+        if made := came.marked:
+            words = _("Changed by %(who)s") % {"who": made.actor_label}
+            yield show_outcome("", made.at, words, self.link("commit", made.pk))
         if count := len(came.confirmed):
             words = ngettext("Confirmed once more.", "Confirmed %(count)s times.", count)
-            yield {"text": words % {"count": count}, "at": max(came.confirmed)}
+            yield show_outcome(words % {"count": count}, max(came.confirmed))
         for other in came.citing[:MAX_CITING]:
             yield self.name_fact(_("Learned from it:") if line.message else _("Built on it:"), other)
         if came.uses > 1:
             words = ngettext("Found or told once.", "Found or told %(count)s times.", came.uses)
-            yield {"text": words % {"count": came.uses}}
+            yield show_outcome(words % {"count": came.uses})
 
-    def name_fact(self, words: str, fact: Fact) -> dict[str, Any]:
-        address = self.link("fact", fact.uid)
-        return {"text": words, "name": fact.essence, "address": address, "at": fact.created_at}
+    def name_fact(self, words: str, fact: Fact) -> SafeString:
+        return show_outcome(words, fact.created_at, fact.essence, self.link("fact", fact.uid))
+
+
+def show_outcome(words: str, at: datetime | None = None, name: str = "", address: str = "") -> SafeString:
+    link = format_html('<a href="{}" dir="auto">{}</a>', address, short(name, 140)) if address else ""
+    return format_html("{} {} {}", words, link, moment(at))
 
 
 def list_badges(line: ToldLine) -> list[str]:

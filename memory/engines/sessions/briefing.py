@@ -80,7 +80,7 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     if budget.take(before[len(summary) :]):
         summary = before
     head[1] += f" {ORDER}" if len(lines) >= MIN_ORDERED else ""
-    listed = [*lines, *(line for line in parts if line.startswith("- "))]
+    listed: list[Line | str] = [*lines, *(line for line in parts if line.startswith("- "))]
     head[1] += f" {explain_marks(listed)}" if listed else ""
     text = "\n".join([*head, *([summary] if summary else ()), *parts, *iterate_days(lines), END])
     is_storable = task is None or task.branch_id in dict(lineage)
