@@ -89,8 +89,8 @@ def recall_for_prompt(
         unknown = is_unknown(question, rows, cosines, session.project_id)
     messages = [one for one in messages if not is_changed(one, [*facts, *messages])]
     own = list_compared_words(question.text)
-    fresh = [one for one in [*facts, *messages] if str(one.uid) not in known]
-    news = [one for one in fresh if list_compared_words(one.text) != own]
+    messages = [one for one in messages if list_compared_words(one.text) != own]
+    news = [one for one in [*facts, *messages] if str(one.uid) not in known]
     chosen = choose_memories([one for one in news if one.opening not in session.context])
     if unknown:
         mark = mark_question(question, session.project_id)
