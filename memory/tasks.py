@@ -11,7 +11,7 @@ from memory.db.backend import get_index
 
 logger = logging.getLogger(__name__)
 
-BATCH_SIZE = 500
+BATCH_SIZE = 128  # texts of one task; what waits behind it, such as what was said, comes soon
 
 
 @shared_task(name="memory.embed")
