@@ -85,7 +85,7 @@ def describe_packet(handoff: Handoff, facts: Sequence[dict[str, str]]) -> Iterat
 
 def describe_frozen_fact(fact: dict[str, str]) -> str:
     is_verified = fact["verification_status"] == FactAssessment.Status.VERIFIED
-    marks = [fact["source"], VERIFIED if is_verified else ""]
+    marks = [fact.get("source", ""), VERIFIED if is_verified else ""]  # a bundle says nothing of its source
     return format_line(fenced_line(fact["essence"]), fact["id"], [mark for mark in marks if mark])
 
 
