@@ -81,7 +81,7 @@ class TestSupersede:
         before = everything()
         for uid, fields, error, message in [
             (old.uid, {"parent_id": old.uid}, Invalid, "parent_id is set by superseding."),
-            (old.uid, {"new_fact_text": ""}, Invalid, "fact_text may not be empty."),
+            (old.uid, {"new_fact_text": ""}, Invalid, "new_fact_text may not be empty."),
             (old.uid, {"kind": "REFLECTION"}, ReservedValue, NO_REFLECTION),
             (
                 old.uid,
