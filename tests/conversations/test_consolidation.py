@@ -412,6 +412,7 @@ OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 af
         ("yes, but only for the shop", PROPOSAL, [f"{KEPT[:-1]}, but only for the shop."]),
         ("option 2", OPTIONS, ["archive it in S3 after 30 days."]),
         ("the first one", OPTIONS, ["partition the table by month."]),
+        ("the second one please", OPTIONS, ["archive it in S3 after 30 days."]),
         (
             "option 2",
             f"```sql\nSELECT count(*) FROM logs;\n```\n{OPTIONS}",
@@ -422,6 +423,11 @@ OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 af
             "ja, mach das",
             "Ich würde die Belege in S3 ablegen. Soll ich?",
             ["Ich würde die Belege in S3 ablegen."],
+        ),
+        (
+            "ja, mach das",
+            "Soll ich die Belege in S3 mit 30 Tagen Frist ablegen?",
+            ["Die Belege in S3 mit 30 Tagen Frist ablegen."],
         ),
         (
             "好的",

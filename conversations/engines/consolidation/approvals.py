@@ -1,8 +1,7 @@
 """What a person approves: the agent's proposal, in its words, with what the person changes of it.
 
-Pure functions, no database. A proposal is what the agent's last message ends with; one that only asks
-whether to do
-something now ("Shall I rerun it?") lays nothing down, whoever approves it.
+Pure functions, no database. A proposal is what the agent's last message ends with; one that only asks whether
+to do something now ("Shall I rerun it?") lays nothing down, whoever approves it.
 """
 
 import re
@@ -68,7 +67,7 @@ CHOSEN = re.compile(
     rf"^\W*(?:(?:{_YES}|let's|take|use|go with|i(?:'d| would)? (?:prefer|like|take|go with)|wir nehmen|nimm"
     rf"|prends)\W+)*(?:the |die |der |das |la |le |el |o |a |den )?{_OPTION}(?:([1-9]|[a-d])|"
     + "|".join(f"({names})" for names in _ORDINALS)
-    + r")\s*(?:one|option|variant|please|bitte|个|番目?|号)?\W*$",
+    + r")\W*(?:(?:one|option|variant|please|bitte|thanks|个|番目?|号)\W*)*$",
     re.I,
 )
 MARKED = re.compile(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A-Da-d])\s?[.):：、]\s+", re.I)
@@ -87,7 +86,7 @@ LEADS = re.compile(
     r"|propose(?: that)?(?: we| to| i)?|recommend(?: that)?(?: we| to| i)?)|my (?:suggestion|proposal"
     r"|recommendation)(?: is| would be)?(?: to)?:?|let's|how about(?: we)?|what about|(?:shall|should|may"
     r"|can|could) (?:i|we)|(?:do you )?want me to|would you like me to|is it ok(?:ay)? (?:if i|to)"
-    r"|ok(?:ay)? if i|you want me to)\s+",
+    r"|ok(?:ay)? if i|you want me to|soll(?:en|ten)? (?:ich|wir))\s+",
     re.I,
 )
 FOREIGN_LEADS = re.compile(
@@ -129,9 +128,8 @@ class Proposal(NamedTuple):
 
     text: str
     is_offer: bool
-    is_policy: bool = (
-        False  # who says no to it lays down as much as who says yes: "Should we accept cheques?"
-    )
+    # Who says no to it lays down as much as who says yes: "Should we accept cheques?"
+    is_policy: bool = False
 
 
 def read_approval(text: str, previous: str) -> list[str] | None:
