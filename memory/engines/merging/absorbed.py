@@ -123,18 +123,27 @@ def _is_within(lineage: Lineage, row: Fact) -> bool:
 
 
 def _load_known(plan: FullPlan, point: Point, rows: list[Fact], settled: Mapping[UUID, Fact]) -> KnownTexts:
-    """Return the facts of these texts that were current at a commit of the target, or are as settled."""
+    """Return the facts of these texts that were current at a commit of the target, or are as settled.
+
+    Behind them come those that were current before it: a merge may replace or edit what absorbs others.
+    """
     at, hashes = rows[0].updated_at, {row.norm_hash for row in rows}
-    facts = Fact.objects.in_lineage(_cut_lineage(plan.points.target_lineage, point))
-    facts = facts.filter(~Q(expires_at__lte=at), status__in=CURRENT)
-    found = [row for row in settled.values() if _is_current(row, at) and row.norm_hash in hashes]
-    for batch in batched(sorted(hashes), BATCH_SIZE):
-        found += [row for row in facts.filter(norm_hash__in=batch).fetch_all() if row.uid not in settled]
+    after = [row for row in settled.values() if _is_current(row, at) and row.norm_hash in hashes]
+    after += [row for row in _load_current(plan, point, at, hashes) if row.uid not in settled]
+    before = _load_current(plan, (point[0], point[1] - 1), at, hashes)
     name_repositories(rows, plan.points.project_id)
     known = KnownTexts(at)
-    for row in name_repositories(sorted(found, key=lambda row: row.uid), plan.points.project_id):
-        known.add(row)
+    for found in (after, before):
+        for row in name_repositories(sorted(found, key=lambda row: row.uid), plan.points.project_id):
+            known.add(row)
     return known
+
+
+def _load_current(plan: FullPlan, point: Point, at: datetime, hashes: Iterable[str]) -> Iterator[Fact]:
+    facts = Fact.objects.in_lineage(_cut_lineage(plan.points.target_lineage, point))
+    facts = facts.filter(~Q(expires_at__lte=at), status__in=CURRENT)
+    for batch in batched(sorted(hashes), BATCH_SIZE):
+        yield from facts.filter(norm_hash__in=batch).fetch_all()
 
 
 def _is_current(row: Fact, at: datetime) -> bool:

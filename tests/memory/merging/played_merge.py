@@ -14,6 +14,7 @@ DECIDED = {"ours": "target", "theirs": "source"}
 EDGES = ("link", "relation")
 EDGE = ("from_id", "to_id", "to_type", "link_type")
 TRIPLE = ("source_key", "type_key", "target_key")
+CURRENT = ("active", "done")
 HELD = ""
 
 
@@ -114,7 +115,7 @@ class PlayedMerge:
         fields, kind = self.before[key].fields, key[0]
         theirs, ours = (
             {one for one, row in side.items() if one[0] == kind and says_same(kind, row.fields, fields)}
-            for side in (self.offered, self.before)
+            for side in (list_current(self.offered), list_current(self.before))
         )
         return bool(theirs - ours)
 
@@ -188,6 +189,11 @@ class PlayedMerge:
         text = self.choices[key].text if choice == "edited" else ""
         edited = dict.fromkeys(("fact_text", "essence"), text) if text else {}
         return {**decide_for(key[0], outcome, side), **edited}
+
+
+def list_current(shown: Shown) -> Shown:
+    """Return what is in use: a fact that was archived or replaced is no copy of another one."""
+    return {key: row for key, row in shown.items() if row.fields.get("status", "active") in CURRENT}
 
 
 def owners_of(fields: Fields) -> list[str]:

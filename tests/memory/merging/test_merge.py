@@ -20,7 +20,7 @@ from memory.engines.merging.plan import Decision
 from memory.engines.merging.plan_views import FrozenItems
 from memory.engines.store.snapshots import SnapshotManager
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Invalid, ScopeMissing
-from memory.models import Branch, Commit, Fact, FactLink, Relation
+from memory.models import Branch, Commit, Confirmation, Fact, FactLink, Relation
 from tests.memory.fake_provider import FakeProvider, beside
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("without_gates")]
@@ -406,6 +406,21 @@ class TestEqualTexts:
         for name in circle:
             found = LinkEngine().list_links(fact_id=ends["from_id"], actor=actor, branch_name=name)
             assert len(found.results) == 1
+
+    def test_what_is_archived_is_no_copy(self, project, edit, write, fork, merge, plan):
+        """Of what the source closed beside a fact that the target has archived, the target keeps its own."""
+        fork("task/x")
+        there = write("The port is 8080.", "task/x", session_id="s1")
+        kept = write("The port is 8080.")
+        fork("task/y")
+        merge("task/x")
+        edit(kept, "task/y", status="archived")
+        merge("task/y", "task/x")
+        assert only(plan("main", "task/x"), "identical").uid == there.uid
+        merge("main", "task/x")
+        rows = Fact.objects.on(Branch.objects.get(project=project, name="task/x")).fetch_all()
+        assert {row.uid: row.status for row in rows} == {there.uid: "active", kept.uid: "archived"}
+        assert merge("main", "task/x").commit is None
 
     def test_a_removal_of_what_stayed_still_counts(self, project, write, delete, fork, merge):
         fork()
@@ -807,6 +822,19 @@ class TestSimilar:
         links = FactLink.objects.on(Branch.objects.get(project=project, name="main")).fetch_all()
         expected = [("CONTESTED_BY", here.uid, there.uid)] if choice == "both" else []
         assert [(link.link_type, link.from_id, link.to_id) for link in links] == expected
+
+    @pytest.mark.parametrize("choice", ["source", "edited"])
+    def test_what_was_absorbed_beside_the_other_confirms_it_still(self, main, pair, write, merge, choice):
+        """The merge that replaces or edits a fact has closed another one of its text beside it."""
+        here, there = pair(CONTRARY_TEXTS)
+        write(CONTRARY_TEXTS[0], "task/x", session_id="s1")
+        done = merge(decisions=[Decision(there.uid, choice, text="New." if choice == "edited" else "")])
+        assert done.counts["fact"] == {"identical": 1, "conflict": 1}
+        write(CONTRARY_TEXTS[0], "task/x", session_id="s5")
+        assert merge().counts == {"confirmation": {"applied": 1}}
+        found = Confirmation.objects.filter(branch_id=main.pk, uid=here.uid)
+        assert sorted(found.values_list("source", flat=True)) == ["session:s1", "session:s5"]
+        assert merge().commit is None
 
     def test_what_has_no_vector_is_named(self, write, fork, plan):
         fork()
