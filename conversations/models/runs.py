@@ -10,9 +10,8 @@ from memory.models import Branch, Project
 from memory.models.nodes import uuid7
 
 COUNTS = ("messages", "observations", "created", "updated", "deduplicated")
-VERDICTS = (
-    "standing-1"  # the prompt of runs that ask what new statements replace; a changed one is a new file
-)
+# The prompt of runs that ask what new statements replace; a changed one is a new file.
+VERDICTS = "standing-1"
 
 
 class ConsolidationRun(models.Model):

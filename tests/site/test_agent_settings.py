@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from day1site.cli import main
+from day1site.cli.connect.command import NAMES_OF_PROGRAMS
+from memory.engines.access import makers
 from memory.models import Project
 from memory.views.agent_programs import PROGRAMS
 from tests.site.test_connect import key_of
@@ -30,6 +32,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def read(name: str, words: str) -> Any:
     return tomllib.loads(words) if name.endswith(".toml") else json.loads(words)
+
+
+def test_a_key_that_connect_makes_speaks_for_who_made_it() -> None:
+    assert set(NAMES_OF_PROGRAMS) == makers.PROGRAMS
 
 
 @pytest.mark.parametrize("program", WITH_FILE, ids=lambda one: one.name)

@@ -20,7 +20,6 @@ from conversations.engines.consolidation.sentences import sentences
 from conversations.engines.consolidation.withdrawals import (
     Restatement,
     Withdrawal,
-    describe,
     read_restatement,
     read_withdrawal,
 )
@@ -28,7 +27,7 @@ from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
 from memory.engines.support.standing import changes, may_change, replaces
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
-from memory.texts import LATER, UUID_PATTERN, WAS
+from memory.texts import LATER, UUID_PATTERN, WAS, add_taken_back
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
 MAX_LAST = 1000  # observations of a session that runs, among which repairs are looked for
@@ -117,7 +116,7 @@ class SessionReader:
         older = self._find_laid_down(row, taken, [one.text for one in found]) if taken else ""
         if taken and older:
             at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
-            yield Finding(describe(taken, older), "decision", row.uid, kind, at, is_persons)
+            yield Finding(add_taken_back(taken.text, older), "decision", row.uid, kind, at, is_persons)
             found = [one for one in found if one.text not in taken.text and taken.text not in one.text]
         yield from found
 

@@ -12,7 +12,6 @@ from conversations.engines.consolidation.sentences import MIN_PART_LENGTH, sente
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.claims import COUNTED, Claim, Value, read_claim, split_claims
 from memory.engines.support.standing import differ, measured
-from memory.texts import add_taken_back
 
 MAX_CORRECTION_LENGTH = 80  # characters of what is put in another one's place
 MAX_VALUE_WORDS = 4  # of it, where it has no number
@@ -93,11 +92,6 @@ class Restatement:
 def is_telling(value: Value) -> bool:
     """Return whether two texts hardly have a value by chance."""
     return value.kind != COUNTED[0] or value.number > MAX_CHANCE_COUNT
-
-
-def describe(found: Withdrawal | Restatement, older: str) -> str:
-    """Return the text of the fact, which names the statement that it takes back."""
-    return add_taken_back(found.text, older)
 
 
 def read_restatement(text: str) -> Restatement | None:
