@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from importlib import import_module
 from time import monotonic
 from types import ModuleType
@@ -97,8 +98,16 @@ def install_django_fixup(celery_app: Celery) -> Any:
     return installed
 
 
+class App(Celery):
+    @cached_property
+    def Beat(self) -> type:
+        from memory.queue.broker.scheduler import Beat
+
+        return self.subclass_with_self(Beat)
+
+
 FIXUPS: list[Any] = [install_django_fixup]  # the stubs know names alone
-app = Celery("day1", loader=Loader, fixups=FIXUPS)
+app = App("day1", loader=Loader, fixups=FIXUPS)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {name: _entry(name, when, options) for name, when, options in SCHEDULE}
 app.autodiscover_tasks()

@@ -1,10 +1,12 @@
 """The tasks: registered under the names that engines and beat send, harmless when run twice."""
 
+import signal
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 import time_machine
+from celery import beat
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 from django_celery_beat.models import IntervalSchedule, PeriodicTask, PeriodicTasks
@@ -246,6 +248,26 @@ def send_all(scheduler: Scheduler) -> None:
     while scheduler.tick() == 0:
         pass
     scheduler.sync()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+def test_beat_ends_at_a_signal_in_the_middle_of_a_query(number):
+    """Its connection stays open, or the query's error would take the place of the exit."""
+    Scheduler(app=app)
+    service = beat.Service(app, scheduler_cls=Scheduler)
+    before = {name: signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        app.Beat().install_sync_handler(service)
+        rows = PeriodicTask.objects.order_by("pk").iterator(chunk_size=1)
+        next(rows)
+        with pytest.raises(SystemExit):
+            signal.raise_signal(signal.Signals[number])
+        assert len(list(rows)) == len(SCHEDULE) - 1
+        assert "scheduler" not in vars(service)  # its close would close the connection
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,6 +4,8 @@ from datetime import datetime, timedelta
 from time import time
 from typing import Any, Self
 
+from celery import beat, platforms
+from celery.apps.beat import Beat as CeleryBeat
 from celery.schedules import schedstate
 from django.db.models import QuerySet
 from django_celery_beat.models import PeriodicTask
@@ -54,3 +56,18 @@ class Scheduler(DatabaseScheduler):
         would never run what was due then.
         """
         return self.Model.objects.enabled()
+
+
+class Beat(CeleryBeat):
+    def install_sync_handler(self, service: beat.Service) -> None:
+        """End at SIGTERM and SIGINT, in whatever it is doing.
+
+        Celery's own handler writes the schedule first, and so closes the connection of the query that it
+        interrupts: the query's error takes the place of the exit, and beat goes on.
+        """
+
+        def stop(*_: Any) -> None:
+            service.stop()
+            raise SystemExit
+
+        platforms.signals.update(SIGTERM=stop, SIGINT=stop)
