@@ -27,17 +27,22 @@ MAX_STEPS = 16  # a fact that stands for another one may have been absorbed in t
 
 def find_stand_ins(plan: FullPlan) -> dict[UUID, Fact]:
     """Return what stands for each absorbed fact of which the source says something, without changing it."""
-    return _follow(plan, _list_named(plan) - {item.uid for item in plan.of_model(Fact)}, {})
+    named = _list_named(plan) - {item.uid for item in plan.of_model(Fact)}
+    return _follow(plan, {uid: uid for uid in named}, {})
 
 
 def add_stand_ins(plan: FullPlan) -> None:
-    """Add what stands for the absorbed facts that stay closed, or are closed, by what this merge settles."""
+    """Add what stands for the absorbed facts that stay closed, or are closed, by what this merge settles.
+
+    What stood for one until now may be closed too: what stands for that stands for both.
+    """
     written = [item for item in plan.of_model(Fact) if item.is_written]
     closed = {item.uid for item in written if item.removes or (item.merged is None and item.theirs.deleted)}
-    named = (_list_named(plan) & closed) - plan.stand_ins.keys() if closed else set()
-    if named:
+    standing = {uid: plan.stand_ins[uid].uid if uid in plan.stand_ins else uid for uid in _list_named(plan)}
+    waiting = {uid: last for uid, last in standing.items() if last in closed}
+    if waiting:
         settled = {item.uid: _build_settled(plan, item) for item in written}
-        plan.stand_ins = plan.stand_ins | _follow(plan, named, settled)
+        plan.stand_ins = plan.stand_ins | _follow(plan, waiting, settled)
 
 
 def _build_settled(plan: FullPlan, item: PlanItem) -> Fact:
@@ -52,10 +57,12 @@ def _next_point(plan: FullPlan) -> Point:
     return plan.points.target.pk, plan.points.target_seq + 1
 
 
-def _follow(plan: FullPlan, uids: set[UUID], settled: Mapping[UUID, Fact]) -> dict[UUID, Fact]:
-    """Return the fact that stands for each of some on the target, where it shows these settled ones too."""
+def _follow(plan: FullPlan, waiting: dict[UUID, UUID], settled: Mapping[UUID, Fact]) -> dict[UUID, Fact]:
+    """Return the fact that stands for each of some on the target, where it shows these settled ones too.
+
+    The way begins at the fact that each of them is known by there.
+    """
     found: dict[UUID, Fact] = {}
-    waiting = {uid: uid for uid in uids}
     for _ in range(MAX_STEPS):
         rows = load_nearest(Fact, plan.points.target_lineage, sorted(set(waiting.values())))
         rows |= {uid: settled[uid] for uid in waiting.values() if uid in settled}

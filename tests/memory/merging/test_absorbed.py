@@ -177,6 +177,26 @@ class TestOneFact:
         MERGES.merge_branch(source=part, target="main", actor=actor)
         assert show_links(project) == [(kept.uid, end.uid, 1.0)]
 
+    def test_is_stood_for_by_another_one_once_the_merge_closes_what_did(
+        self, actor, project, main, end, write, link, merge
+    ):
+        BranchManager().create_branch(name=TASK, actor=actor)
+        standing, fact = write(TEXT, "main"), write(TEXT)
+        BranchManager().create_branch(name="task/other", parent=TASK, actor=actor)
+        MERGES.merge_branch(source="main", target=TASK, actor=actor)
+        MERGES.merge_branch(source="task/other", target="main", actor=actor)
+        ActionEngine().apply_action(
+            action="invalidate", fact_ids=[standing.uid], branch_name="main", actor=actor, reason="wrong"
+        )
+        anew = write(TEXT, "main", session_id="s1")
+        link(fact, end)
+        write(TEXT, session_id="s2")
+        assert merge(decisions=[Decision(standing.uid, "source")]).counts["link"] == {"applied": 1}
+        assert show_links(project) == [(anew.uid, end.uid, 1.0)]
+        found = Confirmation.objects.filter(branch_id=main.pk).values_list("uid", "source")
+        assert (anew.uid, "session:s2") in found
+        assert merge().commit is None
+
 
 class TestAnAbsorbedLink:
     @pytest.fixture
