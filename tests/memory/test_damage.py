@@ -1,8 +1,9 @@
 """A damaged store: told by one code on every surface, read as far as can be, and not written to."""
 
+import gc
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -12,9 +13,11 @@ from django.db import OperationalError, connection, transaction
 from django.test import Client
 
 from day1site.celery import app
+from memory.actors import local_actor
 from memory.db.backend import get_backend
 from memory.db.damage import permit_writes
 from memory.db.sqlite.storage import is_damage
+from memory.engines.facts.engine import FactEngine
 from memory.engines.store.logins import PasswordHasher, find_folder
 from memory.engines.support.write_buffer import WriteBehind
 from memory.exceptions import StoreDamaged
@@ -247,6 +250,22 @@ def test_a_transaction_in_which_damage_was_found_is_taken_back(project: Project)
     get_backend().clear_damage()
     project.refresh_from_db()
     assert project.name != "Changed"
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_read_that_failed_half_way_is_over(api: Api, project: Project) -> None:
+    """What keeps the error, as a log does, keeps no state of the store, and no cursor past its connection."""
+    facts = [api.fact(f"Tokens of service {number} expire.") for number in range(6)]
+    with damaged_value(facts[-1]["id"], "created_at", "'xx'"), pytest.raises(StoreDamaged) as kept:
+        FactEngine().list_facts(actor=local_actor(project.pk))
+    other = sqlite3.connect(connection.settings_dict["NAME"])
+    with closing(other), other:
+        other.execute("UPDATE memory_project SET name = 'Changed'")
+    project.refresh_from_db()
+    assert project.name == "Changed"
+    connection.close()
+    del kept
+    gc.collect()
 
 
 def test_what_is_no_damage(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import sqlite3
 import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
@@ -114,6 +114,10 @@ class Cursor(SQLiteCursor):
 
     store = ""
 
+    def close(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # where it was closed with its connection
+            super().close()
+
     def execute(self, query: Any, params: Any = None) -> Any:
         if not self.connection.in_transaction and is_write(query):
             require_undamaged(self.store)
@@ -182,6 +186,7 @@ class DatabaseWrapper(SQLiteWrapper):
         self.notes: dict[Any, Any] | None = None
         self.readings: dict[Any, Any] = {}  # see memory.db.raw_select
         self.reads_past_damage = False
+        self._streams: weakref.WeakSet[Any] = weakref.WeakSet()  # cursors whose rows are read bit by bit
 
     def get_new_connection(self, conn_params: Any) -> Any:
         made = super().get_new_connection(conn_params)
@@ -199,6 +204,11 @@ class DatabaseWrapper(SQLiteWrapper):
     def create_cursor(self, name: str | None = None) -> Any:
         cursor = self.connection.cursor(factory=CursorPastDamage if self.reads_past_damage else Cursor)
         cursor.store = self.store
+        return cursor
+
+    def chunked_cursor(self) -> Any:
+        cursor = super().chunked_cursor()
+        self._streams.add(cursor)
         return cursor
 
     @property
@@ -226,7 +236,13 @@ class DatabaseWrapper(SQLiteWrapper):
         if self.reads_past_damage:
             return instead
         self.mark_damaged(f"a row holds {label}")
+        self.close_streams()
         raise DamageFound
+
+    def close_streams(self) -> None:
+        """Close what is half read: an error keeps its cursors, and these an old state of the store."""
+        for cursor in list(self._streams):
+            cursor.close()
 
     @contextmanager
     def read_past_damage(self, past: bool = True) -> Iterator[None]:

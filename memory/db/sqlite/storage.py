@@ -110,6 +110,7 @@ class ErrorWrapper(DatabaseErrorWrapper):
             raise refusal.with_traceback(traceback) from error
         if error is not None and is_damage(error):
             self.wrapper.errors_occurred = True
+            self.wrapper.close_streams()
             mark_damaged(self._database_path(), describe_error(error), is_kept=not is_foreign(error))
             found = DamageFound(UNREADABLE_STORE) if is_foreign(error) else DamageFound()
             raise found.with_traceback(traceback) from error
