@@ -1,6 +1,9 @@
 """Model fields whose storage differs from Django's own."""
 
 import json
+from collections.abc import Sequence
+from functools import cache
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,9 +40,12 @@ class JSONTextField(_Text):
         if value == "{}":
             return {}
         try:
-            return None if value is None else json.loads(value)
+            found = None if value is None else json.loads(value)
         except (ValueError, TypeError):
             return connection.replace_damaged("JSON that is none", self.get_default())
+        if found is None or type(found) is type(self.get_default()):
+            return found
+        return connection.replace_damaged("JSON of another kind", self.get_default())
 
     def to_python(self, value: Any) -> Any:
         return json.loads(value) if isinstance(value, str) else value
@@ -59,6 +65,38 @@ class VectorField(_Bytes):
 
     def get_prep_value(self, value: np.ndarray | None) -> bytes | None:
         return None if value is None else np.asarray(value, dtype="<f4").tobytes()
+
+
+# What values of these columns are read as. Those of the others are converted, which finds what is none.
+PLAIN: dict[type[models.Field], type] = {
+    models.BooleanField: bool,
+    models.IntegerField: int,
+    models.FloatField: float,
+    models.CharField: str,
+    models.TextField: str,
+}
+
+
+def replace_strange(field: models.Field, values: Sequence[Any], connection: Any) -> Sequence[Any]:
+    """Return values of a column; of those that are none of it what stands for them.
+
+    SQLite stores a text in a column of numbers, too. Raises DamageFound where nothing may stand for it.
+    """
+    kind = find_plain_type(field)
+    if kind is None or {kind, NoneType}.issuperset(map(type, values)):
+        return values
+    label = f"no {kind.__name__} in {field.name}"
+    return [
+        value if type(value) in (kind, NoneType) else connection.replace_damaged(label, kind())
+        for value in values
+    ]
+
+
+@cache
+def find_plain_type(field: models.Field) -> type | None:
+    if isinstance(field, JSONTextField):
+        return None
+    return next((kind for of, kind in PLAIN.items() if isinstance(field, of)), None)
 
 
 def dumps(value: Any) -> str:

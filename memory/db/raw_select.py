@@ -9,7 +9,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
 from memory.db.expressions import ColumnIn, CompiledWhere, Condition, placeholders
-from memory.db.fields import JSONTextField
+from memory.db.fields import JSONTextField, replace_strange
 
 Row = TypeVar("Row", bound=models.Model)
 MAX_PARAMETERS = 30_000  # values of a statement
@@ -59,6 +59,7 @@ def convert_rows(connection: Any, of: Sequence[tuple[Any, list[Any]]], rows: Seq
     for index, (expression, steps) in enumerate(of if rows else ()):
         for step in steps:
             columns[index] = tuple([step(value, expression, connection) for value in columns[index]])
+        columns[index] = replace_strange(expression.target, columns[index], connection)
     return list(zip(*columns, strict=True))
 
 

@@ -252,6 +252,17 @@ def test_a_transaction_in_which_damage_was_found_is_taken_back(project: Project)
     assert project.name != "Changed"
 
 
+def test_a_value_of_another_kind_is_damage(api: Api) -> None:
+    """SQLite stores a text in a column of numbers, and bytes in one of texts."""
+    fact, other = (api.fact(f"Tokens of the {name} expire.") for name in ("first", "second"))
+    for column, value in (("confidence", "'high'"), ("essence", "x'ff00'"), ("tags", "'7'")):
+        with damaged_value(fact["id"], column, value):
+            for path in ("/facts", f"/facts/{fact['id']}", "/facts/search?query=tokens"):
+                refused(api.get(path), 503, "store_damaged")
+            assert api.get(f"/facts/{other['id']}").status_code == 200
+            assert api.get("/health").json()["status"] == "failing"
+
+
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_a_read_that_failed_half_way_is_over(api: Api, project: Project) -> None:
     """What keeps the error, as a log does, keeps no state of the store, and no cursor past its connection."""
