@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from memory.redaction.random_tokens import looks_random
 from memory.redaction.spans import Spans, is_start
-from memory.redaction.values import is_literal, looks_mixed
+from memory.redaction.values import has_mixture, is_literal, looks_mixed
 
 MAX_NAME = 200  # characters of a name before a secret
 MAX_LINE = 500  # characters between a word such as curl and the secret that it announces
@@ -63,6 +63,14 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
         r"(?i)authorization\\{0,3}[\"']?\s{0,5}[:=,]\s{0,5}\\{0,3}[\"']?"
         r"(?:(?:bearer|basic|token|digest|api-?key)\s{1,5}(?P<t>[A-Za-z0-9._~+/-]{4,15}=*)(?![\w.~+/=({<$-])"
         r"|(?P<s>[A-Za-z0-9._~+/-]{16,}=*)(?![A-Za-z0-9._~+/=(\[ -]))",
+    ),
+    # auth=("name", "x"), HTTPBasicAuth("name", "x"), "auth": ["name", "x"], 'auth' => ['name', 'x']
+    "login": (
+        ("auth=", "auth =", "auth:", 'auth"', "auth'", "auth\\", "auth("),
+        r"[Aa](?:uth|UTH)(?:(?<!OAuth)\\{0,3}[\"']?\s{0,5}(?:=>|[=:])\s{0,5}"
+        r"|(?:(?<=[Bb]asicAuth)|(?<=[Dd]igestAuth)|(?<=basic_auth)|(?<=digest_auth)))"
+        r"(?P<open>[(\[])\s{0,40}[bru]?\\{0,3}[\"'][^\"'\\\n]{0,100}\\{0,3}[\"']\s{0,5},\s{0,40}"
+        r"[bru]?\\{0,3}[\"'](?P<s>[^\"'\\\n]{3,200})\\{0,3}[\"'],?\s{0,40}[)\]]",
     ),
     "password": (
         ("://",),
@@ -235,9 +243,14 @@ def is_drawn(match: re.Match[str], secret: str) -> bool:
 def is_authorization(match: re.Match[str], secret: str) -> bool:
     """Return whether a header's value is drawn; a short one stands behind a scheme."""
     if match.lastgroup == "t":
-        is_token = is_drawn(match, secret) or looks_mixed(secret)
+        is_token = is_drawn(match, secret) or looks_mixed(secret) or "-" in secret.strip("-")
         return is_login(match, secret) or (is_token and is_literal(secret))
     return is_drawn(match, secret)
+
+
+def is_pair(match: re.Match[str], secret: str) -> bool:
+    """Return whether the second of a pair is a password: a list may have the kinds of logins instead."""
+    return is_literal(secret) and (match["open"] == "(" or has_mixture(secret))
 
 
 def is_in_cookie(match: re.Match[str], secret: str) -> bool:
@@ -252,6 +265,7 @@ CHECKS: dict[str, Check] = {
     "Docker login": is_login,
     "session cookie": is_in_cookie,
     "authorization": is_authorization,
+    "login": is_pair,
     "npm auth": is_drawn,
 }
 PLACEHOLDER = re.compile(r"(?i)[-x*.…_]{3,}|pass(?:word|wd)?|your[-_]?\w*|\$.*|%.*%|\{.*")
