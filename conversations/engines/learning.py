@@ -9,6 +9,7 @@ from django.db.models import Count
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
+from memory.engines.support.personal_facts import PERSONAL
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink, Project
@@ -29,6 +30,7 @@ class Rule:
 RULES = (
     Rule("decision", SPOKEN, ("decision",)),
     Rule("preference", SPOKEN, ("preference",)),
+    Rule("personal", SPOKEN, sorted(PERSONAL)),
     Rule("stated", OBSERVED, ("decision", "insight")),
     Rule("repair", OBSERVED, ("bug_fix",)),
     Rule("command", OBSERVED, ("pattern",)),

@@ -7,7 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from conversations.engines.learning import choose_rule
-from memory.engines.sessions.utterances import DECIDED
+from memory.engines.sessions.utterances import REVISABLE
+from memory.engines.support.personal_facts import PERSONAL, read_personal
 from memory.models import Fact, FactLink
 
 CONFIDENCE = 0.7
@@ -30,7 +31,13 @@ class Finding:
     @property
     def is_statement(self) -> bool:
         """Return whether it says what was decided, so that it may take an older statement's place."""
-        return self.said_at is not None and self.category in DECIDED
+        return self.said_at is not None and self.category in REVISABLE
+
+    @property
+    def person(self) -> str:
+        """Return who a plain fact of a person's life is about: a name, a relation, or user for who speaks."""
+        found = read_personal(self.text) if self.category in PERSONAL else None
+        return (found.person or "user") if found else ""
 
     @property
     def rule(self) -> str:
@@ -56,6 +63,7 @@ class Finding:
             "confidence": CONFIDENCE,
             "source_type": (Fact.SourceType.EXTRACTION if self.is_models else kind).value,
             "source_id": str(self.source),
+            "metadata": {"person": self.person} if self.person else {},
         }
 
     def list_links(self, fact: Fact) -> list[FactLink]:

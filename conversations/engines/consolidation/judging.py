@@ -32,7 +32,7 @@ from memory.engines.search.query import build_query
 from memory.engines.sessions.learning import system_actor
 from memory.engines.sessions.revision_links import store_revisions
 from memory.engines.sessions.revisions import STANDINGS, Revision, find_verdicts
-from memory.engines.sessions.utterances import DECIDED
+from memory.engines.sessions.utterances import REVISABLE
 from memory.engines.support.leases import FIRST_WAIT, MAX_WAIT
 from memory.engines.support.standing import Standing, judge_standing
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -144,7 +144,7 @@ def find_near(session: Session, newer: Statement) -> Iterator[tuple[float, State
 
 def list_decided(branch: Branch) -> VersionedQuerySet[Fact]:
     """Return the decisions and preferences of a branch that a search finds."""
-    return searchable_rows(branch.lineage(), timezone.now()).filter(category__in=sorted(DECIDED))
+    return searchable_rows(branch.lineage(), timezone.now()).filter(category__in=sorted(REVISABLE))
 
 
 # ---- the model -------------------------------------------------------------------------------------

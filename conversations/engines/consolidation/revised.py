@@ -14,7 +14,7 @@ from memory.engines.search.query import build_query
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revision_links import store_revisions
 from memory.engines.sessions.revisions import Revision, get_time
-from memory.engines.sessions.utterances import DECIDED, find_utterances
+from memory.engines.sessions.utterances import REVISABLE, find_utterances
 from memory.engines.support.batches import batched
 from memory.engines.support.claims import list_synonyms
 from memory.engines.support.standing import changes
@@ -79,7 +79,7 @@ def compare_texts(session: Session, texts: Iterable[str]) -> Comparison:
 def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]]:
     """Return the decisions of the session's repository that share the most words with each text."""
     session.branch.refresh_from_db(fields=["head"])  # what an earlier piece of the session wrote counts
-    rows = searchable_rows(session.branch.lineage(), timezone.now()).filter(category__in=sorted(DECIDED))
+    rows = searchable_rows(session.branch.lineage(), timezone.now()).filter(category__in=sorted(REVISABLE))
     found = {}
     for text in dict.fromkeys(texts):
         query = build_query(" ".join([text, *list_synonyms(text)]), search_type="keyword")

@@ -13,6 +13,7 @@ from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, measure_length, sentences
 from conversations.engines.consolidation.withdrawals import is_withdrawal
 from memory.engines.search.answer_boost import ASKS
+from memory.engines.support.personal_facts import read_personal
 from memory.models.hashes import normalise_text
 
 MIN_SCORE = 0.0  # of a person's prompt
@@ -195,6 +196,7 @@ def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
         return
     question = find_question(previous)
     parts = list(sentences(text, MIN_PART_LENGTH))
+    yield from (Lesson(part, category) for part in parts if (category := find_personal(part)))
     for start in range(0, len(parts), MAX_PARTS):
         batch = parts[start : start + MAX_PARTS]
         for joined in join_parts(batch, choose_parts(batch, question)):
@@ -214,12 +216,22 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
 
 
 def is_idle(part: str) -> bool:
-    """Return whether a sentence asks, passes, supposes, or only tells what others say."""
+    """Return whether a sentence asks, passes, supposes, or only tells what others say, or of a life."""
     if any(one.search(part) for one in (ASKS, QUESTION, PASSING, SUPPOSED, SUGGESTED)) or is_withdrawal(part):
+        return True
+    if find_personal(part):
         return True
     if ORDERED.search(part) and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True
     return is_documented(part) or (bool(REPORTED.search(part)) and not OWN.search(part))
+
+
+def find_personal(part: str) -> str:
+    """Return the category of a plain fact of the person's life, "" for any other sentence."""
+    found = read_personal(part)
+    if not found or names_decision(part) or prefers(part) or is_hearsay(part) or QUOTE_SIGN.search(part):
+        return ""
+    return found.category
 
 
 def stands_out(parts: Sequence[str], at: int, score: float) -> bool:

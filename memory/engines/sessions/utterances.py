@@ -9,10 +9,12 @@ from uuid import UUID
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.sessions.manager import Utterance, session_parts
 from memory.engines.support.batches import batched
+from memory.engines.support.personal_facts import PERSONAL
 from memory.models import Commit, Fact, FactLink, Observation
 
 LEARNED = frozenset({Fact.SourceType.CONSOLIDATION.value, Fact.SourceType.OBSERVATION.value})
-DECIDED = frozenset({"decision", "preference"})  # categories of what may be revised
+DECIDED = frozenset({"decision", "preference"})
+REVISABLE = DECIDED | PERSONAL  # categories of what a newer statement may replace
 LEARNING_KIND = "consolidate."  # begins the kind of a commit in which something was learned
 BATCH_SIZE = 500
 

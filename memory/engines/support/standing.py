@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from memory.engines.support.change_words import ALONE, ANYBODY, EXCEPTS, FORGETS
 from memory.engines.support.claims import WORD, Claim, Value, list_roots, split_claims, split_clauses
+from memory.engines.support.personal_facts import replaces_personally
 from memory.engines.support.revision_rules import (
     ADDITIVE,
     CACHE_SIZE,
@@ -84,7 +85,7 @@ def judge_standing(newer: str, older: str) -> Standing:
     older_own = split_taken_back(older)[0]
     if taken_back and normalise_text(taken_back) == normalise_text(older_own):
         return Standing.REPLACED
-    if revises(own, older_own):
+    if revises(own, older_own) or replaces_personally(own, older_own):
         return Standing.REPLACED
     olds, news = split_claims(older_own), split_claims(own)
     if join_words(news).isdisjoint(join_words(olds)):
