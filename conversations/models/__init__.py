@@ -2,8 +2,18 @@
 
 from conversations.models.compactions import Compaction
 from conversations.models.conversations import Conversation
+from conversations.models.instructions import Instructions
 from conversations.models.messages import Message
 from conversations.models.replays import Replay, ReplayBatch, ReplayStep
 from conversations.models.runs import ConsolidationRun
 
-__all__ = ["Compaction", "ConsolidationRun", "Conversation", "Message", "Replay", "ReplayBatch", "ReplayStep"]
+__all__ = [
+    "Compaction",
+    "ConsolidationRun",
+    "Conversation",
+    "Instructions",
+    "Message",
+    "Replay",
+    "ReplayBatch",
+    "ReplayStep",
+]

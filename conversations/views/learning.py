@@ -2,18 +2,29 @@
 
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from conversations.engines.instructions import MAX_TEXT_LENGTH, InstructionsEngine, load_presets
 from conversations.engines.learning import LearningEngine, RuleState
+from conversations.models import Instructions
+from memory.exceptions import Invalid
+from memory.texts import split_names
 from memory.views.base import ProjectPage
+from memory.views.field_widgets import OptionalText
 from memory.views.flash import flash_success
+from memory.views.widgets import add_form_error
+
+MAX_VERSIONS = 20  # that are listed
+instructions_engine = InstructionsEngine()
 
 TITLES = {
     "decision": lazy("Decisions that were said"),
     "preference": lazy("Preferences that were said"),
+    "personal": lazy("Plain facts of a person’s life"),
     "stated": lazy("What agents noted down"),
     "repair": lazy("Failures that were put right"),
     "command": lazy("Commands that were repeated"),
@@ -24,6 +35,9 @@ HELPS = {
         " words, and decisions that an agent’s answer names as such."
     ),
     "preference": lazy("What a person says they always or never want."),
+    "personal": lazy(
+        "Where a person lives and works, whom they have, what they eat and like, health, plans and habits."
+    ),
     "stated": lazy("Decisions and insights that an agent recorded as observations."),
     "repair": lazy("A command that failed and worked later, with what was changed in between."),
     "command": lazy(
@@ -31,6 +45,30 @@ HELPS = {
         " times in all. Commands that only look, move files or keep versions are none."
     ),
 }
+
+
+class InstructionsForm(forms.Form):
+    """What a language model is told to note; the engine checks it."""
+
+    preset = forms.ChoiceField(
+        label=lazy("What the project is for"),
+        choices=[(one.value, one.label) for one in Instructions.Preset],
+        help_text=lazy("Another one brings its words and categories."),
+    )
+    text = OptionalText(
+        label=lazy("What is to be remembered"),
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto", "maxlength": MAX_TEXT_LENGTH}),
+        help_text=lazy("For a language model, where one is set; rules find the same whatever stands here."),
+    )
+    categories = OptionalText(label=lazy("Categories"), help_text=lazy("Separated by commas."))
+
+    def list_changes(self, before: Instructions) -> dict[str, Any]:
+        """Return what was changed of the instructions that hold: another preset alone brings its own words."""
+        values = self.cleaned_data
+        changed = {"text": values["text"], "categories": split_names(values["categories"])}
+        changed = {name: value for name, value in changed.items() if value != getattr(before, name)}
+        is_other = values["preset"] != before.preset and values["preset"] in load_presets()
+        return changed | ({"preset": values["preset"]} if is_other else {})
 
 
 class Learning(ProjectPage):
@@ -49,7 +87,26 @@ class Learning(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         states = LearningEngine().list_rules(actor=self.reader.actor, branch_name=self.reader.branch.name)
         rows = [describe_rule(state) for state in states]
-        return super().get_context_data(page={"results": rows}, **kwargs)
+        if "form" not in kwargs:
+            now = instructions_engine.get_instructions(actor=self.reader.actor)
+            first = {"preset": now.preset, "text": now.text, "categories": ", ".join(now.categories)}
+            kwargs["form"] = InstructionsForm(initial=first)
+        versions = instructions_engine.list_versions(actor=self.reader.actor, limit=MAX_VERSIONS).results
+        return super().get_context_data(page={"results": rows}, versions=versions, **kwargs)
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Set the instructions."""
+        self.reader.actor.require_scope("curate")
+        form = InstructionsForm(request.POST)
+        if form.is_valid():
+            before = instructions_engine.get_instructions(actor=self.reader.actor)
+            try:
+                instructions_engine.set_instructions(actor=self.reader.actor, **form.list_changes(before))
+                flash_success(request, _("What is to be remembered is saved."))
+                return redirect(self.reader.url("learning"))
+            except Invalid as error:
+                add_form_error(form, error)
+        return self.render_to_response(self.get_context_data(form=form), status=400)
 
 
 def describe_rule(state: RuleState) -> dict[str, Any]:

@@ -305,6 +305,16 @@ TABLE: dict[str, Entry] = {
         },
     ),
     "cherry-pick": lazy_command("conversations:cherry_pick", "Copy messages to the end of another"),
+    "remember": lazy_command("instructions:remember", "Learn from what was said, at once"),
+    "instructions": group(
+        "instructions",
+        "say what is to be remembered",
+        "day1 instructions set --preset assistant",
+        "show",
+        show=lazy_command("instructions:show", "Show what the project wants remembered"),
+        set=lazy_command("instructions:set_instructions", "Set what the project wants remembered"),
+        versions=lazy_command("instructions:list_versions", "List the versions, the newest first"),
+    ),
     "messages": group(
         "messages",
         "write and read messages",

@@ -47,7 +47,7 @@ def test_a_note_becomes_a_fact_with_links_to_its_evidence(actor: Actor, say: Say
     report = run(actor)
     assert counts(report.run) == (2, 0, 1, 0, 0)
     found = report.run
-    assert (found.state, found.mode, found.model, found.prompt) == ("done", "llm", MODEL, "extract-1")
+    assert (found.state, found.mode, found.model, found.prompt) == ("done", "llm", MODEL, "extract-2")
     assert (found.calls, found.input_tokens, found.output_tokens, found.note) == (1, 100, 10, "")
     (fact,) = FactEngine().list_facts(actor=actor).results
     assert (fact.fact_text, fact.source_type, fact.origin) == (NOTE, "extraction", "DISTILLED_LLM")

@@ -1,7 +1,7 @@
 """Findings by a language model: what it notes of a session's record, with the pieces that say so."""
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -13,24 +13,23 @@ from django.core.exceptions import ImproperlyConfigured
 
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.findings import SessionReader
-from conversations.models import Message
+from conversations.engines.instructions import build_preset
+from conversations.models import Instructions, Message
 from memory.conf import conf
+from memory.engines.support.personal_facts import PERSONAL
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import FactLink
 from memory.providers import chat
 from memory.providers.chat_json import iterate_objects
 
 FOLDER = Path(__file__).parents[2] / "prompts"
-PROMPT = "extract-1"  # a changed prompt is a new file, since runs name it
+PROMPT = "extract-2"  # a changed prompt is a new file, since runs name it
 MAX_TEXT_LENGTH = 2_000  # characters of one message
 MAX_RECORD = 16_000  # of all pieces of one prompt
 MAX_ANSWER = 64_000  # characters of an answer that are read
 MAX_NOTES = 20  # of one answer
 MIN_LENGTH, MAX_LENGTH = 10, 400  # characters of a note
-CATEGORIES = frozenset(
-    "decision preference bug_fix architecture pattern security performance configuration discovery"
-    " general".split()
-)
+GENERAL = "general"  # category of a note in another one than those of the project
 SPENT = "The budget of {most} calls is spent: rules read the rest."
 DOWN = "The model did not answer ({reason}): rules read the rest."
 
@@ -62,6 +61,7 @@ class Extraction:
     """The model of the settings, asked about one record after another, as long as it answers."""
 
     server: chat.ChatServer
+    instructions: Instructions = field(default_factory=lambda: build_preset(Instructions.Preset.CODING))
     costs: ModelCosts = field(default_factory=ModelCosts)
     show_progress: Callable[[ModelCosts], None] = lambda costs: None  # called after each answer
 
@@ -88,7 +88,9 @@ class Extraction:
             return None
         self.costs.calls += 1
         try:
-            answer = self.server.complete(build_messages(record.describe(), PROMPT))
+            answer = self.server.complete(
+                build_messages(record.describe(), PROMPT, **describe_wishes(self.instructions))
+            )
         except ProviderUnavailable as error:  # half an answer is one too
             self.costs.note = DOWN.format(reason=error.text)[:500]
             return None
@@ -96,7 +98,7 @@ class Extraction:
         self.costs.input_tokens += answer.input_tokens
         self.costs.output_tokens += answer.output_tokens
         try:
-            return list(parse_notes(answer.text, record))
+            return list(parse_notes(answer.text, record, self.instructions.categories))
         except ProviderNonsense as error:
             self.costs.note = DOWN.format(reason=error.text)[:500]
             return None
@@ -135,11 +137,19 @@ def read_prompt(name: str) -> str:
     return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
-def build_messages(pieces: Mapping[str, str], prompt: str) -> list[chat.Message]:
+def describe_wishes(one: Instructions) -> dict[str, str]:
+    """Return what the prompt says of a project's instructions, by the names that it has for them."""
+    first = one.categories[0] if one.categories else GENERAL
+    return {"instructions": one.text, "categories": ", ".join(one.categories or [GENERAL]), "first": first}
+
+
+def build_messages(pieces: Mapping[str, str], prompt: str, **wishes: str) -> list[chat.Message]:
     """Return the rules with the fence of this prompt, and pieces between it, by what stands above each."""
     fence = f"==={secrets.token_hex(12)}==="  # no stored text can know it
     parts = [f"{fence} {heading}\n{text}\n{fence} end" for heading, text in pieces.items()]
     rules = read_prompt(prompt).replace("{fence}", fence)
+    for name, words in wishes.items():
+        rules = rules.replace("{" + name + "}", words)
     return [chat.Message("system", rules), chat.Message("user", "\n\n".join(parts))]
 
 
@@ -148,7 +158,7 @@ def describe_speaker(row: Message) -> str:
     return "the person" if row.role == Message.Role.USER else "the agent"
 
 
-def parse_notes(text: str, record: Record) -> Iterator[Finding]:
+def parse_notes(text: str, record: Record, categories: Collection[str]) -> Iterator[Finding]:
     """Yield the notes of an answer whose evidence is in the record; others are dropped.
 
     Raises ProviderNonsense for an answer without one list of facts.
@@ -158,11 +168,11 @@ def parse_notes(text: str, record: Record) -> Iterator[Finding]:
     if len(answers) != 1:
         raise ProviderNonsense(reason="it has no list of facts")
     for note in answers[0][:MAX_NOTES]:
-        if isinstance(note, dict) and (finding := read_note(note, record)):
+        if isinstance(note, dict) and (finding := read_note(note, record, categories)):
             yield finding
 
 
-def read_note(note: Mapping[str, Any], record: Record) -> Finding | None:
+def read_note(note: Mapping[str, Any], record: Record, categories: Collection[str]) -> Finding | None:
     """Return a note as a finding; None for one of another form, or without evidence in the record."""
     text, names = note.get("text"), note.get("evidence")
     if not isinstance(text, str) or not isinstance(names, list):
@@ -172,7 +182,7 @@ def read_note(note: Mapping[str, Any], record: Record) -> Finding | None:
     if not rows or not MIN_LENGTH <= len(text) <= MAX_LENGTH:
         return None
     category = note.get("category")
-    return build_finding(text, category if category in CATEGORIES else "general", rows)
+    return build_finding(text, category if category in {*categories, *PERSONAL} else GENERAL, rows)
 
 
 def build_finding(text: str, category: str, rows: Sequence[Message]) -> Finding:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memory.db.querysets import Lineage
+from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
@@ -17,6 +17,7 @@ from memory.engines.sessions.revisions import Revision, get_time
 from memory.engines.sessions.utterances import REVISABLE, find_utterances
 from memory.engines.support.batches import batched
 from memory.engines.support.claims import list_synonyms
+from memory.engines.support.personal_facts import read_personal
 from memory.engines.support.standing import changes
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
@@ -77,19 +78,29 @@ def compare_texts(session: Session, texts: Iterable[str]) -> Comparison:
 
 
 def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]]:
-    """Return the decisions of the session's repository that share the most words with each text."""
+    """Return the statements of the session's repository that share the most words with each text, and those
+    on what a person has one of.
+    """
     session.branch.refresh_from_db(fields=["head"])  # what an earlier piece of the session wrote counts
     rows = searchable_rows(session.branch.lineage(), timezone.now()).filter(category__in=sorted(REVISABLE))
     found = {}
     for text in dict.fromkeys(texts):
         query = build_query(" ".join([text, *list_synonyms(text)]), search_type="keyword")
         hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
-        found[text] = hits.rids
+        found[text] = [*hits.rids, *list_same_kind(rows, text)]
     rids = sorted({rid for several in found.values() for rid in several})
     facts = [fact for batch in batched(rids, BATCH_SIZE) for fact in rows.rows().filter(pk__in=batch)]
     known = zip(facts, find_repositories(session.project_id, facts), strict=True)
     own = {fact.rid: fact for fact, repository in known if repository == session.project_path}
     return {text: [own[rid] for rid in sorted(rids) if rid in own] for text, rids in found.items()}
+
+
+def list_same_kind(rows: VersionedQuerySet, text: str) -> list[int]:
+    """Return the newest facts of the kind of which a person has one, such as a home: whatever their words."""
+    personal = read_personal(text)
+    if personal is None or not personal.slot:
+        return []
+    return [fact.rid for fact in rows.filter(category=personal.category).newest(MAX_CANDIDATES)]
 
 
 def find_changed(session: Session, texts: Iterable[str]) -> dict[str, list[tuple[str, datetime]]]:

@@ -32,6 +32,7 @@ from conversations.engines.consolidation.runs import (
     store_commit,
 )
 from conversations.engines.consolidation.writing import FindingWriter, choose_leaders
+from conversations.engines.instructions import find_instructions
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.db.retry import retry_transaction
@@ -84,13 +85,8 @@ class SessionConsolidation:
         return how many are new. Raises as ``consolidate_session``.
         """
         actor.require_scope("write", session.branch.name)
-        session.branch.refresh_from_db(fields=["head", "head_at"])
-        reader = SessionReader(session)
-        found = list(reader.find_since(session.compared_to))
-        created = learn_findings(reader, found, actor) if found else 0
-        if reader.last:
-            mark_read(session, reader.last)
-        return created
+        run = learn_since(session, actor)
+        return run.created if run else 0
 
 
 @dataclass(frozen=True)
@@ -133,6 +129,7 @@ def run_session(session: Session, run: ConsolidationRun, actor: Actor) -> None:
     """
     extraction = find_extraction()
     if extraction is not None:
+        extraction.instructions = find_instructions(session.project_id)
 
         def show_costs(costs: ModelCosts) -> None:
             set_costs(run, costs)
@@ -173,7 +170,29 @@ def read_findings(
     return SessionSource(session, pieces, reader, costs, frozenset(recalled), is_whole)
 
 
-def learn_findings(reader: SessionReader, found: Sequence[Finding], actor: Actor) -> int:
+def learn_now(session: Session, actor: Actor) -> ConsolidationRun | None:
+    """Write facts of what a session said since the last time, by the model of the settings where there is
+    one; return the run, None where nothing was found. Raises as ``consolidate_session``.
+    """
+    if find_extraction() is None:
+        return learn_since(session, actor)
+    with open_run(session.branch, ConsolidationRun.Level.SESSION, session.key, actor) as run:
+        run_session(session, run, actor)
+    return run
+
+
+def learn_since(session: Session, actor: Actor) -> ConsolidationRun | None:
+    """Write facts of what a session said and did since the last time, by rules."""
+    session.branch.refresh_from_db(fields=["head", "head_at"])
+    reader = SessionReader(session)
+    found = list(reader.find_since(session.compared_to))
+    run = learn_findings(reader, found, actor) if found else None
+    if reader.last:
+        mark_read(session, reader.last)
+    return run
+
+
+def learn_findings(reader: SessionReader, found: Sequence[Finding], actor: Actor) -> ConsolidationRun | None:
     """Write findings of a session that runs. Where there is nothing to write no run is begun; what a language
     model reads at the end stays unread.
     """
@@ -181,7 +200,7 @@ def learn_findings(reader: SessionReader, found: Sequence[Finding], actor: Actor
     plans = ((at, plan_piece(source, piece)) for at, piece in enumerate(source.pieces))
     first, planned = next(((at, plan) for at, plan in plans if plan and plan.news), (0, None))
     if planned is None:
-        return 0
+        return None
     session = reader.session
     with open_run(session.branch, ConsolidationRun.Level.SESSION, session.key, actor) as run:
         for piece in source.pieces[first:]:
@@ -192,7 +211,8 @@ def learn_findings(reader: SessionReader, found: Sequence[Finding], actor: Actor
             set_read(source, run, "")
     if not run.commits:
         drop_run(run)
-    return run.created
+        return None
+    return run
 
 
 def consolidate_session(source: SessionSource, run: ConsolidationRun, actor: Actor) -> None:

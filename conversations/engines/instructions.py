@@ -1,0 +1,165 @@
+"""What a project wants remembered: its instructions and categories, version by version."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.models import Instructions
+from memory.actors import Actor
+from memory.db.retry import retry_methods
+from memory.engines.audit.trail import record_entry
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page, paginate
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import Invalid
+from memory.models import Project
+from memory.models.nodes import next_rid
+
+FILE = Path(__file__).parents[1] / "prompts" / "presets.toml"
+Preset = Instructions.Preset
+MAX_TEXT_LENGTH = 4000
+MAX_CATEGORIES = 30
+CATEGORY = re.compile(r"[^\W\d_][\w -]{0,49}\Z")
+# What no instructions change: secrets are not noted, and records are no orders.
+ASKS_SECRETS = re.compile(
+    r"(?i)\b(?:note|remember|store|keep|save|record|include|merke?|speicher\w*|retiens|recuerda|guarda)\b"
+    r"(?:(?!\b(?:no|not|never|except|without|don't|nie|kein\w*|nicht|jamais|pas|nunca)\b)[^.;\n]){0,80}"
+    r"\b(?:pass(?:words?|phrases?|codes?)(?! (?:manager|polic|reset|hash|length))|secrets?|api[ -]?keys?"
+    r"|private keys?|credentials?|access tokens?|pins?"
+    r"|cvv|card numbers?|passw[oö]rt\w*|kennw[oö]rt\w*|mots? de passe|contraseñas?|senhas?)\b"
+    r"|(?:记住|保存|记录)(?:(?!不)[^。]){0,20}(?:密码|密钥|口令)|(?:パスワード|秘密鍵).{0,10}(?:記録|覚え|保存)"
+)
+DENIED = re.compile(
+    r"(?i)\b(?:never|not|don't|do not|nie|niemals|nicht|jamais|nunca|não)\W+(?:\w+\W+){0,2}"
+    r"(?:note|remember|store|keep|save|record|include|merke?n?|speicher\w*|retenir|guardar|recordar)\b|(?:不要|不)(?:记住|保存|记录)"
+)
+IGNORES_RULES = re.compile(
+    r"(?i)\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:rules?|instructions?|above|prompts?|fences?|limits?)\b"
+    r"|\b(?:ignoriere|vergiss)\b.{0,40}\b(?:regeln|anweisungen)\b|\b(?:ignore[zr]?|oublie[zr]?)\b.{0,40}\brègles\b"
+    r"|\bignora\w*\b.{0,40}\b(?:reglas|regras|instruc\w+)\b|忽略.{0,10}(?:规则|指令)|\{fence\}"
+)
+SECRETS_REFUSED = "Secrets are never remembered, so instructions cannot ask for them: “{part}”."
+RULES_REFUSED = "Instructions say what is noted; the rules of the prompt stay as they are: “{part}”."
+
+
+@retry_methods
+class InstructionsEngine:
+    def get_instructions(self, *, actor: Actor) -> Instructions:
+        """Return the instructions that hold; those of the preset coding, numbered 0, where none were set."""
+        actor.require_scope("read")
+        return find_instructions(actor.project_id)
+
+    def set_instructions(
+        self,
+        *,
+        actor: Actor,
+        preset: str = "",
+        text: str | None = None,
+        categories: Sequence[str] | None = None,
+    ) -> Instructions:
+        """Store a new version of the instructions; what equals those that hold stores none.
+
+        A preset brings its text and categories; without one, what is not given stays as it is. Needs the
+        scope curate on main: what is remembered concerns every branch. Raises Invalid, also for a text that
+        asks for secrets or to ignore the rules.
+        """
+        actor.require_scope("curate", MAIN)
+        asked = check_fields(preset, text, categories)
+        next_rid.ensure_lease()
+        with transaction.atomic(savepoint=False):
+            Project.objects.select_for_update().get(pk=actor.project_id)
+            before = find_instructions(actor.project_id)
+            made = merge_fields(before, asked)
+            if describe(made) == describe(before):
+                return before
+            made.number, made.created_by = before.number + 1, actor.label[:200]
+            made.save(force_insert=True)
+            record_entry(actor, "instructions.set", str(made.number), describe(made))
+        return made
+
+    def list_versions(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Instructions]:
+        """List the versions, the newest first."""
+        actor.require_scope("read")
+        rows = Instructions.objects.filter(project=actor.project_id)
+        return paginate(rows, key="-number", limit=limit, cursor=cursor)
+
+
+def find_instructions(project_id: UUID) -> Instructions:
+    """Return the instructions of a project that hold."""
+    found = Instructions.objects.filter(project=project_id).first()
+    return found or build_preset(Preset.CODING, project_id=project_id, number=0)
+
+
+def build_preset(name: str, **fields: Any) -> Instructions:
+    return Instructions(preset=name, created_at=timezone.now(), **load_presets()[name], **fields)
+
+
+@cache
+def load_presets() -> Mapping[str, dict[str, Any]]:
+    """Return text and categories of the presets, by name."""
+    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {name: {**one, "text": one["text"].strip()} for name, one in found.items()}
+
+
+def merge_fields(before: Instructions, asked: Mapping[str, Any]) -> Instructions:
+    """Return a new version: what is asked for, over the preset that is named or else what holds."""
+    preset = asked.get("preset") or before.preset
+    base = load_presets().get(asked.get("preset", ""), {"text": before.text, "categories": before.categories})
+    values = {name: asked.get(name, base[name]) for name in ("text", "categories")}
+    known = load_presets().get(preset)
+    return Instructions(
+        project_id=before.project_id,
+        preset=preset if known and known["text"] == values["text"] else Preset.OWN,
+        created_at=timezone.now(),
+        **values,
+    )
+
+
+def describe(one: Instructions) -> dict[str, Any]:
+    return {"preset": one.preset, "text": one.text, "categories": list(one.categories)}
+
+
+def check_fields(preset: str, text: str | None, categories: Sequence[str] | None) -> dict[str, Any]:
+    """Return the fields that are given. Raises Invalid."""
+    asked: dict[str, Any] = {}
+    if preset:
+        asked["preset"] = c.one_of([*load_presets(), Preset.OWN.value])("preset", preset)
+    if text is not None:
+        asked["text"] = check_text(text)
+    if categories is not None:
+        asked["categories"] = check_categories(categories)
+    return asked
+
+
+def check_text(text: str) -> str:
+    """Return instructions without blanks around. Raises Invalid."""
+    text = str(c.text_check(MAX_TEXT_LENGTH)("text", text)).strip()
+    for pattern, refusal in ((ASKS_SECRETS, SECRETS_REFUSED), (IGNORES_RULES, RULES_REFUSED)):
+        found = pattern.search(text)
+        if found and not (pattern is ASKS_SECRETS and is_denied(text, found)):
+            raise Invalid(refusal, field="text", part=found.group()[:80])
+    return text
+
+
+def is_denied(text: str, found: re.Match[str]) -> bool:
+    """Return whether the sentence of a find says that something is not to be noted."""
+    start = max(text.rfind(end, 0, found.start()) for end in ".;\n") + 1
+    return bool(DENIED.search(text[start : found.end()]))
+
+
+def check_categories(categories: Any) -> list[str]:
+    """Return names of categories, each once, as facts have them. Raises Invalid."""
+    if not isinstance(categories, list | tuple) or not 1 <= len(categories) <= MAX_CATEGORIES:
+        raise Invalid("{field} must be a list of 1 to {most} names.", field="categories", most=MAX_CATEGORIES)
+    names = [c.text_check(50)("categories", one).strip().lower() for one in categories]
+    for name in names:
+        if not CATEGORY.match(name):
+            raise Invalid("A category is a word or a few, such as bug_fix.", field="categories")
+    return list(dict.fromkeys(names))

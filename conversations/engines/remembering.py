@@ -1,0 +1,222 @@
+"""Messages that are learned from at once: what was added, updated, superseded or ignored of them, and why."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from time import sleep
+from typing import Any
+from uuid import UUID
+
+from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.report import CREATED, MERGED, ConsolidationReport, build_report
+from conversations.engines.consolidation.session import learn_now
+from conversations.engines.conversations import ConversationEngine
+from conversations.engines.messages import MessageEngine, build_message
+from conversations.models import ConsolidationRun, Conversation, Message
+from memory.actors import Actor
+from memory.engines.sessions.learning import CLAIM_WAIT_SECONDS, system_actor
+from memory.engines.sessions.manager import get_session
+from memory.engines.support.standing import replaces
+from memory.engines.versions.lookup import MAIN
+from memory.exceptions import Conflict, Invalid, NotFound, TooLarge
+from memory.models import Commit, Fact, FactLink, Session
+from memory.models.nodes import uuid7
+
+ADDED, UPDATED, SUPERSEDED, IGNORED = ACTIONS = ("added", "updated", "superseded", "ignored")
+MAX_MESSAGES = 100  # that one call learns from
+MAX_TRIES = 10  # while another worker learns from the session
+MAX_TEXT_LENGTH = 200  # characters of an ignored message
+NEW = "Nothing said so before."
+KNOWN = "It was known already, and is confirmed."
+MERGED_BY = "It takes the place of what said the same in other words."
+REPLACED = "A newer statement takes its place: {text}"
+DOUBTED = "It may hold no more; both are told until a curator decides: {text}"
+NOTED_NOTHING = "The model noted nothing of it."
+NOT_READ = "Only what people and agents say is read."
+ANSWERED = "Of an answer, decisions alone are learned."
+NOTHING_NEW = "What it states is known already, was taken away by a person, or its rule is switched off."
+ASKS = "It asks, and states nothing."
+HEARSAY = "It tells what others say."
+NOT_MEANT = "It is not meant as it stands."
+MOMENTARY = "It holds for the moment only."
+NOTHING_STATED = "It has no decision, no preference and no plain fact of a person's life."
+
+
+SPOKEN = frozenset({Message.Role.USER, Message.Role.ASSISTANT})
+REASONS = (
+    (rules.SARCASTIC, NOT_MEANT),
+    (rules.ASKS, ASKS),
+    (rules.QUESTION, ASKS),
+    (rules.SUPPOSED, NOT_MEANT),
+    (rules.PASSING, MOMENTARY),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a statement; of an ignored message, of all of it.
+
+    ``fact`` is what was added or updated, or the older one whose place ``newer_id`` takes.
+    """
+
+    action: str
+    text: str
+    reason: str
+    fact: Fact | None = None
+    message_id: UUID | None = None
+    newer_id: UUID | None = None
+
+    @property
+    def person(self) -> str:
+        return str(self.fact.metadata.get("person", "")) if self.fact else ""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """Stored messages, and what became of what they say; ``run`` is None where nothing was learned."""
+
+    conversation: Conversation
+    outcomes: Sequence[Outcome]
+    run: ConsolidationRun | None = None
+
+    @property
+    def note(self) -> str:
+        return self.run.note if self.run else ""
+
+
+class RememberEngine:
+    def remember(
+        self, *, messages: Any, actor: Actor, branch_name: str = MAIN, session_id: str = ""
+    ) -> Remembered:
+        """Store messages at the end of a session's conversation, and learn from them before it answers.
+
+        ``messages`` is a text of a person, or a list of texts and messages; one without a role is a
+        person's. Without ``session_id`` a session of their own begins. Where a language model is set it is
+        asked, otherwise rules read them. Raises as ``MessageEngine.write_messages``, and Conflict where
+        another worker learns from the session for long: the messages are stored then.
+        """
+        actor = actor.with_origin(session_id=session_id or actor.session_id or f"remember-{uuid7()}")
+        rows = read_messages(messages)
+        for row in rows:
+            build_message(row, actor)  # what is refused begins no conversation
+        conversation = find_conversation(actor, branch_name)
+        stored = MessageEngine().write_messages(
+            conversation_id=conversation.uid, messages=rows, actor=actor, branch_name=branch_name
+        )
+        session = get_session(actor, actor.session_id)
+        run = learn_soon(session)
+        report = build_report(run) if run and run.commits else ConsolidationReport(run or ConsolidationRun())
+        found = [*list_changed(report), *(list_superseded(session, run) if run else ())]
+        learned = {evidence.id for change in report.changes for evidence in change.evidence}
+        ignored = explain_ignored([row for row in stored if row.uid not in learned], run)
+        return Remembered(conversation, [*found, *ignored], run)
+
+
+def read_messages(given: Any) -> list[Mapping[str, Any]]:
+    """Return the messages of a text or list. Raises Invalid, TooLarge."""
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, list) or not given:
+        raise Invalid("{field} must be a text, or a list with at least one message.", field="messages")
+    if len(given) > MAX_MESSAGES:
+        raise TooLarge(what="The list", limit=f"{MAX_MESSAGES} messages", field="messages")
+    return [read_message(one) for one in given]
+
+
+def read_message(given: Any) -> Mapping[str, Any]:
+    """Return a message as it is stored; other products send texts, parts of a content, and names. Raises
+    Invalid.
+    """
+    if isinstance(given, str):
+        return {"role": Message.Role.USER.value, "content": given}
+    if not isinstance(given, Mapping):
+        raise Invalid("{field} must be texts, or messages with role and content.", field="messages")
+    row = {"role": Message.Role.USER.value, **given}
+    if isinstance(row.get("content"), list):
+        row["content"] = join_parts(row["content"])
+    if isinstance(name := row.pop("name", None), str) and name:
+        row["metadata"] = {"name": name, **(row.get("metadata") or {})}
+    return row
+
+
+def join_parts(parts: Sequence[Any]) -> str:
+    """Return the texts of a content that is a list of parts: pictures say nothing here."""
+    texts = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def find_conversation(actor: Actor, branch_name: str) -> Conversation:
+    """Return the open conversation of the actor's session, a new one where there is none."""
+    engine = ConversationEngine()
+    try:
+        found = engine.get_conversation_by_session(
+            session_id=actor.session_id, actor=actor, branch_name=branch_name
+        )
+    except NotFound:
+        found = None
+    if found is not None and found.status == Conversation.Status.ACTIVE:
+        return found
+    return engine.create_conversation(
+        actor=actor, branch_name=branch_name, session_id=actor.session_id, agent_id=actor.agent_id
+    )
+
+
+def learn_soon(session: Session) -> ConsolidationRun | None:
+    """Learn from a session, as soon as no other worker does. Raises Conflict."""
+    for left in reversed(range(MAX_TRIES)):
+        try:
+            return learn_now(session, system_actor(session))
+        except Conflict:
+            if not left:
+                raise
+            sleep(CLAIM_WAIT_SECONDS)
+    return None
+
+
+# ---- what became of them ---------------------------------------------------------------------------
+
+
+def list_changed(report: ConsolidationReport) -> Iterator[Outcome]:
+    """Yield the facts that a run made or confirmed."""
+    for change in report.changes:
+        is_new = change.action == CREATED
+        reason = NEW if is_new else MERGED_BY if change.action == MERGED else KNOWN
+        source = next((one.id for one in change.evidence if one.kind == FactLink.Target.MESSAGE), None)
+        yield Outcome(ADDED if is_new else UPDATED, change.fact.fact_text, reason, change.fact, source)
+
+
+def list_superseded(session: Session, run: ConsolidationRun) -> Iterator[Outcome]:
+    """Yield the older facts whose place those of a run take, or may take."""
+    seqs = Commit.objects.filter(pk__in=[UUID(uid) for uid in run.commits]).values_list("seq", flat=True)
+    links = FactLink._base_manager.filter(branch=session.branch, seq_from__in=list(seqs), deleted=False)
+    links = links.filter(link_type=FactLink.Type.CONTESTED_BY, valid_from__isnull=False)
+    pairs = list(links.values_list("from_id", "to_id"))
+    session.branch.refresh_from_db(fields=["head", "head_at"])
+    rows = Fact.objects.on(session.branch).fetch_by_key("uid", sorted(set(chain.from_iterable(pairs))))
+    facts = {row.uid: row for row in rows}
+    for older, newer in (pair for pair in pairs if facts.keys() >= set(pair)):
+        text, old = facts[newer].fact_text, facts[older]
+        reason = (REPLACED if replaces(text, old.fact_text) else DOUBTED).format(text=text)
+        yield Outcome(SUPERSEDED, old.fact_text, reason, old, None, newer)
+
+
+def explain_ignored(rows: Iterable[Message], run: ConsolidationRun | None) -> Iterator[Outcome]:
+    """Yield the messages of which nothing was learned, with the reason."""
+    is_asked = run is not None and run.mode == ConsolidationRun.Mode.LLM
+    for row in rows:
+        reason = NOTED_NOTHING if is_asked and row.role in SPOKEN else explain_rules(row)
+        yield Outcome(IGNORED, row.content[:MAX_TEXT_LENGTH], reason, None, row.uid)
+
+
+def explain_rules(row: Message) -> str:
+    """Return why rules learn nothing from a message."""
+    if row.role not in SPOKEN:
+        return NOT_READ
+    if next(rules.lessons(row.content, row.role == Message.Role.USER), None):
+        return NOTHING_NEW
+    if row.role == Message.Role.ASSISTANT:
+        return ANSWERED
+    for pattern, reason in REASONS:
+        if pattern.search(row.content):
+            return reason
+    return HEARSAY if rules.is_hearsay(row.content) else NOTHING_STATED
