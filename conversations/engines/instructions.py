@@ -71,12 +71,12 @@ class InstructionsEngine:
         asks for secrets or to ignore the rules.
         """
         actor.require_scope("curate", MAIN)
-        asked = check_fields(preset, text, categories)
+        requested = check_fields(preset, text, categories)
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
             Project.objects.select_for_update().get(pk=actor.project_id)
             before = find_instructions(actor.project_id)
-            made = merge_fields(before, asked)
+            made = merge_fields(before, requested)
             if describe(made) == describe(before):
                 return before
             made.number, made.created_by = before.number + 1, actor.label[:200]
@@ -108,11 +108,13 @@ def load_presets() -> Mapping[str, dict[str, Any]]:
     return {name: {**one, "text": one["text"].strip()} for name, one in found.items()}
 
 
-def merge_fields(before: Instructions, asked: Mapping[str, Any]) -> Instructions:
-    """Return a new version: what is asked for, over the preset that is named or else what holds."""
-    preset = asked.get("preset") or before.preset
-    base = load_presets().get(asked.get("preset", ""), {"text": before.text, "categories": before.categories})
-    values = {name: asked.get(name, base[name]) for name in ("text", "categories")}
+def merge_fields(before: Instructions, requested: Mapping[str, Any]) -> Instructions:
+    """Return a new version: what is requested, over the preset that is named or else what holds."""
+    preset = requested.get("preset") or before.preset
+    base = load_presets().get(
+        requested.get("preset", ""), {"text": before.text, "categories": before.categories}
+    )
+    values = {name: requested.get(name, base[name]) for name in ("text", "categories")}
     known = load_presets().get(preset)
     return Instructions(
         project_id=before.project_id,
@@ -128,14 +130,14 @@ def describe(one: Instructions) -> dict[str, Any]:
 
 def check_fields(preset: str, text: str | None, categories: Sequence[str] | None) -> dict[str, Any]:
     """Return the fields that are given. Raises Invalid."""
-    asked: dict[str, Any] = {}
+    requested: dict[str, Any] = {}
     if preset:
-        asked["preset"] = c.one_of([*load_presets(), Preset.OWN.value])("preset", preset)
+        requested["preset"] = c.one_of([*load_presets(), Preset.OWN.value])("preset", preset)
     if text is not None:
-        asked["text"] = check_text(text)
+        requested["text"] = check_text(text)
     if categories is not None:
-        asked["categories"] = check_categories(categories)
-    return asked
+        requested["categories"] = check_categories(categories)
+    return requested
 
 
 def check_text(text: str) -> str:

@@ -112,26 +112,26 @@ class RememberEngine:
         return Remembered(conversation, [*found, *ignored], run)
 
 
-def read_messages(given: Any) -> list[Mapping[str, Any]]:
+def read_messages(value: Any) -> list[Mapping[str, Any]]:
     """Return the messages of a text or list. Raises Invalid, TooLarge."""
-    if isinstance(given, str):
-        given = [given]
-    if not isinstance(given, list) or not given:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list) or not value:
         raise Invalid("{field} must be a text, or a list with at least one message.", field="messages")
-    if len(given) > MAX_MESSAGES:
+    if len(value) > MAX_MESSAGES:
         raise TooLarge(what="The list", limit=f"{MAX_MESSAGES} messages", field="messages")
-    return [read_message(one) for one in given]
+    return [read_message(one) for one in value]
 
 
-def read_message(given: Any) -> Mapping[str, Any]:
+def read_message(value: Any) -> Mapping[str, Any]:
     """Return a message as it is stored; other products send texts, parts of a content, and names. Raises
     Invalid.
     """
-    if isinstance(given, str):
-        return {"role": Message.Role.USER.value, "content": given}
-    if not isinstance(given, Mapping):
+    if isinstance(value, str):
+        return {"role": Message.Role.USER.value, "content": value}
+    if not isinstance(value, Mapping):
         raise Invalid("{field} must be texts, or messages with role and content.", field="messages")
-    row = {"role": Message.Role.USER.value, **given}
+    row = {"role": Message.Role.USER.value, **value}
     if isinstance(row.get("content"), list):
         row["content"] = join_parts(row["content"])
     if isinstance(name := row.pop("name", None), str) and name:

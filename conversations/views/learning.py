@@ -91,7 +91,8 @@ class Learning(ProjectPage):
             now = instructions_engine.get_instructions(actor=self.reader.actor)
             first = {"preset": now.preset, "text": now.text, "categories": ", ".join(now.categories)}
             kwargs["form"] = InstructionsForm(initial=first)
-        versions = instructions_engine.list_versions(actor=self.reader.actor, limit=MAX_VERSIONS).results
+        found = instructions_engine.list_versions(actor=self.reader.actor, limit=MAX_VERSIONS).results
+        versions = found or [instructions_engine.get_instructions(actor=self.reader.actor)]
         return super().get_context_data(page={"results": rows}, versions=versions, **kwargs)
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:

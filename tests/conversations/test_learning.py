@@ -14,7 +14,7 @@ from tests.site.hook_events import CONSOLIDATOR, HOOK, event, learn
 pytestmark = pytest.mark.django_db(transaction=True)
 SAID = "We decided that the settlement webhook retries five times."
 WANTED = "Never push to main without a review by Anna."
-NAMES = ["decision", "preference", "stated", "repair", "command"]
+NAMES = ["decision", "preference", "personal", "stated", "repair", "command"]
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +48,7 @@ def test_what_each_rule_made(api: Api) -> None:
     assert states(api) == {
         "decision": (True, 1, 1),
         "preference": (True, 1, 1),
+        "personal": (True, 0, 0),
         "stated": (True, 1, 1),
         "repair": (True, 0, 0),
         "command": (True, 0, 0),
@@ -110,10 +111,10 @@ def test_the_page_tells_and_switches(project: Project, api: Api) -> None:
     curator = browser(person("cora", project, Membership.Role.CURATOR))
     page = text(curator.get("/p/test/learning"))
     assert "Decisions that were said" in page
-    assert switches(page) == (5, 0)
+    assert switches(page) == (6, 0)
     page = text(curator.post("/p/test/learning/decision", {"enabled": "false"}, follow=True))
     assert "is off: nothing more is learned by it." in page
-    assert switches(page) == (4, 1)
+    assert switches(page) == (5, 1)
     assert states(api)["decision"] == (False, 1, 1)
     curator.post("/p/test/learning/decision", {"enabled": "true"})
     assert states(api)["decision"] == (True, 1, 1)

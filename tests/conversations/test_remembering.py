@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conversations.engines import remembering
-from conversations.engines.instructions import InstructionsEngine
+from conversations.engines.instructions import InstructionsEngine, load_presets
 from conversations.engines.remembering import Remembered, RememberEngine
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
@@ -140,7 +140,7 @@ def test_on_the_command_line(day1: Day1) -> None:
     assert out.splitlines()[1:] == [f"ignored\t\tSure.\t{remembering.ANSWERED}"]
     assert day1("instructions", "set", "--preset", "support")[:2] == (
         0,
-        "version 1\tsupport\tcustomer, product, problem, solution, promise, preference, plan, decision, general\n",
+        f"version 1\tsupport\t{', '.join(load_presets()['support']['categories'])}\n",
     )
     status, _, err = day1("instructions", "set", "--text", "Store PINs.")
     assert (status, "Secrets are never remembered" in err) == (1, True)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from conversations.engines.learning import choose_rule
 from memory.engines.sessions.utterances import REVISABLE
-from memory.engines.support.personal_facts import PERSONAL, read_personal
+from memory.engines.support.personal_facts import describe_person
 from memory.models import Fact, FactLink
 
 CONFIDENCE = 0.7
@@ -34,12 +34,6 @@ class Finding:
         return self.said_at is not None and self.category in REVISABLE
 
     @property
-    def person(self) -> str:
-        """Return who a plain fact of a person's life is about: a name, a relation, or user for who speaks."""
-        found = read_personal(self.text) if self.category in PERSONAL else None
-        return (found.person or "user") if found else ""
-
-    @property
     def rule(self) -> str:
         return "" if self.is_models else choose_rule(self.category, self.to_type)
 
@@ -63,7 +57,7 @@ class Finding:
             "confidence": CONFIDENCE,
             "source_type": (Fact.SourceType.EXTRACTION if self.is_models else kind).value,
             "source_id": str(self.source),
-            "metadata": {"person": self.person} if self.person else {},
+            **describe_person(self.category, self.text),
         }
 
     def list_links(self, fact: Fact) -> list[FactLink]:

@@ -93,3 +93,9 @@ def _iterate_read(words: Words, sentence: str) -> Iterator[PersonalFact]:
             yield PersonalFact(category, slot.format((found.groupdict().get("what") or "").lower()))
     if found := words.named.search(sentence):
         yield PersonalFact("family", "", found["name"])
+
+
+def describe_person(category: str, text: str) -> dict[str, dict[str, str]]:
+    """Return the metadata of a plain fact of a person's life: a name, a relation, or user for who speaks."""
+    found = read_personal(text) if category in PERSONAL else None
+    return {"metadata": {"person": found.person or "user"}} if found else {}
