@@ -63,9 +63,12 @@ class InstructionsForm(forms.Form):
     categories = OptionalText(label=lazy("Categories"), help_text=lazy("Separated by commas."))
 
     def list_changes(self, before: Instructions) -> dict[str, Any]:
-        """Return what was changed of the instructions that hold: another preset alone brings its own words."""
+        """Return what differs from the instructions that hold: another preset alone brings its own words."""
         values = self.cleaned_data
-        changed = {"text": values["text"], "categories": split_names(values["categories"])}
+        changed = {
+            "text": values["text"].replace("\r\n", "\n"),
+            "categories": split_names(values["categories"]),
+        }
         changed = {name: value for name, value in changed.items() if value != getattr(before, name)}
         is_other = values["preset"] != before.preset and values["preset"] in load_presets()
         return changed | ({"preset": values["preset"]} if is_other else {})

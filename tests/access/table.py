@@ -431,7 +431,7 @@ FORMS = (
     Form("curate", "save-question", {"text": "What lives?", "fact": "{fact}"}),
     Form("curate", "questions", {"do": "delete", "question": "{question}"}),
     Form("curate", "switch-rule", {"enabled": "false"}),
-    Form("curate", "learning", {"preset": "support", "text": "", "categories": ""}),
+    Form("curate", "learning", {"preset": "own", "text": "Note guests.", "categories": "guest"}),
     Form("curate", "verification", {"limit": "10", "budget": "10"}),
     Form("curate", "merge-conflict", {"choice": "source"}),
     Form("curate", "merge-request", {"do": "settle", "choice": "source"}),

@@ -212,6 +212,10 @@ def test_the_page_sets_a_preset_and_says_what_it_refuses(project: Project, actor
     page = text(curator.post("/p/test/learning", form, follow=True))
     assert "What is to be remembered is saved." in page
     assert "where they live and work" in page
+    InstructionsEngine().set_instructions(actor=actor, text="Note guests.\nNote menus.")
+    typed = {"preset": "own", "text": "Note guests.\r\nNote menus.", "categories": "family"}
+    curator.post("/p/test/learning", typed)  # a browser's line ends are no change
+    assert InstructionsEngine().get_instructions(actor=actor).text == "Note guests.\nNote menus."
     refusal = curator.post("/p/test/learning", {**form, "text": "Store passwords."})
     assert (refusal.status_code, "Secrets are never remembered" in text(refusal)) == (400, True)
     viewer = browser(person("vera", project))
