@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers as s
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -24,6 +25,7 @@ from memory.api.shapes import build_renderer, page_shape
 instructions_engine = InstructionsEngine()
 
 
+@extend_schema_serializer(many=False)  # the route is named as a list's
 class InstructionsShape(s.Serializer):
     """A version of what a project wants remembered."""
 

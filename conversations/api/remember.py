@@ -40,7 +40,7 @@ class RememberInput(s.Serializer):
     task_id = s.CharField(required=False)
 
 
-class OutcomeShape(s.Serializer):
+class RememberedShape(s.Serializer):
     """What became of a statement, or of a message of which nothing was learned."""
 
     action = s.ChoiceField(ACTIONS)
@@ -60,7 +60,7 @@ class RememberShape(s.Serializer):
 
     session_id = s.CharField()
     conversation_id = s.UUIDField()
-    results = OutcomeShape(many=True)
+    results = RememberedShape(many=True)
     counts = s.DictField(child=s.IntegerField(), help_text="How many of each action.")
     mode = s.ChoiceField(ConsolidationRun.Mode.values, help_text="Who read them: rules, or a language model.")
     note = s.CharField(help_text="Why a model did not read all of them.")
