@@ -30,8 +30,10 @@ class RememberedMessageInput(s.Serializer):
 class RememberInput(s.Serializer):
     """Messages to learn from."""
 
-    messages = RememberedMessageInput(
-        many=True, max_length=MAX_MESSAGES, help_text="Or texts of a person, or one text."
+    messages = s.ListField(
+        child=RememberedMessageInput(),
+        max_length=MAX_MESSAGES,
+        help_text="Or texts of a person, or one text.",
     )
     session_id = s.CharField(
         required=False, help_text="They end its conversation; without it a session of their own begins."

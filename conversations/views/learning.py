@@ -1,6 +1,7 @@
 """Learning: what each rule made of the sessions, and its switch."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -120,7 +121,7 @@ def describe_rule(state: RuleState) -> dict[str, Any]:
         "state": state,
         "title": title if state.is_on else _("%(name)s (off)") % {"name": title},
         "help": HELPS[state.name],
-        "query": f"category={state.rule.categories[0]}",
+        "query": urlencode([("category", one) for one in state.rule.categories]),
         "verb": _("Switch off") if state.is_on else _("Switch on"),
         "value": "false" if state.is_on else "true",
     }
