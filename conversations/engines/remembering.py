@@ -212,7 +212,7 @@ def explain_rules(row: Message) -> str:
     """Return why rules learn nothing from a message."""
     if row.role not in SPOKEN:
         return NOT_READ
-    if next(rules.lessons(row.content, row.role == Message.Role.USER), None):
+    if next(rules.lessons(row.content, row.role == Message.Role.USER, is_chat=True), None):
         return NOTHING_NEW
     if row.role == Message.Role.ASSISTANT:
         return ANSWERED

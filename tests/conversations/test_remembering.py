@@ -1,6 +1,7 @@
 """Messages that are learned from at once, by rules and by a model, and what the answer says of each."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from conversations.engines.instructions import InstructionsEngine, load_presets
 from conversations.engines.remembering import Remembered, RememberEngine
 from memory.actors import Actor
 from memory.engines.facts.engine import FactEngine
+from memory.engines.support.personal_facts import read_personal
 from memory.exceptions import Invalid
 from memory.models import Fact, Membership, Project
 from tests.command_line import Day1
@@ -221,3 +223,50 @@ def test_the_page_sets_a_preset_and_says_what_it_refuses(project: Project, actor
     viewer = browser(person("vera", project))
     assert viewer.post("/p/test/learning", form).status_code == 403
     assert "<textarea" not in viewer.get("/p/test/learning").content.decode()
+
+
+def test_what_is_said_in_a_repository_is_a_fact_of_a_life_only_where_it_plainly_is_one(
+    actor: Actor, main: Any
+) -> None:
+    wide = "My mother-in-law visits us over Christmas."
+    assert [one.action for one in remember(actor, wide).outcomes] == ["added"]
+    inside = replace(actor, repository="github.com/acme/shop")
+    found = remember(inside, [wide.replace("Christmas", "Easter"), "I love hiking.", "I moved the file."])
+    assert [one.action for one in found.outcomes] == ["added", "ignored", "ignored"]
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("Ich wohne in Hamburg.", "home"),
+        ("Meine Tochter Mia kommt im August in die Schule.", "family"),
+        ("Je suis végétarienne.", "diet"),
+        ("Mi hija empieza la escuela en agosto.", "family"),
+        ("Sou alérgico a amendoim.", "health"),
+        ("我搬到上海了。", "home"),
+        ("娘は8月に小学校に入学します。", "family"),
+    ],
+)
+def test_in_other_languages(text: str, category: str) -> None:
+    found = read_personal(text)
+    assert found
+    assert found.category == category
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I moved the file to Foo.",
+        "I'm on the main branch.",
+        "My test is failing.",
+        "Should I move to Berlin?",
+        "If I moved to Berlin, rent would be lower.",
+        "I like this approach.",
+        "I like your idea.",
+        "my child process dies",
+        "I have no idea",
+    ],
+)
+def test_what_is_no_fact_of_a_life(text: str) -> None:
+    assert read_personal(text) is None
+    assert read_personal(text, is_chat=True) is None

@@ -152,13 +152,14 @@ class Lesson:
     category: str
 
 
-def lessons(text: str, spoken_by_user: bool, previous: str = "") -> Iterator[Lesson]:
-    """Yield what a message lays down, each text once; ``previous`` is what the other side said before it.
+def lessons(text: str, spoken_by_user: bool, previous: str = "", is_chat: bool = False) -> Iterator[Lesson]:
+    """Yield what a message lays down, each text once; ``previous`` is what the other side said before it, and
+    a chat belongs to no repository.
 
     An agent's message needs a phrase of the rules; a person's is scored by its words.
     """
     seen: set[str] = set()
-    for lesson in read_prompt(text, previous) if spoken_by_user else read_answer(text):
+    for lesson in read_prompt(text, previous, is_chat) if spoken_by_user else read_answer(text):
         if normalise_text(lesson.text) not in seen:
             seen.add(normalise_text(lesson.text))
             yield lesson
@@ -187,7 +188,7 @@ def is_intent(sentence: str) -> bool:
     return bool(INTENT.match(sentence)) and measure_length(sentence) < SHORT_LENGTH
 
 
-def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
+def read_prompt(text: str, previous: str, is_chat: bool) -> Iterator[Lesson]:
     """Yield what a person lays down, with the question that a short text answers."""
     if SARCASTIC.search(text):
         return
@@ -196,7 +197,9 @@ def read_prompt(text: str, previous: str) -> Iterator[Lesson]:
         return
     question = find_question(previous)
     parts = list(sentences(text, MIN_PART_LENGTH))
-    yield from (Lesson(part, category) for part in parts if (category := find_personal(part)))
+    personal = {part: category for part in parts if (category := find_personal(part, is_chat))}
+    yield from (Lesson(part, category) for part, category in personal.items())
+    parts = [part for part in parts if part not in personal]
     for start in range(0, len(parts), MAX_PARTS):
         batch = parts[start : start + MAX_PARTS]
         for joined in join_parts(batch, choose_parts(batch, question)):
@@ -216,19 +219,17 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
 
 
 def is_idle(part: str) -> bool:
-    """Return whether a sentence asks, passes, supposes, or only tells what others say, or of a life."""
+    """Return whether a sentence asks, passes, supposes, or only tells what others say."""
     if any(one.search(part) for one in (ASKS, QUESTION, PASSING, SUPPOSED, SUGGESTED)) or is_withdrawal(part):
-        return True
-    if find_personal(part):
         return True
     if ORDERED.search(part) and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True
     return is_documented(part) or (bool(REPORTED.search(part)) and not OWN.search(part))
 
 
-def find_personal(part: str) -> str:
+def find_personal(part: str, is_chat: bool = False) -> str:
     """Return the category of a plain fact of the person's life, "" for any other sentence."""
-    found = read_personal(part)
+    found = read_personal(part, is_chat)
     if not found or names_decision(part) or prefers(part) or is_hearsay(part) or QUOTE_SIGN.search(part):
         return ""
     return found.category

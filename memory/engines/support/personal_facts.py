@@ -45,16 +45,24 @@ class Words:
     relative: re.Pattern[str]
     having: re.Pattern[str]
     named: re.Pattern[str]
+    broad: re.Pattern[str]
+    passing: re.Pattern[str]
     rules: tuple[tuple[str, str, re.Pattern[str]], ...]
 
 
 @lru_cache(maxsize=1024)
-def read_personal(sentence: str) -> PersonalFact | None:
-    """Return what a sentence tells of a person's life, None for any other."""
+def read_personal(sentence: str, is_chat: bool = False) -> PersonalFact | None:
+    """Return what a sentence tells of a person's life, None for any other.
+
+    In a chat, which belongs to no repository, whatever somebody says of themselves and theirs is such a fact.
+    """
     words = load_words()
     if len(sentence) > MAX_LENGTH or words.excluded.search(sentence):
         return None
-    return next(_iterate_read(words, sentence), None)
+    found = next(_iterate_read(words, sentence), None)
+    if found or not is_chat or not words.broad.search(sentence) or words.passing.search(sentence):
+        return found
+    return PersonalFact("personal")
 
 
 def replaces_personally(newer: str, older: str) -> bool:
@@ -74,6 +82,8 @@ def load_words() -> Words:
         compile_words(RELATIVE.format(**joined)),
         compile_words(joined["having"]),
         compile_words(NAMED.format(**joined)),
+        compile_words(joined["broad"]),
+        compile_words(joined["passing"]),
         tuple((one["category"], one["slot"], compile_words("|".join(one["words"]))) for one in rules),
     )
 
@@ -97,5 +107,7 @@ def _iterate_read(words: Words, sentence: str) -> Iterator[PersonalFact]:
 
 def describe_person(category: str, text: str) -> dict[str, dict[str, str]]:
     """Return the metadata of a plain fact of a person's life: a name, a relation, or user for who speaks."""
-    found = read_personal(text) if category in PERSONAL else None
-    return {"metadata": {"person": found.person or "user"}} if found else {}
+    if category not in PERSONAL:
+        return {}
+    found = read_personal(text)
+    return {"metadata": {"person": (found and found.person) or "user"}}
