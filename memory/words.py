@@ -1,7 +1,9 @@
 """Keywords of a query, without stop words."""
 
 import re
-import unicodedata
+
+from memory.db.segmentation import search_phrases
+from memory.word_forms import MARKS, WORD_PATTERN, fold_text
 
 STOP_WORDS = frozenset(
     """
@@ -15,18 +17,23 @@ STOP_WORDS = frozenset(
     yourself yourselves
     """.split()
 )
-WORD_PATTERN = re.compile(r"\w+")
-TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")  # an ideograph is a word: no space divides them
+TOKEN = re.compile(
+    rf"[\u3400-\u9fff]|(?:[^\W\u3400-\u9fff]|[{MARKS}])+"
+)  # an ideograph is a word: no space divides them
 MAX_KEYWORDS = 64  # a query of 8,000 characters has more; the first ones carry its topic
 
 
+def list_phrases(text: str) -> list[str]:
+    """Return the words of a text as they are looked for: pairs of units in scripts without spaces."""
+    return [phrase for word in WORD_PATTERN.findall(fold_text(text)) for phrase in search_phrases(word)]
+
+
 def extract_keywords(query: str) -> list[str]:
-    """Return the query's words without stop words (all words if none is left), without repeats.
+    """Return the query's words, folded, without stop words (all words if none is left), without repeats.
 
     A name like ``auth_token`` is returned whole, which matches it as a phrase, and in its parts.
     """
-    plain = unicodedata.normalize("NFC", query.replace("\x00", " ")).lower()
-    words = list(dict.fromkeys(WORD_PATTERN.findall(plain)))
+    words = list(dict.fromkeys(WORD_PATTERN.findall(fold_text(query.replace("\x00", " ")))))
     words = [word for word in words if word not in STOP_WORDS] or words
     parts = (part for word in words for part in (word, *word.split("_")))
     return [part for part in dict.fromkeys(parts) if part.strip("_")][:MAX_KEYWORDS]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from memory.db.segmentation import search_phrases
 from memory.texts import count_dense
-from memory.words import STOP_WORDS, WORD_PATTERN
+from memory.word_forms import WORD_PATTERN
+from memory.words import STOP_WORDS
 
 MAX_PROMPTS = 16  # whose words are kept
 MIN_STEM_LENGTH = 3

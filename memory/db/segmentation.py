@@ -1,33 +1,50 @@
-"""Segmentation for an index that splits at spaces: unspaced scripts become single characters."""
+"""Segmentation for an index that splits at spaces: each word in the form that a query looks for."""
 
 import re
 from itertools import pairwise
+from unicodedata import category
 
-# Han, Hiragana, Katakana, Hangul, Thai, Lao, Khmer, Myanmar.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
-)
-_CHAR = re.compile(f"([{_UNSPACED}])")
-_RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+from memory.word_forms import MARKS, OTHER_FORM, PICTURE, fold_text, split_forms
+
+_SIGNS = re.compile(f"{PICTURE}|[{MARKS}]")  # what an index takes for the end of a word
+PRIVATE, PRIVATE_LETTERS = 0xE000, 0x1900  # characters of no meaning, which an index takes for letters
 
 
 def space_characters(text: str) -> str:
-    """Return the text for the index, with spaces around each character of an unspaced script."""
-    return _CHAR.sub(r" \1 ", strip_unstorable(text))
+    """Return the text for the index: words of other than Latin letters in the form that a query looks for,
+    with spaces around each unit of an unspaced script.
+    """
+    if text.isascii():
+        return strip_unstorable(text)
+    return OTHER_FORM.sub(lambda run: index_run(run[0]), strip_unstorable(text))
+
+
+def index_run(run: str) -> str:
+    folded = " ".join(form for word in split_forms(fold_text(run)) for form in word)
+    return f" {spell_signs(folded)} "
 
 
 def search_phrases(word: str) -> list[str]:
-    """Return phrases that find a word: itself, or the overlapping pairs of an unspaced run."""
+    """Return phrases that find a folded word: its form, or the overlapping pairs of an unspaced run."""
     if word.isascii():  # as most are: no run of such a script
         return [strip_unstorable(word)] if word else []
     found: list[str] = []
-    for run in _RUN.findall(strip_unstorable(word)):
-        if not _CHAR.match(run) or len(run) == 1:
-            found.append(run)
-        else:
-            found += [f"{a} {b}" for a, b in pairwise(run)]
+    for forms in split_forms(strip_unstorable(word)):
+        found += [f"{a} {b}" for a, b in pairwise(forms)] or forms
     return found
+
+
+def spell_signs(phrase: str) -> str:
+    """Return a phrase in characters that an index takes for letters; marks and pictures are none."""
+    return phrase if phrase.isascii() else _SIGNS.sub(lambda sign: spell_sign(sign[0]), phrase)
+
+
+def spell_sign(sign: str) -> str:
+    if "\u0300" <= sign < "\u0370":  # the accents of Latin letters, which the index takes off
+        return sign
+    if category(sign[0])[0] == "M":
+        return chr(PRIVATE + ord(sign) % PRIVATE_LETTERS)
+    return "u" + "".join(f"{ord(char):x}" for char in sign) + "q"
 
 
 def strip_unstorable(text: str) -> str:

@@ -16,6 +16,7 @@ class Vector(models.Model):
         PENDING = "pending"
         READY = "ready"
         FAILED = "failed"
+        NONE = "none"  # the model cannot read the text: its words alone find it
 
     slot = FixedCharField(max_length=32, primary_key=True, help_text="Of project, model and content hash.")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -38,11 +39,14 @@ class Vector(models.Model):
 
 
 class VectorClock(models.Model):
-    """The count of ready vectors of a project; ``epoch`` grows when some are erased."""
+    """The count of ready vectors of a project; ``epoch`` grows when some are erased, and ``read_by`` is the
+    model that was asked of all texts that have one whether it can read them.
+    """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="+")
     n = models.BigIntegerField(default=0)
     epoch = models.BigIntegerField(default=0)
+    read_by = models.CharField(max_length=200, blank=True, default="")
 
 
 class NearCheck(models.Model):

@@ -33,6 +33,11 @@ class EmbeddingProvider(Protocol):
     def dimensions(self) -> int | None:
         """Return the length of a vector; None before the first answer."""
 
+    def can_read(self, text: str) -> bool:
+        """Return whether the model knows the language of a text well enough to tell what it means. One that
+        it cannot read gets no vector, and its words alone find it.
+        """
+
     def embed(self, texts: list[str]) -> Vectors:
         """Return unit vectors of shape (n, d), float32, in the order of the texts; [] gives shape (0, d).
 
@@ -91,13 +96,14 @@ def get_floor() -> float:
 
 
 def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:
-    """Return the read-only vectors of a query and of its words; None when embedding is off.
+    """Return the read-only vectors of a query and of its words; None when embedding is off, and of a query
+    that the model cannot read.
 
     The words are None from a model without word vectors. The latest queries are cached. Raises the errors of
     ``EmbeddingProvider.embed``.
     """
     provider = get_provider()
-    return None if provider is None else _query_vector(provider.model, text)
+    return _query_vector(provider.model, text) if provider and provider.can_read(text) else None
 
 
 @lru_cache(maxsize=MAX_CACHED_QUERIES)

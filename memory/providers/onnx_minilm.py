@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -71,6 +71,16 @@ class OnnxMiniLM:
     def floor(self) -> float:
         """Return the cosine that unrelated texts have."""
         return self._settings.floor
+
+    def can_read(self, text: str) -> bool:
+        """Return whether the vocabulary has enough of a text that its vector means something.
+
+        Raises ProviderUnavailable for an unusable vocabulary.
+        """
+        try:
+            return load_vocabulary(self._path).can_read(text)
+        except (OSError, ValueError) as error:
+            raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
 
     def embed(self, texts: list[str]) -> Vectors:
         """Return one unit vector for each text, shape (n, d), float32; equal texts have equal vectors.
@@ -163,6 +173,7 @@ class OnnxMiniLM:
         return vectors, words
 
 
+@cache
 def load_vocabulary(path: Path | None) -> WordPiece:
     vocabulary = path.with_name("vocab.txt") if path else None
     return WordPiece.load(vocabulary if vocabulary and vocabulary.is_file() else VOCABULARY)

@@ -44,6 +44,9 @@ class OpenAICompatible(OpenAIServer):
         self.model = f"openai:{model}:{dimensions}" if dimensions else f"openai:{model}"
         self.dimensions: int | None = dimensions or None
 
+    def can_read(self, text: str) -> bool:
+        return True
+
     def embed(self, texts: list[str]) -> Vectors:
         """Return one unit vector for each text, in their order, shape (n, d), float32.
 

@@ -10,6 +10,7 @@ VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992
 MAX_WORD_LENGTH = 100  # characters; longer words become one [UNK]
 MAX_CACHED_WORDS = 20_000  # words whose pieces are cached: most words of a text repeat
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+MIN_KNOWN_SHARE = 0.5  # of a text's letters and digits, below which a vector says nothing of it
 
 # Ideographs are single words, as in Chinese. Kana and Hangul are not: they have spaces or endings.
 _IDEOGRAPHS = (
@@ -58,12 +59,16 @@ class WordPiece:
     "[SEP]" and the like inside a text are plain characters: a stored text controls nothing.
     """
 
-    def __init__(self, tokens: list[str]) -> None:
-        """Create it from the vocabulary in the order of its ids.
+    def __init__(self, tokens: list[str], is_english: bool = False) -> None:
+        """Create it from the vocabulary in the order of its ids; in an English one single letters of another
+        script mean nothing.
 
         Raises ValueError without a special token.
         """
         self._ids = {token: number for number, token in enumerate(tokens)}
+        signs = ((token.removeprefix("##"), number) for token, number in self._ids.items())
+        foreign = {number for sign, number in signs if len(sign) == 1 and not sign.isascii()}
+        self._foreign = foreign if is_english else set()
         missing = [token for token in SPECIAL if token not in self._ids]
         if missing:
             raise ValueError(f"the vocabulary has no {', '.join(missing)}")
@@ -77,7 +82,23 @@ class WordPiece:
         content = path.read_bytes()
         if path == VOCABULARY and hashlib.sha256(content).hexdigest() != VOCABULARY_SHA256:
             raise ValueError(f"{path.name} is not the file that was shipped: its sha256 differs")
-        return cls(content.decode().rstrip("\n").split("\n"))
+        return cls(content.decode().rstrip("\n").split("\n"), is_english=path == VOCABULARY)
+
+    def can_read(self, text: str) -> bool:
+        """Return whether at least half of a text's letters and digits stand in pieces that the model learned.
+
+        An English model has the letters of other scripts, but no words of them: texts that share nothing else
+        are near to it.
+        """
+        if text.isascii():
+            return any(map(str.isalnum, text))
+        known = letters = 0
+        for word, pieces in self.words(text):
+            length = sum(map(str.isalnum, word)) or not word.isascii()  # a picture counts as a letter
+            letters += length
+            if pieces[0] != self.unknown:
+                known += length - sum(piece in self._foreign for piece in pieces)
+        return known > 0 and known >= MIN_KNOWN_SHARE * letters
 
     def ids(self, text: str) -> list[int]:
         """Return the piece ids of ``text``; [] for an empty one. Never fails, whatever its characters."""

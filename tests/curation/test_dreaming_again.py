@@ -98,7 +98,7 @@ class TestNights:
         FactEngine().write_fact(fact_text="No vector here.", actor=actor)
         assert self.nights() == ([1, 0, 0], 1)
         run = ConsolidationRun.objects.get()
-        assert (run.state, run.note) == ("partial", "1 observations have no vector yet, and were left out.")
+        assert (run.state, run.note) == ("partial", "1 observations have no vector, and were left out.")
         FactEngine().write_fact(fact_text="Nor here.", actor=actor)
         assert self.nights() == ([1, 0, 0], 2)
 

@@ -104,6 +104,7 @@ def read_texts(project_id: UUID, texts: Iterable[str], *, embed: bool = True) ->
             return Texts(words)
         vectors = load_stored(project_id, list(words), provider.model)
         missing = [text for text in words if text not in vectors][: MAX_EMBEDDED * embed]
+        missing = [text for text in missing if provider.can_read(text)]
         if missing:
             vectors |= dict(zip(missing, provider.embed(missing), strict=True))
         return Texts(words, vectors, provider.model)

@@ -12,7 +12,7 @@ from conversations.models import Message
 from memory.engines.embedding.engine import model_in_force
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.providers.embedding import get_floor
-from memory.words import WORD_PATTERN
+from memory.words import list_phrases
 
 VECTORS, WORDS = "vectors", "words"
 MAX_WORDS = 2_000  # of one text that are compared
@@ -69,8 +69,7 @@ def _compare_words(first: Sequence[Message], second: Sequence[Message]) -> np.nd
 
 
 def list_words(row: Message) -> Iterator[str]:
-    words = WORD_PATTERN.finditer(row.content.lower())
-    return (found[0] for found in islice(words, MAX_WORDS))
+    return islice(list_phrases(row.content), MAX_WORDS)
 
 
 def number_words(rows: Sequence[Message]) -> dict[str, int] | None:

@@ -23,7 +23,7 @@ MAX_FACTS = 20_000  # the newest that a run compares
 BATCH_SIZE = 500
 TOO_MANY = "Only the newest {most} observations were compared."
 NO_MODEL = "Without an embedder nothing is grouped by meaning."
-PENDING = "{count} observations have no vector yet, and were left out."
+PENDING = "{count} observations have no vector, and were left out."
 
 
 @dataclass

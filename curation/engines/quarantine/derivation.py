@@ -24,7 +24,7 @@ from memory.engines.versions.erased import as_uuid
 from memory.engines.versions.kinds import models_by_kind
 from memory.models import Branch, BranchedModel, Commit, Fact, FactLink, HiddenVersion
 from memory.models.links import DERIVING
-from memory.words import WORD_PATTERN
+from memory.word_forms import WORD_PATTERN
 
 BATCH_SIZE = 500
 COPIED = (Fact.SourceType.IMPORT, Fact.SourceType.BUNDLE_IMPORT, Fact.SourceType.CHERRY_PICK)

@@ -20,10 +20,11 @@ from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.retry import retry_methods
 from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
 from memory.engines.embedding.stored_vectors import load_vectors
+from memory.engines.embedding.unread import find_by_words, list_unread
 from memory.engines.facts.assessment import default_exclusions
 from memory.engines.facts.engine import FactEngine
 from memory.engines.support.batches import batched
-from memory.engines.support.similarity import have_other_code, is_near, is_same
+from memory.engines.support.similarity import WORDS, have_other_code, is_near, is_same
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
@@ -104,7 +105,10 @@ class NearDuplicateEngine:
 
 
 def load_checks(project_id: UUID, model: str) -> Iterator[tuple[list[NearCheck], dict[str, np.ndarray]]]:
-    """Yield checks with the vectors of their texts, chunk by chunk in the order of the hashes."""
+    """Yield checks with the vectors of their texts, chunk by chunk in the order of the hashes.
+
+    A text that the model cannot read has none.
+    """
     of_project, last = NearCheck.objects.filter(project=project_id), ""
     ordered = of_project.order_by("content_hash").values_list("content_hash", flat=True).distinct()
     while hashes := list(ordered.filter(content_hash__gt=last)[:SCAN_LIMIT]):
@@ -112,8 +116,8 @@ def load_checks(project_id: UUID, model: str) -> Iterator[tuple[list[NearCheck],
         vectors, unknown = load_vectors(project_id, model, hashes)
         if unknown:
             _want_again(project_id, of_project.filter(content_hash__in=unknown))
-        if vectors:
-            yield list(of_project.filter(content_hash__in=vectors).order_by("id")), vectors
+        if known := vectors.keys() | list_unread(project_id, model, hashes):
+            yield list(of_project.filter(content_hash__in=known).order_by("id")), vectors
 
 
 def _want_again(project_id: UUID, checks: Iterable[NearCheck]) -> None:
@@ -150,17 +154,16 @@ def _find_on_branch(
     lineage = branch.lineage()
     facts = [fact for fact in load_current(list(hashes), lineage) if fact.content_hash == hashes[fact.uid]]
     rows = Fact.objects.in_lineage(lineage).searchable().exclude(kind=Fact.Kind.REFLECTION)
-    near = {
-        fact.rid: find_near(fact, rows, vectors[fact.content_hash], model, branch.project_id)
-        for fact in facts
-    }
+    near = {fact.rid: find_near(fact, rows, vectors, model, branch.project_id) for fact in facts}
     others = filter_searchable({rid for scores in near.values() for rid in scores}, lineage)
     name_repositories([*facts, *others.values()], branch.project_id)
     for fact in facts:
         for rid, score in near[fact.rid].items():
             other = others.get(rid)
             if other and may_be_same(fact, other):
-                yield build_question(branch, fact, other, score, model)
+                yield build_question(
+                    branch, fact, other, score, model if fact.content_hash in vectors else WORDS
+                )
 
 
 def may_be_same(fact: Fact, other: Fact) -> bool:
@@ -184,8 +187,13 @@ def load_current(uids: Sequence[UUID], lineage: Lineage) -> list[Fact]:
 
 
 def find_near(
-    fact: Fact, rows: VersionedQuerySet[Fact], vector: np.ndarray, model: str, project_id: UUID
+    fact: Fact, rows: VersionedQuerySet[Fact], vectors: dict[str, np.ndarray], model: str, project_id: UUID
 ) -> dict[int, float]:
+    """Return the rows that are near by meaning, or by words where the model cannot read the text."""
+    if (vector := vectors.get(fact.content_hash)) is None:
+        return {
+            rid: score for rid, score in find_by_words(rows, fact.fact_text, NEIGHBOURS) if rid != fact.rid
+        }
     hits = rows.search_vectors(vector, k=NEIGHBOURS, model=model, project_id=project_id)
     return {rid: score for rid, score in hits if rid != fact.rid and is_near(model, score)}
 

@@ -96,7 +96,8 @@ def share_words(text: str, described: str) -> float:
 
 
 def compare_vectors(text: str, described: Sequence[str]) -> list[float]:
-    """Return the cosine of each description with a text, above the floor of the model.
+    """Return the cosine of each description with a text, above the floor of the model; 0 where it cannot read
+    one of them.
 
     Zeros without an embedder, when it fails, and in a transaction, where no provider is called.
     """
@@ -105,11 +106,14 @@ def compare_vectors(text: str, described: Sequence[str]) -> list[float]:
         read = read_query(text) if provider else None
         if provider is None or read is None:
             return [0.0] * len(described)
-        vectors = [embed_description(provider.model, one) for one in described]
+        vectors = [
+            embed_description(provider.model, one) if provider.can_read(one) else None for one in described
+        ]
     except ProviderUnavailable:
         return [0.0] * len(described)
     floor = get_floor()
-    return [scale_cosine(float(np.dot(read[0], vector)), floor) for vector in vectors]
+    cosines = (0.0 if vector is None else float(np.dot(read[0], vector)) for vector in vectors)
+    return [scale_cosine(cosine, floor) for cosine in cosines]
 
 
 def scale_cosine(cosine: float, floor: float) -> float:

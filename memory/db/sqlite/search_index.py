@@ -14,7 +14,7 @@ from memory.db.deferred import run_in_thread
 from memory.db.index_tokens import OPEN, PINNED, row_tokens, state_token
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
-from memory.db.segmentation import search_phrases, space_characters
+from memory.db.segmentation import search_phrases, space_characters, spell_signs
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
 from memory.db.sqlite.index_state import begin_epoch
 from memory.db.sqlite.keyword_cache import (
@@ -177,6 +177,7 @@ class SearchIndex:
     ) -> tuple[Ranked, Ranked]:
         """Search by keywords; see VersionedQuerySet.match_words. One pass over the index gives both lists."""
         found = list(dict.fromkeys(p for word in words for p in search_phrases(word)))[:MAX_PHRASES]
+        found = [spell_signs(phrase) for phrase in found]
         if not found:
             return [], []
         try:

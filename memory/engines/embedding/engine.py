@@ -21,6 +21,7 @@ from memory.conf import conf
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
 from memory.db.raw_select import select_equal
+from memory.engines.embedding.unread import forget_unread
 from memory.engines.embedding.worker import (
     MAX_INVALID_RESPONSES,
     TURNS,
@@ -136,7 +137,8 @@ class EmbeddingEngine:
         self._turns = turns or TURNS
 
     def embed_pending(self, project_id: UUID, limit: int = 512) -> int:
-        """Embed up to ``limit`` due texts; return how many vectors became ready.
+        """Embed up to ``limit`` due texts; return how many are done with: a text that the model cannot read
+        gets no vector.
 
         Never raises for the provider's sake: failures stay pending with growing delays. Not to be called
         inside a transaction.
@@ -209,9 +211,12 @@ class EmbeddingEngine:
     def want_missing(self, project_id: UUID) -> None:
         """Queue every text that a branch still shows and that was never queued for the present model.
 
+        Take the vectors of those that it cannot read.
+
         For use after the embedder was changed or turned on. Raises ProviderUnavailable as reembed does.
         """
         if provider := active_provider():
+            forget_unread(project_id, provider)
             for kind in text_models():
                 for rows in versions_in_use(kind, project_id):
                     _want_missing(kind, project_id, provider.model, rows)
@@ -266,7 +271,8 @@ def _want_missing(
     """Queue those texts of the versions that have neither a vector of the model nor a pending row."""
     slots = {vector_slot(project_id, model, value): rid for rid, value in rows}
     states = load_states(slots)
-    missing = [rid for slot, rid in slots.items() if states.get(slot) not in (State.PENDING, State.READY)]
+    known = (State.PENDING, State.READY, State.NONE)
+    missing = [rid for slot, rid in slots.items() if states.get(slot) not in known]
     written = kind._base_manager.filter(pk__in=missing).exclude(**{kind.TEXT: ""})
     if missing and (texts := dict(written.values_list("content_hash", kind.TEXT))):
         with transaction.atomic(savepoint=False):

@@ -25,5 +25,6 @@ def enqueue_missing(commit: CommitWriter, rows: Sequence[Any]) -> None:
         return
     hashes = {row.content_hash: row for row in rows}
     states = get_embedding_states(commit.actor.project_id, hashes)
-    missing = [row for value, row in hashes.items() if states[value][0] != Vector.State.READY]
+    done = (Vector.State.READY, Vector.State.NONE)
+    missing = [row for value, row in hashes.items() if states[value][0] not in done]
     enqueue_embedding(commit, missing)

@@ -91,7 +91,7 @@ class EmbeddingRun:
         self.trouble = False
 
     def embed_due(self, limit: int, turns: ProjectLocks) -> int:
-        """Embed batches until nothing is due or the provider fails; return how many vectors became ready."""
+        """Embed batches until nothing is due or the provider fails; return how many texts are done with."""
         ready = 0
         while limit > 0 and not self.trouble:
             FOREGROUND.wait_for_requests()
@@ -99,13 +99,25 @@ class EmbeddingRun:
                 rows = list(due_vectors(self.project_id, self.model)[: min(limit, conf().embedding_batch)])
                 if not rows:
                     break
-                ready += self._embed_batch(rows)
+                ready += self._embed_readable(rows)
             limit -= len(rows)
         if ready:
             get_index().refresh_vectors(self.project_id, self.model)
         if ready and not self.trouble:
             self._resume_waiting()
         return ready
+
+    def _embed_readable(self, rows: Sequence[Vector]) -> int:
+        """Embed the texts that the model can read; the others have no vector, and wait for none."""
+        try:
+            readable = [row for row in rows if self.provider.can_read(row.text)]
+        except ProviderUnavailable as error:
+            self._back_off(rows, error)
+            return 0
+        kept = {row.slot for row in readable}
+        unread = [row.slot for row in rows if row.slot not in kept]
+        done = mark_unread(self.project_id, unread, State.PENDING) if unread else 0
+        return done + (self._embed_batch(readable) if readable else 0)
 
     def _embed_batch(self, rows: Sequence[Vector]) -> int:
         try:
@@ -236,6 +248,16 @@ def wait_after(attempts: int, error: ProviderUnavailable) -> timedelta:
     seconds = min(seconds * (1 + JITTER * random.random()), MAX_WAIT_SECONDS)
     requested = min(float(error.data.get("retry_after") or 0), MAX_RETRY_AFTER_SECONDS)
     return timedelta(seconds=max(seconds, requested))
+
+
+def mark_unread(project_id: UUID, slots: Sequence[str], state: str) -> int:
+    """Mark those of the texts in a state as ones that the model cannot read, without a vector; return how
+    many.
+    """
+    with transaction.atomic():
+        content = {"data": None, "words": None, "text": "", "error": "", "attempts": 0}
+        rows = Vector.objects.filter(slot__in=slots, state=state)
+        return rows.update(state=State.NONE, n=advance_clock(project_id), **content)
 
 
 def advance_clock(project_id: UUID) -> int:

@@ -16,6 +16,7 @@ from memory.db.querysets import Lineage
 from memory.db.raw_select import select_by_key
 from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
+from memory.engines.embedding.unread import find_by_words, list_unread
 from memory.engines.facts.assessment import load_verdicts, searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.support.similarity import Comparison, compare_claims, get_thresholds
@@ -141,17 +142,27 @@ class PairFinder:
             self.points[branch] = max(self.points[branch], limit)
 
     def find_pairs(self, facts: Sequence[Fact]) -> Pairs:
-        """Return the pairs of the facts whose vectors are ready."""
+        """Return the pairs of the facts that have a vector, or none for good."""
         found: dict[UUID, Pair] = {}
         unchecked: list[UUID] = []
         for batch in batched(facts, BATCH_SIZE):
             hashes = list({fact.content_hash for fact in batch})
             vectors, _ = load_vectors(self.project_id, self.model, hashes)
-            unchecked += [fact.uid for fact in batch if fact.content_hash not in vectors]
-            ready = [fact for fact in batch if fact.content_hash in vectors]
-            texts = [Text(*(getattr(fact, name) for name in Text._fields)) for fact in ready]
-            found |= self._pair_texts(name_repositories(texts, self.project_id), vectors)
+            unread = list_unread(self.project_id, self.model, hashes)
+            unchecked += [fact.uid for fact in batch if fact.content_hash not in vectors.keys() | unread]
+            found |= self._pair_texts(self._list_texts(batch, vectors), vectors)
+            found |= self._pair_words(self._list_texts(batch, unread))
         return Pairs(found, unchecked, Reason.VECTORS_PENDING if unchecked else Reason.NONE)
+
+    def _list_texts(self, facts: Iterable[Fact], hashes: Collection[str]) -> list[Text]:
+        chosen = [fact for fact in facts if fact.content_hash in hashes]
+        texts = [Text(*(getattr(fact, name) for name in Text._fields)) for fact in chosen]
+        return name_repositories(texts, self.project_id)
+
+    def _pair_words(self, texts: Sequence[Text]) -> dict[UUID, Pair]:
+        """Return the pairs of texts that the model cannot read, by the words that they share."""
+        near = {text.content_hash: find_by_words(self.rows, text.fact_text, NEIGHBOURS[0]) for text in texts}
+        return self._choose_pairs(texts, near) if texts else {}
 
     def _pair_texts(self, texts: Sequence[Text], vectors: Mapping[str, np.ndarray]) -> dict[UUID, Pair]:
         found: dict[UUID, Pair] = {}

@@ -1,6 +1,5 @@
 """Evidence of hits: whether the words and the meaning of a question stand in them at all."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -12,8 +11,8 @@ from memory.engines.search.scoring import Scored, score_words
 from memory.evidence import MIN_EVIDENCE, Likeness, rate_evidence
 from memory.models import Project
 from memory.ranking import Recipe
+from memory.word_forms import WORD_PATTERN, fold_text
 
-WORD = re.compile(r"\w+")
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 
 
@@ -41,13 +40,13 @@ def rate_rows(
 
 def rate_text(text: str, requested: set[str], cosine: float | None, words: float | None) -> float:
     """Return the evidence of a text for a question with the requested stems."""
-    own = list_stems(WORD.findall(text.lower())) if requested else set()
+    own = list_stems(WORD_PATTERN.findall(fold_text(text))) if requested else set()
     share = len(requested & own) / len(requested) if requested else 0.0
     return rate_evidence(Likeness(share, cosine, words))
 
 
 def list_stems(words: Iterable[str]) -> set[str]:
-    """Return words without their endings; pairs of characters in scripts without spaces."""
+    """Return words without their endings; pairs of units in scripts without spaces."""
     phrases = {phrase for word in set(words) for phrase in search_phrases(word)}
     return {phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in phrases}
 

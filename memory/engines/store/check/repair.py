@@ -14,7 +14,8 @@ from django_celery_beat.models import PeriodicTask
 
 from memory.db.backend import get_file_check, get_index
 from memory.db.damage import permit_writes
-from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.embedding.engine import EmbeddingEngine, active_provider
+from memory.engines.embedding.unread import forget_unread
 from memory.engines.store.check import files, high_water, index, vectors, versions, work
 from memory.engines.store.check.engine import CheckReport, Tell, open_store
 from memory.engines.store.check.finished_work import clear_finished, list_finished
@@ -31,7 +32,7 @@ from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.versions.kinds import sealed_models
 from memory.exceptions import Day1Error
-from memory.models import Project, QueueMessage, Vector
+from memory.models import Project, QueueMessage, Vector, VectorClock
 from memory.models.vectors import vector_slot
 
 SEAL = "computes the checksums that versions of an earlier release lack, from what they say now"
@@ -144,6 +145,14 @@ def make_vectors(tell: Progress) -> None:
         engine.reembed_all(project.pk, tell)
 
 
+def forget_unread_texts(tell: Progress) -> None:
+    """Take the vectors of texts that the model cannot read, whether or not all were looked at before."""
+    VectorClock.objects.update(read_by="")
+    if provider := active_provider():
+        for project in Project.objects.all():
+            forget_unread(project.pk, provider, tell)
+
+
 def delete_unusable(project: Project) -> None:
     with open_store() as (alias, path):
         sizes = vectors.count_sizes(CheckedStore(alias, path, lambda done, total: None))
@@ -219,6 +228,7 @@ WORKS: dict[str, Work] = {
         kind.name: Work(make_vectors)
         for kind in (vectors.OTHER_MODEL, vectors.DAMAGED_VECTOR, vectors.TEXT_WITHOUT_VECTOR)
     },
+    vectors.UNREAD_TEXT.name: Work(forget_unread_texts),
     work.UNKNOWN_TASK.name: Work(delete_messages),
     work.UNREADABLE_MESSAGE.name: Work(delete_messages),
     work.SET_ASIDE.name: Work(delete_finished, count_finished),

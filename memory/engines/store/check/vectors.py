@@ -9,7 +9,7 @@ import numpy as np
 from django.db.models import Count
 from django.db.models.functions import Length
 
-from memory.engines.embedding.engine import model_in_force
+from memory.engines.embedding.engine import active_provider, model_in_force
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
 from memory.engines.store.check.rows import walk_keys, walk_rows
 from memory.engines.store.check.versions import count_rows
@@ -26,6 +26,11 @@ OTHER_MODEL = ProblemKind(
 DAMAGED_VECTOR = ProblemKind("damaged_vector", "vectors that are no vectors of their model", repair=REEMBED)
 TEXT_WITHOUT_VECTOR = ProblemKind(
     "text_without_vector", "texts that have no vector and do not wait for one", repair=REEMBED
+)
+UNREAD_TEXT = ProblemKind(
+    "vector_of_an_unread_text",
+    "vectors of texts that the model cannot read",
+    repair="takes these vectors: the words alone find such texts",
 )
 COLUMNS = ("rid", "content_hash", "branch_id", "seq_from", "seq_to")
 
@@ -75,12 +80,16 @@ def is_vector(data: np.ndarray | None, size: int) -> bool:
 
 
 def check_texts(store: CheckedStore, kind: Any, model: str, findings: Findings) -> None:
-    """Find the texts that a branch shows and that were never queued for the model."""
+    """Find the texts that a branch shows and that were never queued for the model, and those that it cannot
+    read and that have a vector all the same.
+    """
     rows = store.rows(kind).filter(kind.embedded_q(), deleted=False).exclude(**{kind.TEXT: ""})
     rows = rows.exclude(**{kind.TEXT: kind.ERASED.get(kind.TEXT)})
     for keys in walk_keys(rows, Findings("")):
         with store.open_moment():
             missing = find_missing(store, rows.filter(pk__in=keys), model)
+            unread = find_unread(store, rows.filter(pk__in=keys), model)
+        findings.add(UNREAD_TEXT, *(f"{kind.KIND.name} version {rid}" for rid in unread)) if unread else None
         findings.add(
             TEXT_WITHOUT_VECTOR, *(f"{kind.KIND.name} version {rid}" for rid in missing)
         ) if missing else None
@@ -97,3 +106,15 @@ def find_missing(store: CheckedStore, rows: Any, model: str) -> Sequence[int]:
     }
     known = set(store.rows(Vector).filter(slot__in=list(slots)).values_list("slot", flat=True))
     return sorted(rid for slot, rid in slots.items() if slot not in known)
+
+
+def find_unread(store: CheckedStore, rows: Any, model: str) -> Sequence[int]:
+    provider = active_provider()
+    projects = dict(Branch.objects.using(store.alias).values_list("pk", "project_id"))
+    slots = {
+        vector_slot(projects[branch], model, value): rid
+        for rid, branch, value, text in rows.values_list("rid", "branch_id", "content_hash", rows.model.TEXT)
+        if branch in projects and not text.isascii() and provider and not provider.can_read(text)
+    }
+    ready = store.rows(Vector).filter(slot__in=list(slots), state=Vector.State.READY)
+    return sorted(slots[slot] for slot in ready.values_list("slot", flat=True))
