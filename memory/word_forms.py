@@ -6,7 +6,7 @@ each, of which two in a row stand for a word: no space divides them. Elsewhere e
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
@@ -49,7 +49,9 @@ def list_ranges(codes: Iterable[int]) -> str:
 MARKS = list_ranges(code for code in MARKED if unicodedata.category(chr(code))[0] == "M")
 WORD_PATTERN = re.compile(rf"[\w{MARKS}]+|{PICTURE}")
 UNIT = re.compile(f"[{UNSPACED}](?:[{MARKS}]|{STACKED}[{UNSPACED}])*")
-PART = re.compile(f"(?P<units>[{UNSPACED}]+)|(?P<spaced>[{SPACED}]+)|{PICTURE}|[^{UNSPACED}{SPACED}]+")
+FORM_PATTERN = re.compile(
+    f"(?P<units>[{UNSPACED}]+)|(?P<spaced>[{SPACED}]+)|{PICTURE}|[^{UNSPACED}{SPACED}]+"
+)
 # All that is indexed in another form than it is written in.
 OTHER_FORM = re.compile(
     f"(?:[{UNSPACED}{SPACED}{PRESENTED}{PICTURES}\U0001f1e6-\U0001f1ff\u200b-\u200f\ufe0f])+"
@@ -83,7 +85,7 @@ def load_folding() -> dict[int, str | None]:
 def split_forms(text: str) -> list[list[str]]:
     """Return the words of a folded text, each as the forms that an index has of it: units, or one form."""
     forms = []
-    for part in PART.finditer(text):
+    for part in FORM_PATTERN.finditer(text):
         units = UNIT.findall(part[0]) if part["units"] else []
         forms.append(units or [stem_word(part[0]) if part["spaced"] else part[0]])
     return forms
@@ -133,3 +135,60 @@ STEMMERS: dict[tuple[str, str], str | Callable[[str], str]] = {
     ("\u0900", "\u097f"): "hindi",
     ("\u0b80", "\u0bff"): "tamil",
 }
+
+
+# ---- ways of writing -------------------------------------------------------------------------------------
+
+# What Arabic and Hebrew write with the next word, and letters that have accents, or carry a hamza.
+BEFORE = {"\u0590": ("", *"הובכלמש", "וה", "שה"), "\u0600": ("", "ال", "و", "وال", "بال", "لل")}
+LAST = {"\u0590": "\u05ff", "\u0600": "\u06ff"}
+ACCENTS = {"α": "ά", "ε": "έ", "η": "ή", "ι": "ί", "ο": "ό", "υ": "ύ", "ω": "ώ", "е": "ё", "ا": "أإآ"}
+
+
+def list_spellings(stem: str) -> Iterator[str]:
+    """Yield ways in which the stem of a word may begin: with the article, with one letter accented."""
+    accented = [
+        stem[:at] + other + stem[at + 1 :]
+        for at, letter in enumerate(stem)
+        for other in ACCENTS.get(letter, "")
+        if at == 0 or letter != "ا"
+    ]
+    script = min((first for first in BEFORE if first <= stem[0] <= LAST[first]), default="")
+    for form in (stem, *accented):
+        for before in BEFORE.get(script, ("",)):
+            yield before + form
+
+
+def list_traditional(unit: str) -> list[str]:
+    """Return a folded unit, and the traditional characters that it stands for."""
+    return [unit, *load_traditional().get(unit, ())]
+
+
+@cache
+def load_traditional() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for code, plain in load_folding().items():
+        if plain and "\u3400" <= chr(code) <= "\u9fff":
+            found.setdefault(plain, []).append(chr(code))
+    return found
+
+
+def narrow_kana(text: str) -> str:
+    """Return katakana in half width; other characters as they are."""
+    return "".join(load_narrow().get(char, char) for char in text)
+
+
+@cache
+def load_narrow() -> dict[str, str]:
+    plain = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF65, 0xFFA0)}
+    voiced = ((base + mark, narrow + half) for base, narrow in plain.items() for mark, half in VOICED.items())
+    joined = {unicodedata.normalize("NFC", both): narrow for both, narrow in voiced}
+    return plain | {both: narrow for both, narrow in joined.items() if len(both) == 1}
+
+
+VOICED = {"\u3099": "\uff9e", "\u309a": "\uff9f"}
+
+
+def widen_letters(text: str) -> str:
+    """Return ASCII letters and digits in full width; "" for another text."""
+    return "".join(chr(ord(char) + 0xFEE0) for char in text) if text.isalnum() and text.isascii() else ""

@@ -15,6 +15,7 @@ from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.pinned_versions import pin_versions
 from memory.models import Fact
+from memory.words import extract_keywords
 from tests.databases import ON_SQLITE
 from tests.memory.test_branches import content_of, fact, some_actor, write
 
@@ -49,6 +50,53 @@ def found(rows: Any, *words: str, k: int = 50) -> list[str]:
 def change(actor: Actor, old: str, branch: str = "main", **content: Any) -> None:
     with open_commit(actor, branch, "change") as commit:
         commit.change_row(commit.visible_rows(Fact).get(fact_text=old), **content)
+
+
+# ---- every script ----------------------------------------------------------------------------------
+
+FOUND = (
+    ("团队的数据库在东京。", "東京的數據庫"),
+    ("團隊的數據庫", "数据库"),
+    ("小李养了一只猫很可爱", "猫"),
+    ("ﾃﾞｰﾀﾍﾞｰｽのｻｰﾊﾞｰ", "データベース"),
+    ("データベースのサーバー", "ｻｰﾊﾞｰ"),
+    ("ＡＰＩのキー", "APIキー"),
+    ("데이터베이스는 서울에 있다", "데이터베이스가 어디에"),
+    ("ฐานข้อมูลของทีมอยู่ที่สิงคโปร์", "ฐานข้อมูลอยู่ไหน"),
+    ("ຖານຂໍ້ມູນຢູ່ວຽງຈັນ", "ຖານຂໍ້ມູນ"),
+    ("មូលដ្ឋានទិន្នន័យនៅភ្នំពេញ", "ទិន្នន័យនៅណា"),
+    ("ဒေတာဘေ့စ်သည်ရန်ကုန်တွင်ရှိသည်", "ဒေတာဘေ့စ်"),
+    ("База данных в Казани", "базу данных"),
+    ("Поёт сестра", "поет"),
+    ("Η βάση δεδομένων", "βάσης"),
+    ("قاعدة البيانات والخادم", "بيانات"),
+    ("موعد الإطلاق", "اطلاق"),
+    ("מסד הנתונים בחיפה", "נתונים"),
+    ("डेटाबेस मुंबई में चलता है", "डेटाबेस कहाँ चलेगा"),
+    ("Cơ sở dữ liệu ở Đà Nẵng", "dữ liệu"),
+    ("Zum Fest 🎉 am Freitag", "🎉"),
+    ("Die Größe der Datei", "größe"),
+)
+NOT_FOUND = (
+    ("ฐานข้อมูลของทีมอยู่ที่สิงคโปร์", "สวัสดีครับ"),
+    ("ลูกสาวเข้าโรงเรียน", "ขอบคุณมาก"),
+    ("团队的数据库在东京。", "早上好"),
+    ("データベースのサーバー", "おはよう"),
+    ("База данных в Казани", "привет"),
+    ("डेटाबेस मुंबई में चलता है", "नमस्ते"),
+    ("Zum Fest 🎉 am Freitag", "🚀"),
+    ("데이터베이스는 서울에 있다", "안녕"),
+    ("ទិន្នន័យ", "សួស្តី"),
+)
+
+
+def test_words_of_every_script_are_found(actor: Actor) -> None:
+    for text, query in FOUND:
+        write(actor, text)
+        assert text in found(shown(actor), *extract_keywords(query)), query
+    for text, query in NOT_FOUND:
+        write(actor, text) if text not in dict(FOUND) else None
+        assert text not in found(shown(actor), *extract_keywords(query)), query
 
 
 # ---- filters before ranking ------------------------------------------------------------------------

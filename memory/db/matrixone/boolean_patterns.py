@@ -1,17 +1,27 @@
-"""Boolean-mode patterns of the query's words: any of them, a star marks a prefix."""
+"""Boolean-mode patterns of the query's words: any of them, a star marks a prefix.
+
+The index has the texts as they are written: a folded word is looked for in all ways of writing it.
+"""
 
 import re
 from collections.abc import Sequence
+from itertools import islice, product
 
 from snowballstemmer import stemmer
 
 from memory.db.segmentation import search_phrases
+from memory.word_forms import UNSPACED, list_spellings, list_traditional, narrow_kana, widen_letters
 
 MAX_PATTERNS = 200
+MAX_SPELLINGS = 24  # of one word
 MAX_WORD_BYTES = 23  # bytes of a word that the index stores
 MIN_STEM_LENGTH = 4  # letters of a stem that is still specific
 _WORD = re.compile(r"\w+")
 _LATIN = re.compile(r"[a-z]+")
+_OTHER = re.compile(
+    "[\u0370-\u06ff]+"
+)  # scripts of which the index has whole words; of others, three letters each
+_DENSE = re.compile(f"[{UNSPACED}]")
 _stem = stemmer("porter").stemWord
 
 
@@ -20,18 +30,37 @@ def build_pattern(words: Sequence[str]) -> str:
 
     The index has no stemming, so a word is matched by the prefix that all its forms share.
     """
+    is_dense = any(map(_DENSE.search, words))  # who writes so may write Latin letters in their full width
     found = [
-        form for word in words for phrase in search_phrases(word.lower()) if (form := phrase_pattern(phrase))
+        form for word in words for phrase in search_phrases(word) for form in spell_phrase(phrase, is_dense)
     ]
     return " ".join(list(dict.fromkeys(found))[:MAX_PATTERNS])
 
 
+def spell_phrase(phrase: str, is_dense: bool) -> list[str]:
+    """Return the patterns of a phrase; none for one without a letter."""
+    if _OTHER.fullmatch(phrase):  # one letter would be the start of half of all words
+        return [
+            f"{truncate_word(form)}*"
+            for form in islice(list_spellings(phrase), MAX_SPELLINGS)
+            if len(phrase) > 1
+        ]
+    if _DENSE.match(phrase):
+        units = phrase.split(" ")
+        spelled = [
+            "".join(spelling) for spelling in islice(product(*map(list_traditional, units)), MAX_SPELLINGS)
+        ]
+        return list(dict.fromkeys([*spelled, narrow_kana(spelled[0])]))
+    pattern = phrase_pattern(phrase)
+    return [form for form in (pattern, widen_letters(phrase) if is_dense else "") if form]
+
+
 def phrase_pattern(phrase: str) -> str:
-    """Return the parts of a name in their order, a pair of characters, or the prefix of a word."""
+    """Return the parts of a name in their order, the prefix of a word, or a picture."""
     parts = [part for part in _WORD.findall(phrase) if part.strip("_")]
     if len(parts) == 1:
         return prefix_pattern(parts[0])
-    return ("" if phrase[0] > "\u0e00" else ".").join(parts)  # a script without spaces, or a name with dots
+    return ".".join(parts) if phrase.isascii() else phrase  # a word with marks, or a picture
 
 
 def prefix_pattern(word: str) -> str:
