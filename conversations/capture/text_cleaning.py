@@ -24,7 +24,7 @@ END_OF_PRIVATE = re.compile(r"\A.*?</private\s*>", re.I | re.S)  # its start was
 INJECTED_ANYWHERE = rf"(?i:{BRIEFING_TAG})|system-reminder"
 # What programs put among a person's words: output of commands and hooks, instructions, the environment.
 INJECTED_IN_PROMPTS = (
-    rf"{INJECTED_ANYWHERE}|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+|task-notification|[a-z-]*hook|hook_context"
+    rf"{INJECTED_ANYWHERE}|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+|task-notification|teammate-message|[a-z-]*hook|hook_context"
     r"|environment_context|user_instructions|permissions instructions|ide_[a-z_]+|turn_aborted"
     r"|subagent_notification|INSTRUCTIONS"
 )

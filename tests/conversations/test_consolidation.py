@@ -223,6 +223,60 @@ def test_code_and_quotations_are_nobodys_words():
     assert list(sentences("```\nnever closed. We decided to use foo.")) == []
 
 
+OUTPUTS = [
+    "drwxr-xr-x 6 www-data www-data 4096 Aug 11 06:04 core",
+    "stats-app.js:39 the app should never initialise twice",
+    "    at HTMLDocument.<anonymous> (stats-app.js:173:30)",
+    "TypeError: we always use one filter is not a function",
+    "remote: Compressing objects: 100% (81/81), done.",
+    "3 files changed, 37 insertions(+)",
+    "Feb 8 22:02:21.647 |INFO| we always use one session",
+    "from aiogram.enums import ButtonStyle",
+    "create policy owner_only on tasks using (user_id = auth.uid());",
+    "│ └── Domain/ # we always keep the models here",
+    "<summary>We use Redis from now on</summary>",
+    'data.session: "we use Redis from now on"',
+]
+
+
+@pytest.mark.parametrize("line", OUTPUTS)
+def test_what_a_program_printed_is_nobodys_word(line):
+    text = f"See below.\n{line}\n\nWe decided to use baz here for good."
+    learned = [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)]
+    assert learned == ["We decided to use baz here for good."]
+
+
+def test_lines_beside_output_are_output():
+    text = "We decided to use baz here.\n\n$ make\nWe use gcc from now on\nremote: done"
+    assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [
+        "We decided to use baz here."
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ingestion = Go, scoring = Python, UI = Svelte, from now on",
+        "From today on we use exit code 3 for partial success, the ops scripts depend on that",
+        "We decided: return codes are 0 ok, 1 findings (see the manual)",
+        "- We use `make lint` from now on.",
+    ],
+)
+def test_a_typed_line_with_code_in_it_is_the_persons_word(text):
+    assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [text.removeprefix("- ")]
+
+
+def test_of_a_pasted_document_what_stands_around_it_is_the_persons_word():
+    plan = "\n".join(f"{number}. We decided to use Kafka for the feed {number}." for number in range(30))
+    text = f"Never touch the ledger for this.\n\n{plan}\n\nWe use Redis for the queue from now on."
+    assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [
+        "Never touch the ledger for this.",
+        "We use Redis for the queue from now on.",
+    ]
+    typed = "\n".join(plan.splitlines()[:20])
+    assert len(list(rules.lessons(typed, spoken_by_user=True))) == 20
+
+
 # ---- sessions --------------------------------------------------------------------------------------
 
 

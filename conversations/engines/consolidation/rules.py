@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from conversations.engines.consolidation.approvals import read_approval
 from conversations.engines.consolidation.sentence_score import score_prompt
-from conversations.engines.consolidation.sentences import END, MIN_PART_LENGTH, measure_length, sentences
+from conversations.engines.consolidation.sentences import (
+    END,
+    MIN_PART_LENGTH,
+    keep_typed,
+    measure_length,
+    sentences,
+)
 from conversations.engines.consolidation.withdrawals import is_withdrawal
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.personal_facts import read_personal
@@ -159,7 +165,7 @@ def lessons(text: str, spoken_by_user: bool, previous: str = "", is_chat: bool =
     An agent's message needs a phrase of the rules; a person's is scored by its words.
     """
     seen: set[str] = set()
-    for lesson in read_prompt(text, previous, is_chat) if spoken_by_user else read_answer(text):
+    for lesson in read_prompt(keep_typed(text), previous, is_chat) if spoken_by_user else read_answer(text):
         if normalise_text(lesson.text) not in seen:
             seen.add(normalise_text(lesson.text))
             yield lesson
@@ -168,7 +174,7 @@ def lessons(text: str, spoken_by_user: bool, previous: str = "", is_chat: bool =
 def read_rest(text: str, learned: Iterable[str]) -> Iterator[str]:
     """Yield the other sentences of a prompt that may state something, orders of the moment included."""
     known = " ".join(learned)
-    parts = list(sentences(text))
+    parts = list(sentences(keep_typed(text)))
     if any(QUOTE_SIGN.search(part) for part in parts):
         return
     for part in parts:
