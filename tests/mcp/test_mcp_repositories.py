@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.utils import timezone
@@ -280,11 +280,31 @@ def test_a_call_belongs_to_the_open_session_of_the_same_key(agent: Agent, projec
     assert write_somewhere(agent, "After it.") == ("", "")
 
 
+def ask(agent: Agent, session: str, repository: str) -> None:
+    """Bring a person's prompt, and have it counted that the session was heard of."""
+    send_event(agent, "UserPromptSubmit", session, repository, prompt="Go on.", prompt_id=str(uuid4()))
+    buffer.flush()
+
+
+def test_a_killed_session_gives_way_to_the_next_one(agent: Agent) -> None:
+    send_event(agent, "SessionStart", "h1", SHOP, source="startup")
+    ask(agent, "h1", SHOP)
+    send_event(agent, "SessionStart", "h2", SHOP, source="startup")
+    assert write_somewhere(agent, "The program was started anew.") == (SHOP, "h2")
+    send_event(agent, "SessionStart", "h3", TILL, source="startup")
+    assert write_somewhere(agent, "Started in another folder.") == (TILL, "h3")
+    ask(agent, "h1", SHOP)
+    assert write_somewhere(agent, "The first one runs still.") == ("", "")
+    assert write_somewhere(agent.at(Day1_Repository=SHOP), "Either of two in the shop.") == (SHOP, "")
+
+
 def test_of_several_open_sessions_only_what_they_share_is_known(agent: Agent) -> None:
     send_event(agent, "SessionStart", "h1", SHOP, source="startup")
     send_event(agent, "SessionStart", "h2", SHOP, source="startup")
+    ask(agent, "h1", SHOP)
     assert write_somewhere(agent, "One of two in the shop.") == (SHOP, "")
     send_event(agent, "SessionStart", "h3", TILL, source="startup")
+    ask(agent, "h1", SHOP)
     assert write_somewhere(agent, "Somewhere.") == ("", "")
     assert write_somewhere(agent.at(Day1_Repository=TILL), "In the till.") == (TILL, "h3")
     buffer.flush()

@@ -1,11 +1,13 @@
 """The session that a program works in, where its calls over MCP name none: its hooks bring the events of it.
 
-Both have the same key. Where several of a key's sessions run, the one that was heard of within half an hour
-is meant, if there is one alone; else what they have in common, which is their repository at most.
+Both have the same key. A session that was not heard of since a newer one began is idle or was killed: who
+calls a tool has just been asked something. Where several are left, the one that was heard of within half an
+hour is meant, if there is one alone; else what they have in common, which is their repository at most.
 """
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import NamedTuple
 
 from django.db.models.functions import Coalesce
@@ -30,6 +32,7 @@ class OpenSession(NamedTuple):
 
     key: str
     project_path: str
+    started_at: datetime
     heard_at: datetime
 
 
@@ -47,7 +50,7 @@ def find_origin(actor: Actor, repository: str = "") -> Origin:
     """Return the repository and session that the actor's key works in; in the repository, if one is named."""
     if actor.kind != "key":
         return NOWHERE
-    found = [one for one in list_open(actor) if repository in ("", one.project_path)]
+    found = drop_idle([one for one in list_open(actor) if repository in ("", one.project_path)])
     now = timezone.now()
     heard = [one for one in found if now - one.heard_at < HEARD]
     chosen = heard if len(heard) == 1 else found
@@ -62,6 +65,12 @@ def list_open(actor: Actor) -> list[OpenSession]:
     heard = rows.annotate(heard_at=Coalesce("active_at", "started_at")).filter(heard_at__gte=since)
     columns = heard.order_by("-heard_at").values_list(*OpenSession._fields)
     return [OpenSession(*row) for row in columns[:MAX_OPEN]]
+
+
+def drop_idle(sessions: Sequence[OpenSession]) -> list[OpenSession]:
+    """Return the newest session, and those that were heard of since it began."""
+    newest = max(sessions, key=attrgetter("started_at"), default=None)
+    return [one for one in sessions if newest and (one is newest or one.heard_at > newest.started_at)]
 
 
 def join_paths(sessions: Sequence[OpenSession]) -> str:
