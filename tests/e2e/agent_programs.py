@@ -50,10 +50,9 @@ class Program:
         return {}
 
     def connect(self) -> None:
-        """Connect it; that its first question is answered late on a busy machine is no failure."""
         words = [sys.executable, str(ROOT / "manage.py"), "day1", "connect", self.connects_as]
         env = environment(DAY1_DATA_DIR=str(self.server.folder), HOME=str(self.home))
-        subprocess.run([*words, "--url", self.server.first["url"]], env=env, capture_output=True)
+        subprocess.run([*words, "--url", self.server.first["url"]], env=env, capture_output=True, check=True)
 
     def start(self, prompt: str, again: bool = False) -> subprocess.Popen[str]:
         """Start it with a prompt, or go on with its last session."""

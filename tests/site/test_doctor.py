@@ -3,11 +3,13 @@
 import json
 import re
 import socket
+import threading
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from werkzeug import Request, Response
 
 from conversations.capture.engine import IngestEngine
 from conversations.models import Message
@@ -20,6 +22,7 @@ from memory.engines.support.write_buffer import buffer
 from memory.models import ApiKey, Branch, Fact, Observation, Project, Session
 from tests.command_line import Day1, build_day1
 from tests.events.conftest import served  # noqa: F401  a server with /mcp
+from tests.http_doubles import DoubleServer
 from tests.site.hook_events import CONSOLIDATOR
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -231,12 +234,37 @@ def test_a_file_that_nobody_can_read_is_told(
 
 
 def test_a_server_that_hangs_is_told_soon(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(target, "PROOF_SECONDS", 0.5)
+    monkeypatch.setattr(target, "PROOF_SECONDS", 0.2)
+    monkeypatch.setattr(target, "PATIENT_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0), backlog=50) as hanging:
         url = f"http://127.0.0.1:{hanging.getsockname()[1]}"
         status, _, err = day1("connect", "gemini", "--url", url)
-        assert (status, "does not answer: timed out" in err) == (1, True)
+        assert status == 1
+        assert (
+            f"It is written, but is not proven: no answer came in time: unreachable: The server at {url}"
+            in err
+        )
         assert check(day1)[1]["trouble"] == [f"unreachable: The server at {url} does not answer: timed out."]
+
+
+def test_a_server_that_is_busy_is_waited_for(day1: Day1, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "PROOF_SECONDS", 0.2)
+    asked, asked_again = threading.Lock(), threading.Event()
+
+    def list_tools(_request: Request) -> Response:
+        if asked.acquire(blocking=False):
+            asked_again.wait(30)  # the first answer comes when nobody waits for it any more
+        asked_again.set()
+        return Response(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "one"}]}}))
+
+    with DoubleServer("127.0.0.1", 0, threaded=True) as server:
+        server.expect_request("/mcp").respond_with_handler(list_tools)
+        server.expect_request(re.compile("/api/v1/.*")).respond_with_json({})
+        url = server.url_for("").rstrip("/")
+        status, _, err = day1("connect", "gemini", "--url", url)
+    assert (status, f"{url} is busy: its answer is waited for, up to 60 seconds." in err) == (0, True)
+    assert f"{url} knows the key, of " in err
+    assert "and lists 1 tools." in err
 
 
 def test_hooks_that_wait_for_trust_are_told(day1: Day1, url: str, tmp_path: Path) -> None:

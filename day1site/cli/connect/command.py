@@ -13,7 +13,14 @@ from day1site.cli.client import Client
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
 from day1site.cli.connect.state import State, config_file, digest, load_state, save_state, state_file
-from day1site.cli.connect.target import Proof, Target, choose_project, find_target, prove, wait_briefly
+from day1site.cli.connect.target import (
+    Proof,
+    Target,
+    choose_project,
+    find_target,
+    prove_patiently,
+    wait_briefly,
+)
 from day1site.cli.connect.undo import undo_connection
 from day1site.cli.errors import CliError, UsageError
 from day1site.cli.importing.command import import_memory, summarise
@@ -81,7 +88,7 @@ def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: 
         server = replace(preview, key=find_key(client, state, program))
     plan = plan_changes(CLIENTS[program](server), state)
     write_plan(program, server, state, plan)
-    proof = prove(server) if target.is_expected else None
+    proof = prove_patiently(server) if target.is_expected else None
     answer = describe(program, target, plan) | {"dry_run": False, "proof": proof and asdict(proof)}
     run.show(answer, lambda out: print_done(out, program, plan))
     print_proof(target, proof)
@@ -167,7 +174,11 @@ def print_proof(target: Target, proof: Proof | None) -> None:
     if proof is None:
         note(f"No server runs here yet: start it with {UP}. It is written for {target.url}.")
     elif proof.trouble:
-        note(f"It is written, but does not work: {'; '.join(proof.trouble)}")
+        fault = "is not proven: no answer came in time" if proof.is_late else "does not work"
+        note(f"It is written, but {fault}: {'; '.join(proof.trouble)}")
+        if proof.is_late:
+            note(f"The program may be started all the same; {DAY1} doctor asks the server again.")
+            return
         note(f"The key was made in {describe_store(target)}: the server must have the same data.")
     else:
         place = describe_store(target)

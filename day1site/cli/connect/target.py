@@ -15,6 +15,7 @@ from day1site.cli.errors import CliError, UsageError
 from day1site.cli.http_transport import HttpTransport
 from day1site.cli.invocation import Invocation
 from day1site.cli.local_store import DEFAULT_PROJECT, DEFAULT_URL, name_only_project
+from day1site.cli.output import note
 from day1site.cli.rest import Api
 from day1site.mcp.bridge import Bridge
 from day1site.running_servers import RunningServer, list_running, read_running
@@ -23,6 +24,8 @@ from day1site.settings.paths import data_dir
 DATA_DIR = "DAY1_DATA_DIR"  # also set by --data-dir, see bootstrap.py
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 PROOF_SECONDS = 10.0  # for each call: a server that hangs is no proof
+PATIENT_SECONDS = 60.0  # for each call to a server that may only be busy
+LATE = "timed out"  # in every reason for which no answer came in time
 FULL = "the project is at its quota: events wait until something is erased or the quota is raised"
 RETRY = "python3 manage.py retry_tasks --list shows them, without --list they run again"
 
@@ -43,6 +46,11 @@ class Proof:
 
     tools: int
     trouble: list[str]
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether an answer did not come in time."""
+        return any(LATE in one for one in self.trouble)
 
 
 # ---- finding --------------------------------------------------------------------------------------------
@@ -118,22 +126,32 @@ def wait_briefly(client: Client) -> AbstractContextManager[None]:
 # ---- proving --------------------------------------------------------------------------------------------
 
 
-def prove(server: Server) -> Proof:
+def prove(server: Server, seconds: float = 0.0) -> Proof:
     """Call the server over REST and over MCP, with the program's own key."""
+    seconds = seconds or PROOF_SECONDS
     try:
-        api = Api(HttpTransport(server.url, server.key, PROOF_SECONDS))
+        api = Api(HttpTransport(server.url, server.key, seconds))
         api.get("/facts", limit=1)
-        tools, trouble = count_tools(server)
+        tools, trouble = count_tools(server, seconds)
         health = api.get("/health")
         return Proof(tools, [*trouble, *check_tasks(health), *check_last(health)])
     except CliError as error:
         return Proof(0, [f"{error.code}: {error.text}"])
 
 
-def count_tools(server: Server) -> tuple[int, list[str]]:
+def prove_patiently(server: Server) -> Proof:
+    """Call the server with the new key; say so where it is busy, and wait for it."""
+    proof = prove(server)
+    if proof.is_late:
+        note(f"{server.url} is busy: its answer is waited for, up to {PATIENT_SECONDS:.0f} seconds.")
+        proof = prove(server, PATIENT_SECONDS)
+    return proof
+
+
+def count_tools(server: Server, seconds: float) -> tuple[int, list[str]]:
     """Return how many tools /mcp lists, as the program itself would have them."""
     bridge = Bridge(server.url, server.key, sys.stdout)
-    bridge.timeout = PROOF_SECONDS
+    bridge.timeout = seconds
     answer = bridge.ask(LIST_TOOLS) or {}
     if tools := answer.get("result", {}).get("tools"):
         return len(tools), []
