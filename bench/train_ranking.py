@@ -25,6 +25,8 @@ from bench import corpora, ranking_metrics
 from memory.ranking_mix import MIX_FILE, SIGNALS, Mix, build_mix, start_ranking
 
 BASE_WEIGHT, SPEAKER_SHARE = 20.0, 0.15
+WINDOW_WEIGHT, LENGTH_WEIGHT = 15.0, 0.5  # beside the trees, which do not see them
+COLUMNS = (*SIGNALS, "window", "length")
 TREES, LEAVES, RATE, MIN_ROWS = 100, 10, 0.04, 60
 DIGITS = 5  # of a limit and of a leaf
 FIRST, TENTH = 0.95, 0.72  # what the weights alone give the first and the tenth hit, in the middle
@@ -117,12 +119,12 @@ def ask_question(
 ) -> Asked:
     rank = rank_messages if options.kind == "messages" else rank_facts
     hits = sorted(rank(store, branch, question.text, options.pool), key=lambda hit: hit.row.uid)
-    rows = [[hit.signals.get(name, 0.0) for name in SIGNALS] for hit in hits]
+    rows = [[hit.signals.get(name, 0.0) for name in COLUMNS] for hit in hits]
     relevant = [ids[str(hit.row.uid)] in question.evidence for hit in hits]
     mixed = bool(hits) and "mix" in hits[0].signals
     for row, hit in zip(rows, hits, strict=True):
         row[SIGNALS.index("base")] = hit.signals.get("base", hit.score)
-    matrix = np.array(rows, dtype=float).reshape(-1, len(SIGNALS))
+    matrix = np.array(rows, dtype=float).reshape(-1, len(COLUMNS))
     return Asked(matrix, np.array(relevant, dtype=bool), len(question.evidence), mixed)
 
 
@@ -195,7 +197,7 @@ def train(asked: Sequence[Asked]) -> dict[str, Any]:
     import lightgbm
 
     useful = [one for one in asked if one.mixed and one.relevant.any()]
-    rows = np.concatenate([one.signals for one in useful])
+    rows = np.concatenate([one.signals[:, : len(SIGNALS)] for one in useful])
     data = lightgbm.Dataset(
         rows,
         np.concatenate([one.relevant for one in useful]).astype(int),
@@ -208,6 +210,8 @@ def train(asked: Sequence[Asked]) -> dict[str, Any]:
         "signals": list(SIGNALS),
         "base_weight": BASE_WEIGHT,
         "speaker_share": SPEAKER_SHARE,
+        "window_weight": WINDOW_WEIGHT,
+        "length_weight": LENGTH_WEIGHT,
         "scale": 1.0,
         "offset": 0.0,
         "trees": [read_tree(tree["tree_structure"]) for tree in trees],
@@ -240,8 +244,7 @@ def add_up(one: Asked, mix: Mix) -> np.ndarray:
     """Return what the mix adds up for each candidate, before it becomes a number between 0 and 1."""
     if not one.mixed:
         return weigh(one)
-    total: np.ndarray = mix.sum_trees(one.signals) + mix.start(one.signals)
-    return total
+    return mix.weigh(dict(zip(COLUMNS, one.signals.T, strict=True)))
 
 
 def logit(share: float) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from memory.texts import count_dense
 
+EXACT = 0.25  # what is left of a relevance where rows have the word asked for alone: they begin above it
 SHORT_LENGTH = 64  # words of a text up to which its length takes nothing off
 
 Columns = dict[str, np.ndarray]  # of each signal its value for every row, in the order of the rows
@@ -160,9 +161,9 @@ def boost_factors(recipe: Recipe, facts: Sequence[RankingInputs]) -> Columns:
     }
 
 
-def length_discount(words: int, allowance: float) -> float:
-    """Return what the length of a text takes off the match of each word: more words match by chance."""
-    return allowance * log2(max(words / SHORT_LENGTH, 1.0))
+def count_doublings(words: int) -> float:
+    """Return how often a text has twice the length of a short one: in a long one more matches by chance."""
+    return log2(max(words / SHORT_LENGTH, 1.0))
 
 
 def weigh_parts(used: Mapping[str, float], parts: Columns) -> np.ndarray:
@@ -171,6 +172,12 @@ def weigh_parts(used: Mapping[str, float], parts: Columns) -> np.ndarray:
     for name, weight in used.items():
         total += weight * parts[name]
     return total
+
+
+def raise_exact(relevance: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Return the relevance with the exact rows above all others, whatever recency and boosts do to both."""
+    raised: np.ndarray = EXACT * relevance + np.where(exact, 1 - EXACT, 0.0)
+    return raised
 
 
 def score_hits(

@@ -17,7 +17,7 @@ import numpy as np
 MIX_FILE = Path(__file__).with_name("ranking_mix.json")
 SIGNALS = ("keyword", "vector", "words", "base", "reply", "session", "speaker", "least_word")
 MAX_DEPTH = 16
-NUMBERS = ("base_weight", "speaker_share", "scale", "offset")
+NUMBERS = ("base_weight", "speaker_share", "window_weight", "length_weight", "scale", "offset")
 
 
 class NotAMix(ValueError):
@@ -31,6 +31,8 @@ class Mix:
     signals: tuple[str, ...]
     base_weight: float  # of the start, which the trees correct
     speaker_share: float  # of a weighted sum of 1, added where the question names who speaks
+    window_weight: float  # of the match of the words with what stands around a text, beside the trees
+    length_weight: float  # of each doubling of a text over the length up to which it takes nothing off
     scale: float
     offset: float
     roots: np.ndarray
@@ -40,12 +42,23 @@ class Mix:
     values: np.ndarray
     depth: int
 
-    def score(self, candidates: Mapping[str, np.ndarray]) -> np.ndarray:
+    def score(self, candidates: Mapping[str, np.ndarray], added: np.ndarray | None = None) -> np.ndarray:
         """Return the relevance of each candidate, between 0 and 1; of each signal all their values."""
-        rows = np.column_stack([candidates[name] for name in self.signals])
-        raw = self.sum_trees(rows) + self.start(rows)
+        raw = self.weigh(candidates, added)
         relevance: np.ndarray = 1 / (1 + np.exp(-(self.scale * raw + self.offset)))
         return relevance
+
+    def weigh(self, candidates: Mapping[str, np.ndarray], added: np.ndarray | None = None) -> np.ndarray:
+        """Return the whole sum of each candidate; ``added`` is what ``add_up`` gave, where it is known."""
+        total = self.add_up(candidates) if added is None else added
+        total = total + self.window_weight * candidates["window"]
+        return total - self.length_weight * candidates["length"]
+
+    def add_up(self, candidates: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return what start and trees give each candidate, without its window and its length."""
+        rows = np.column_stack([candidates[name] for name in self.signals])
+        total: np.ndarray = self.sum_trees(rows) + self.start(rows)
+        return total
 
     def start(self, rows: np.ndarray) -> np.ndarray:
         """Return where the trees start: the weighted sum or an answer's share, more for a named speaker."""
@@ -100,8 +113,9 @@ def build_mix(payload: Any) -> Mix:
     numbers = {name: _check_number(name, payload.get(name)) for name in NUMBERS}
     if min(numbers["base_weight"], numbers["scale"]) <= 0:
         raise NotAMix("base_weight and scale must be above 0.")
-    if numbers["speaker_share"] < 0:
-        raise NotAMix("speaker_share may not be below 0.")
+    for name in ("speaker_share", "window_weight", "length_weight"):
+        if numbers[name] < 0:
+            raise NotAMix(f"{name} may not be below 0.")
     nodes: list[tuple[int, float, int, int, float]] = []
     roots, depths = zip(*(_add_tree(nodes, tree, 0) for tree in payload["trees"]), strict=True)
     columns, limits, lower, upper, values = map(np.array, zip(*nodes, strict=True))

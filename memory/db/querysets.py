@@ -192,30 +192,29 @@ class VersionedQuerySet(LazyFilters[Row]):
         named = (arm.order_by().annotate(**groups).values_list(*groups) for arm in self._arms())
         return [values for arm in named for values in arm.annotate(counted=counted)]
 
-    def next_in_group(self, pks: Sequence[int], same: str) -> dict[int, int]:
-        """Map each row to the visible row of the next higher uid with the same value of ``same``, by key."""
-        if not pks:
-            return {}
-        features = get_features(self.db)
-        read_next = self._next_by_row if features.limits_correlated_subqueries else self._next_by_union
+    def next_in_group(self, pks: Sequence[int], same: str, back: bool = False) -> dict[int, int]:
+        """Map each row to the visible row of the next higher uid with an equal ``same``; ``back``: lower."""
+        limits = get_features(self.db).limits_correlated_subqueries
+        read_next = self._next_by_row if limits else self._next_by_union
         found: dict[int, list[int]] = {}
-        for level in range(len(self.named_lineage)):
-            for pk, next_pk in read_next(level, pks, same):
+        for level in range(len(self.named_lineage) if pks else 0):
+            for pk, next_pk in read_next(level, pks, same, back):
                 found.setdefault(pk, []).append(next_pk)
-        return nearest_uids(self.db, self.model, found)
+        return nearest_uids(self.db, self.model, found, back)
 
-    def _next_by_row(self, level: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+    def _next_by_row(self, level: int, pks: Sequence[int], same: str, back: bool) -> Iterable[tuple]:
         """Return pairs of each row and the next row of an arm with the same value."""
-        return next_in_group(self.db, self.model, self._where_conditions([self._arm_row(level)]), pks, same)
+        shown = self._where_conditions([self._arm_row(level)])
+        return next_in_group(self.db, self.model, shown, pks, same, back)
 
-    def _next_by_union(self, level: int, pks: Sequence[int], same: str) -> Iterable[tuple[int, int]]:
+    def _next_by_union(self, level: int, pks: Sequence[int], same: str, back: bool) -> Iterable[tuple]:
         """Return the same pairs for a database without LIMIT in correlated subqueries."""
         base = self.model._base_manager.using(self.db)
         arm = self._replay_filters(base.filter(self._arm_row(level)))
         ones = [
-            arm.filter(**{same: value}, uid__gt=uid)
+            arm.filter(**{same: value, "uid__lt" if back else "uid__gt": uid})
             .annotate(before=Value(pk, models.BigIntegerField()))
-            .order_by("uid")
+            .order_by("-uid" if back else "uid")
             .values_list("before", "pk")[:1]
             for pk, uid, value in base.filter(pk__in=pks).values_list("pk", "uid", same)
         ]

@@ -208,17 +208,25 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
 
 
 def next_in_group(
-    using: str, model: type[models.Model], conditions: Iterable[Condition], pks: Sequence[int], same: str
+    using: str,
+    model: type[models.Model],
+    conditions: Iterable[Condition],
+    pks: Sequence[int],
+    same: str,
+    back: bool = False,
 ) -> list[tuple[int, int]]:
-    """Return pairs of each row and the next visible row by uid with the same value of ``same``."""
+    """Return pairs of each row and the next visible row by uid with the same value of ``same``, or the one
+    before.
+    """
     connection = connections[using]
     fields: Any = (model._meta.pk, model._meta.get_field(same))
     key, equal = (connection.ops.quote_name(field.column) for field in fields)
     table = connection.ops.quote_name(model._meta.db_table)
     shown, values = join_conditions(render_conditions(conditions, using))
     known, requested = ColumnIn(model, str(fields[0].name), pks, "q").render(connection)
-    after = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid > q.uid ORDER BY {ROW}.uid LIMIT 1"
-    following = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {after}"
+    beyond, order = ("<", "DESC") if back else (">", "ASC")
+    nearest = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid {beyond} q.uid ORDER BY {ROW}.uid {order} LIMIT 1"
+    following = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {nearest}"
     sql = f"SELECT q.{key}, ({following}) FROM {table} q WHERE {known}"
     with connection.cursor() as cursor:
         cursor.execute(sql, [*values, *requested])
@@ -228,12 +236,15 @@ def next_in_group(
 Newest = Callable[[Iterable[str]], str]
 
 
-def nearest_uids(using: str, model: type[models.Model], offered: dict[int, list[int]]) -> dict[int, int]:
-    """Choose, of the rows that are offered for each key, the one with the lowest uid."""
+def nearest_uids(
+    using: str, model: type[models.Model], offered: dict[int, list[int]], back: bool = False
+) -> dict[int, int]:
+    """Choose, of the rows that are offered for each key, the one with the lowest uid, or the highest."""
     several = [pk for pks in offered.values() if len(pks) > 1 for pk in pks]
     rows = model._base_manager.using(using).filter(pk__in=several)
     uids = dict(rows.values_list("pk", "uid")) if several else {}
-    return {key: min(pks, key=lambda pk: uids.get(pk, 0)) for key, pks in offered.items()}
+    choose = max if back else min
+    return {key: choose(pks, key=lambda pk: uids.get(pk, 0)) for key, pks in offered.items()}
 
 
 def newest_in_groups(

@@ -6,6 +6,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine, MessageFilter
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.exceptions import Invalid, QueryTooLong
 from tests.memory.api.client import Api, refused
 
@@ -36,6 +37,21 @@ def test_an_answer_is_found_with_its_question(told, actor):
     assert hits[1].score == hits[1].signals["reply"] <= hits[0].score
     assert [row.content for row in hits[0].around] == [STORY[2][1]]
     assert [row.content for row in hits[1].around] == [STORY[0][1], STORY[3][1]]
+
+
+def test_what_stands_around_a_message_lends_its_words(actor, settings):
+    settings.DAY1 = {"embedder": "minilm"}
+    for name, story in (("s1", STORY), ("s2", [("assistant", "It has an elephant, as I say.")])):
+        talk = ConversationEngine().create_conversation(actor=actor, session_id=name)
+        said = [{"role": role, "content": text} for role, text in story]
+        MESSAGES.write_messages(conversation_id=talk.uid, messages=said, actor=actor)
+    EmbeddingEngine().embed_pending(actor.project_id)
+    hits = MESSAGES.search_messages(query="Which database has an elephant?", actor=actor).hits
+    windows = {hit.row.content: hit.signals["window"] for hit in hits}
+    words = {hit.row.content: hit.signals["words"] for hit in hits}
+    near, lone = STORY[2][1], "It has an elephant, as I say."
+    assert words[near] < words[lone]
+    assert windows[near] > windows[lone] + 0.05  # "elephant" is its own, "database" of two messages before
 
 
 def test_neighbours_that_a_filter_leaves_out_are_no_hits(told, actor):

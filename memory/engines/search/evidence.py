@@ -1,19 +1,22 @@
 """Evidence of hits: whether the words and the meaning of a question stand in them at all."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from memory.db.raw_select import select_equal
 from memory.db.segmentation import search_phrases
 from memory.engines.search.candidates import PreparedQuery
-from memory.engines.search.scoring import Scored, score_words
+from memory.engines.search.late_interaction import match_words
+from memory.engines.search.scoring import Scored
 from memory.evidence import MIN_EVIDENCE, Likeness, rate_evidence
 from memory.models import Project
 from memory.ranking import Recipe
 from memory.word_forms import WORD_PATTERN, fold_text
 
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
+MAX_CACHED_WORDS = 20_000
 
 
 def rate_hits(hits: Sequence[Scored], question: PreparedQuery) -> list[float]:
@@ -31,9 +34,8 @@ def rate_rows(
 ) -> list[float]:
     """Return the evidence that each of these rows would have as a hit of a search."""
     texts = {row.rid: getattr(row, row.TEXT) for row in rows}
-    lengths = {rid: len(text.split()) for rid, text in texts.items()}
     hashes = {row.rid: row.content_hash for row in rows}
-    words, _ = score_words(hashes, lengths, question, recipe, project_id)
+    words = match_words(hashes, question, project_id).take_off(recipe.length_allowance).list_means()
     stems = list_stems(question.words)
     return [rate_text(text, stems, cosines.get(rid), words.get(rid)) for rid, text in texts.items()]
 
@@ -47,8 +49,13 @@ def rate_text(text: str, requested: set[str], cosine: float | None, words: float
 
 def list_stems(words: Iterable[str]) -> set[str]:
     """Return words without their endings; pairs of units in scripts without spaces."""
-    phrases = {phrase for word in set(words) for phrase in search_phrases(word)}
-    return {phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in phrases}
+    return {stem for word in set(words) for stem in cut_word(word)}
+
+
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def cut_word(word: str) -> tuple[str, ...]:
+    """Return the stems of one word; most words of a text repeat in others."""
+    return tuple(phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in search_phrases(word))
 
 
 def judge_evidence(hits: Sequence[Scored], question: PreparedQuery, project_id: UUID) -> tuple[float, bool]:

@@ -10,20 +10,19 @@ from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.rows import Row
 from memory.engines.search.speakers import find_named, name_speaker
-from memory.ranking_mix import load_mix
 
 BEST_OF_SESSION = 3  # candidates of which the mean is the level of their session
 
 
-def mix_signals(
+def add_signals(
     rows: Mapping[int, Row],
     parts: ranking.Columns,
     base: np.ndarray,
     answers: Mapping[int, int],
     question: PreparedQuery,
     recipe: ranking.Recipe,
-) -> np.ndarray:
-    """Return the relevance of each row by the learned mix; add its other signals to the parts.
+) -> None:
+    """Add to the parts the signals of the learned mix that come from several rows.
 
     ``base`` is the weighted sum of the parts so far.
     """
@@ -38,7 +37,6 @@ def mix_signals(
     parts["session"] = np.array([levels[rid] for rid in rows])
     parts["reply"] = np.array([shares.get(rid, 0.0) for rid in rows])
     parts["speaker"] = np.array([float(speakers[rid] in named) for rid in rows])
-    return load_mix().score(parts)
 
 
 def rate_sessions(rows: Mapping[int, Row], base: Mapping[int, float]) -> dict[int, float]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import merge
 from itertools import islice
-from operator import attrgetter
+from operator import attrgetter, gt, lt
 from typing import Any
 from uuid import UUID
 
@@ -140,20 +140,23 @@ class OverlayRows:
         found = self.kept.select_by_key(columns, by, [rid for rid in values if rid >= 0])
         return [*found, *(tuple(getattr(fact, name) for name in columns) for fact in own)]
 
-    def next_in_group(self, rids: Sequence[int], same: str) -> dict[int, int]:
-        """Map each row to the next one by uid with the same value of ``same``."""
+    def next_in_group(self, rids: Sequence[int], same: str, back: bool = False) -> dict[int, int]:
+        """Map each row to the next one by uid with the same value of ``same``; ``back`` to the one before."""
         stored = {rid: self.by_rid[rid].rid if rid in self.by_rid else rid for rid in rids}
-        found = self.kept.next_in_group([rid for rid in set(stored.values()) if rid is not None], same)
+        found = self.kept.next_in_group([rid for rid in set(stored.values()) if rid is not None], same, back)
         after = {rid: found[own] for rid, own in stored.items() if own is not None and own in found}
         if not self.changes:
             return after
         columns = ("rid", "uid", same)
         known = {rid: (uid, value) for rid, uid, value in self.select_by_key(columns, "rid", [*rids])}
         uids = {rid: uid for rid, uid, _ in self.select_by_key(columns, "rid", [*set(after.values())])}
+        is_beyond, choose = (lt, max) if back else (gt, min)
         for rid, (uid, value) in known.items():
-            later = [c.fact for c in self.changes if getattr(c.fact, same) == value and c.fact.uid > uid]
-            nearest = min(later, key=attrgetter("uid"), default=None)
-            if nearest and (rid not in after or nearest.uid < uids[after[rid]]):
+            later = [
+                c.fact for c in self.changes if getattr(c.fact, same) == value and is_beyond(c.fact.uid, uid)
+            ]
+            nearest: Any = choose(later, key=attrgetter("uid"), default=None)
+            if nearest and (rid not in after or is_beyond(uids[after[rid]], nearest.uid)):
                 after[rid] = nearest.rid
         return after
 

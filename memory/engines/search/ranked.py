@@ -1,6 +1,7 @@
 """Ranking of facts: candidates from two arms, one order, and every part of a score."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,6 +32,7 @@ from memory.engines.search.overlay import Overlay
 from memory.engines.search.rows import Row
 from memory.engines.search.scoring import Scored, collapse_hits, in_order, score_all
 from memory.engines.search.speakers import find_speaker
+from memory.engines.search.windows import Windows, find_windows
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository
 from memory.exceptions import Invalid
@@ -79,6 +81,15 @@ class CandidatePool:
     beliefs: dict[int, Assessment] = field(default_factory=dict)
     branches: dict[int, list[Branch]] = field(default_factory=dict)
     answers: dict[int, int] = field(default_factory=dict)  # row id of an answer -> that of its question
+    sources: dict[int, Any] = field(default_factory=dict)  # the rows of each branch, by its key
+
+    def find_windows(self, rids: Sequence[int]) -> Windows:
+        """Return what stands around rows in the first branch that shows them."""
+        shown: dict[int, list[int]] = defaultdict(list)
+        for rid in rids:
+            shown[self.branches[rid][0].pk].append(rid)
+        found = [find_windows(self.sources[pk], batch, self.rows) for pk, batch in shown.items()]
+        return {rid: batch for windows in found for rid, batch in windows.items()}
 
     def add_row(self, branch: Branch, row: Row, belief: Assessment) -> None:
         """Add a row of a branch; where several branches show it, the first one's assessment counts."""
@@ -121,7 +132,7 @@ def rank_candidates(
     for name in names:
         _collect_candidates(pool, name, question, options, actor, also)
     ask = (question, options.recipe, actor.project_id, options.now)
-    scored, used = score_all(pool.rows, pool.raw, *ask, pool.answers)
+    scored, used = score_all(pool.rows, pool.raw, *ask, pool.answers, pool.find_windows)
     prefer_repository(scored, actor)
     hits = in_order(scored)
     return Ranking(collapse_hits(hits, pool.branches) if len(names) > 1 else hits, sorted(used), pool)
@@ -177,6 +188,7 @@ def _collect_candidates(
     if options.overlay:
         known = options.overlay.assess(known)
     pool.raw.add(found)
+    pool.sources[branch.pk] = rows
     for fact in facts:
         belief = known.get(fact.uid, NOTHING)
         pool.add_row(branch, ranked_row(fact, belief, options.current_cycle), belief)

@@ -10,10 +10,12 @@ import numpy as np
 from memory import ranking
 from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery
-from memory.engines.search.late_interaction import match_words
-from memory.engines.search.learned_mix import mix_signals
+from memory.engines.search.late_interaction import Matches, match_words
+from memory.engines.search.learned_mix import add_signals
 from memory.engines.search.rows import Row
-from memory.engines.search.speakers import name_speaker
+from memory.engines.search.speakers import find_exact, name_speaker
+from memory.engines.search.windows import FindWindows, rate_windows
+from memory.ranking_mix import load_mix
 
 
 @dataclass(slots=True)
@@ -41,21 +43,29 @@ def score_all(
     project_id: UUID,
     now: datetime,
     answers: Mapping[int, int],
+    around: FindWindows,
 ) -> tuple[dict[int, Scored], set[str]]:
     """Return the score of each row by its id, and the signals used.
 
-    ``answers`` maps the row id of an answer to that of its question.
+    ``answers`` maps the row id of an answer to that of its question; ``around`` finds the rows around others.
     """
     cosines = ranking.take_floor_off(raw.vector, question.floor)
     parts, used, matches = score_parts(rows, raw.keyword, cosines, question, recipe, project_id)
     relevance = ranking.weigh_parts(used, parts)
     is_mixed = recipe.mix and "words" in used
     if is_mixed:
-        parts["mix"] = relevance = mix_signals(rows, parts, relevance, answers, question, recipe)
+        add_signals(rows, parts, relevance, answers, question, recipe)
+        raw_mix = load_mix().add_up(parts)
+        near = (matches, around, question, recipe, project_id)
+        parts["window"] = rate_windows(rows, raw_mix, parts["words"], *near)
+        parts["mix"] = relevance = load_mix().score(parts, raw_mix)
+        if (exact := find_exact(rows, question.text)).any() and not exact.all():
+            parts["exact"] = exact.astype(float)
+            relevance = ranking.raise_exact(relevance, exact)
     scores, factors = ranking.score_hits(recipe, relevance, [row.standing for row in rows.values()], now)
-    columns = {**parts, **factors}
+    columns, means = {**parts, **factors}, matches.list_means()
     hits = {
-        rid: Scored(row, score, columns, at, cosines.get(rid), matches.get(rid))
+        rid: Scored(row, score, columns, at, cosines.get(rid), means.get(rid))
         for at, ((rid, row), score) in enumerate(zip(rows.items(), scores.tolist(), strict=True))
     }
     if recipe.replies and not is_mixed:
@@ -70,27 +80,26 @@ def score_parts(
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
-) -> tuple[ranking.Columns, dict[str, float], dict[int, float]]:
-    """Return the normalised scores of the rows, the weights of the arms that found anything, and the match
-    of the words of each row as it was before.
+) -> tuple[ranking.Columns, dict[str, float], Matches]:
+    """Return the normalised scores of the rows, the weights of the arms that found anything, and the matches
+    of the words.
     """
     lengths = {rid: len(row.text.split()) for rid, row in rows.items()}
     keyword = ranking.normalise_scores(ranking.length_normalise(keywords, lengths))
     vector = ranking.normalise_scores(cosines)
     if cosines and recipe.mix:  # a text that waits for its vector is found by its words meanwhile
         vector = {**keyword, **vector}
-    matches: dict[int, float] = {}
-    least: dict[int, float] = {}
-    if cosines and recipe.words:
-        hashes = {rid: row.content_hash for rid, row in rows.items()}
-        matches, least = score_words(hashes, lengths, question, recipe, project_id)
-    words = ranking.normalise_scores(matches)
+    hashes = {rid: row.content_hash for rid, row in rows.items()} if cosines and recipe.words else {}
+    matches = match_words(hashes, question, project_id).take_off(recipe.length_allowance)
+    words = ranking.normalise_scores(matches.list_means())
     arms = {"keyword": bool(keywords), "vector": bool(cosines), "words": bool(words)}
     parts = {name: take_scores(rows, found) for name, found in (("keyword", keyword), ("vector", vector))}
     if words:  # a text without codes: the similarity of the whole text instead
         parts["words"] = take_scores(rows, {**vector, **words})
         if recipe.mix:
+            least = ranking.normalise_scores(matches.list_least())
             parts["least_word"] = take_scores(rows, {**vector, **least})
+            parts["length"] = np.array([ranking.count_doublings(length) for length in lengths.values()])
     used = ranking.arm_weights(recipe, arms)
     return parts, {name: weight for name, weight in used.items() if arms[name]}, matches
 
@@ -98,27 +107,6 @@ def score_parts(
 def take_scores(rows: Iterable[int], scores: Mapping[int, float]) -> np.ndarray:
     """Return the score of each row, 0 where it has none."""
     return np.array([scores.get(rid, 0.0) for rid in rows], dtype=float)
-
-
-def score_words(
-    hashes: Mapping[int, str],
-    lengths: Mapping[int, int],
-    question: PreparedQuery,
-    recipe: ranking.Recipe,
-    project_id: UUID,
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the match of all words of the question, and that of the least matched one, by row id."""
-    best = match_words(hashes, question, project_id)
-    if not best:
-        return {}, {}
-    matches = np.stack(list(best.values()))  # at once: numpy takes longer to be called than to compute
-    words, least = {}, {}
-    for rid, mean, lowest in zip(
-        best, matches.mean(axis=1).tolist(), matches.min(axis=1).tolist(), strict=True
-    ):
-        discount = ranking.length_discount(lengths[rid], recipe.length_allowance)
-        words[rid], least[rid] = mean - discount, lowest - discount
-    return words, ranking.normalise_scores(least)
 
 
 def boost_answers(hits: Mapping[int, Scored], answers: Mapping[int, int], recipe: ranking.Recipe) -> None:

@@ -1,13 +1,19 @@
-"""Speakers: who says a text, by the name before its first colon, and whether a question names them."""
+"""Names and words that a question has as they are: who says a text, and a word asked for alone."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+
+import numpy as np
 
 from memory.engines.search.rows import Row
 from memory.texts import count_dense
+from memory.word_forms import fold_text
 
 # "[8 May, 2023] Anna: …" or "Anna: …": at most three words of a name.
 SPEAKER = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]\s*)?([^\W\d_][\w.'’-]{0,29}(?: [\w.'’-]{1,30}){0,2})[:：]\s")
+ASKING = frozenset({"user", "human"})
+FIRST_PERSON = re.compile(r"(?<!\w)(?:i|i['’](?:m|ve|d|ll)|my|mine|me|myself|we|our|ours|us)(?!\w)")
+EDGES = re.compile(r"^\W+|\W+$")
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "agent"})  # which say no name
 
 
@@ -23,13 +29,24 @@ def find_speaker(text: str) -> str:
 
 
 def find_named(speakers: Collection[str], question: str) -> frozenset[str]:
-    """Return the speakers whose name stands in the question as a word."""
+    """Return the speakers whose name stands in the question as a word; "my" and the like name the user."""
     folded = question.casefold()
-    names = {name for name in speakers if name and name not in ROLES}
-    return frozenset(name for name in names if _stands_in(name, folded))
+    names = {name for name in speakers if name and name not in ROLES and stands_in(name, folded)}
+    return frozenset(names | (ASKING.intersection(speakers) if FIRST_PERSON.search(folded) else set()))
 
 
-def _stands_in(name: str, folded: str) -> bool:
-    if count_dense(name):  # such scripts have no spaces between words
-        return name in folded
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded) is not None
+def find_exact(rows: Mapping[int, Row], question: str) -> np.ndarray:
+    """Return which rows have the only word of a question in just this form; none where it has several."""
+    word = fold_text(EDGES.sub("", question))
+    if not word or len(word.split()) > 1:
+        return np.zeros(len(rows), dtype=bool)
+    return np.array(
+        [word in (text := fold_text(row.text)) and stands_in(word, text) for row in rows.values()]
+    )
+
+
+def stands_in(word: str, folded: str) -> bool:
+    """Return whether a word stands in a text in lower case, and not as a part of another."""
+    if count_dense(word):  # such scripts have no spaces between words
+        return word in folded
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded) is not None

@@ -28,6 +28,7 @@ from memory.engines.search.query import build_query
 from memory.engines.search.ranked import TYPES, get_recipe
 from memory.engines.search.rows import Row
 from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
+from memory.engines.search.windows import REACH, Windows, name_hashes
 from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid
 
@@ -108,7 +109,8 @@ class TextSearch:
         near = _both_ways(adjacent)
         ask = (question, self.recipe, self.actor.project_id, timezone.now())
         answers = find_answers(every, near) if self.recipe.replies else {}
-        scored, used = score_all(every, found, *ask, {} if self.recipe.following else answers)
+        linked = {} if self.recipe.following else answers
+        scored, used = score_all(every, found, *ask, linked, self._find_windows)
         drawn = {rid for rid in others if scored[rid].score > 0}
         whole = adjacent if self.recipe.following else {}  # else only one side is known
         if self.recipe.following:
@@ -127,6 +129,14 @@ class TextSearch:
         asking = [rid for rid, row in offered.items() if ASKS.search(row.text)]
         found = self.neighbours(self.all_rows, asking) if asking else {}
         return {rid: Adjacent(following=near.following) for rid, near in found.items()}
+
+    def _find_windows(self, rids: Sequence[int]) -> Windows:
+        """Return what stands around rows in their conversation."""
+        if self.neighbours is None:
+            return {}
+        near = self.neighbours(self.all_rows, rids)
+        beyond = self.neighbours(self.all_rows, sorted(adjacent_ids(near) - near.keys()))
+        return name_hashes(self.all_rows, list_around({**beyond, **near}, rids), {})
 
     @property
     def all_rows(self) -> VersionedQuerySet:
@@ -224,6 +234,19 @@ def _both_ways(adjacent: Mapping[int, Adjacent]) -> dict[int, Adjacent]:
             found[near.previous] = replace(found.get(near.previous, Adjacent()), following=rid)
         if near.following is not None and near.following not in adjacent:
             found[near.following] = replace(found.get(near.following, Adjacent()), previous=rid)
+    return found
+
+
+def list_around(near: Mapping[int, Adjacent], rids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+    """Return the rows around each of these, with the number of steps, going from neighbour to neighbour."""
+    found: dict[int, list[tuple[int, int]]] = {rid: [] for rid in rids}
+    for side in ("previous", "following"):
+        reached = {rid: rid for rid in rids}
+        for distance in range(1, REACH + 1):
+            step = {rid: getattr(near[at], side) for rid, at in reached.items() if at in near}
+            reached = {rid: at for rid, at in step.items() if at is not None}
+            for rid, at in reached.items():
+                found[rid].append((at, distance))
     return found
 
 

@@ -13,7 +13,7 @@ from memory.actors import local_actor
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchNotFound, Invalid
-from memory.models import FactUse, RecallLog
+from memory.models import Branch, FactUse, RecallLog
 from memory.ranking_mix import SIGNALS, load_mix
 from tests.memory.facts.helpers import refused, texts
 from tests.memory.search.helpers import (
@@ -237,7 +237,9 @@ class TestWithTheModel:
         for hit in found.hits:
             assert set(hit.signals) >= {*SIGNALS}
             assert hit.signals["mix"] == pytest.approx(
-                load_mix().score({name: np.array([hit.signals[name]]) for name in SIGNALS})[0]
+                load_mix().score(
+                    {name: np.array([hit.signals[name]]) for name in (*SIGNALS, "window", "length")}
+                )[0]
             )
             assert hit.score == pytest.approx(recomputed(hit, {"mix": 1.0}))
             assert hit.signals["base"] == pytest.approx(
@@ -256,6 +258,36 @@ class TestWithTheModel:
             hits = look(query, recipe="timeless").hits
             assert texts(look(query, recipe="timeless"))[0].startswith("Anna")
             assert [hit.signals["speaker"] for hit in hits] == named
+
+    def test_what_stands_around_in_a_session_lends_its_words(self, project, actor, many, look):
+        bought, price = "We bought a telescope in Lisbon.", "It was far too expensive."
+        one, _ = many(bought, price, session_id="s")
+        many("The telescope from Lisbon was expensive.", price + " Really.", session_id="t")
+        EmbeddingEngine().embed_pending(project.pk)
+
+        def window(branch="main", **more):
+            hits = look("Was the telescope from Lisbon expensive?", branch=branch, **more).hits
+            (found,) = [hit.signals["window"] for hit in hits if hit.fact.fact_text == price]
+            return found
+
+        lent, before = window(), Branch.objects.get(name="main").head
+        branch_manager.create_branch(name="side", actor=actor)
+        fact_engine.delete_fact(fact_id=one.uid, actor=actor, branch_name="side")
+        alone = window("side")
+        assert alone < 0.8 * lent
+        assert window() == pytest.approx(lent)
+        fact_engine.delete_fact(fact_id=one.uid, actor=actor)
+        assert window() == pytest.approx(alone)
+        assert window(at=before) == pytest.approx(lent)
+
+    def test_a_word_asked_for_alone_brings_the_text_that_has_it(self, project, many, look):
+        many("He was mentored by Ada.", *(f"Mentoring helps mentor number {n} to mentor." for n in range(8)))
+        EmbeddingEngine().embed_pending(project.pk)
+        for found in (look("mentored"), look(" Mentored?")):
+            assert texts(found)[0] == "He was mentored by Ada."
+            assert [hit.signals["exact"] for hit in found.hits] == [1.0, *[0.0] * 8]
+        assert "exact" not in look("mentored by whom").hits[0].signals
+        assert "exact" not in look("mentored", recipe="words").hits[0].signals
 
     def test_what_waits_for_its_vector_is_found_by_its_words(self, project, many, look):
         many(*(f"The database number {number} runs PostgreSQL." for number in range(30)))

@@ -1,0 +1,126 @@
+"""Windows: what stands around a candidate in its session lends it the words that it lacks itself.
+
+A turn says "I got it yesterday", the one before it what was bought. Only the best candidates are looked at
+again: docs/retrieval.md has the measurement.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+
+from memory import ranking
+from memory.db.querysets import VersionedQuerySet
+from memory.engines.search.candidates import PreparedQuery
+from memory.engines.search.late_interaction import Matches, match_words
+from memory.engines.search.rows import Row
+
+REACH = 2  # rows to either side
+BEST = 20  # candidates that are looked at again
+STEP_LOSS = 0.05  # off the match of a word, for each row that lies between
+SIMILAR = 0.75  # of the best match of a word: a text with as much has the word, or means it
+
+
+class Near(NamedTuple):
+    """Row that stands around another."""
+
+    rid: int
+    distance: int
+    content_hash: str
+
+
+Windows = Mapping[int, Sequence[Near]]
+FindWindows = Callable[[Sequence[int]], Windows]
+
+
+def find_windows(rows: VersionedQuerySet, rids: Sequence[int], known: Mapping[int, Row]) -> Windows:
+    """Return the rows around each of these in its session, of those that the rows include."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for back in (True, False):
+        reached = {rid: rid for rid in rids}
+        for distance in range(1, REACH + 1):
+            step = rows.next_in_group(sorted({*reached.values()}), "session_id", back)
+            reached = {rid: step[at] for rid, at in reached.items() if at in step}
+            for rid, at in reached.items():
+                found[rid].append((at, distance))
+    return name_hashes(rows, found, known)
+
+
+def name_hashes(
+    rows: VersionedQuerySet, found: Mapping[int, Sequence[tuple[int, int]]], known: Mapping[int, Row]
+) -> Windows:
+    """Add the texts' hashes to rows and distances; those that are not known are read through the rows."""
+    requested = {at for batch in found.values() for at, _ in batch}
+    hashes = {at: known[at].content_hash for at in requested & known.keys()}
+    hashes |= dict(rows.select_by_key(("rid", "content_hash"), "rid", requested - known.keys()))
+    return {
+        rid: [Near(at, distance, hashes[at]) for at, distance in batch if at in hashes]
+        for rid, batch in found.items()
+    }
+
+
+def rate_windows(
+    rows: Mapping[int, Row],
+    scores: np.ndarray,
+    words: np.ndarray,
+    matches: Matches,
+    around: FindWindows,
+    question: PreparedQuery,
+    recipe: ranking.Recipe,
+    project_id: UUID,
+) -> np.ndarray:
+    """Return how well the words of the question stand in each row and around the best, divided by the best.
+
+    ``scores`` decide which are the best, ``words`` are the matched words of each row by itself. The rarer a
+    word is among the candidates, the more it counts.
+    """
+    known = {rid for rid, row in rows.items() if row.session_id and rid in matches.places}
+    best = [rid for rid in order_rows(rows, scores)[:BEST] if rid in known]
+    near = around(best) if best else {}
+    lent = match_near(near, matches, question, recipe, project_id)
+    weights = weigh_words(matches.rows)
+    rated = lend_words(matches, near, lent) @ weights / weights.sum()
+    found = dict(zip(matches.places, rated.tolist(), strict=True))
+    own = dict(zip(rows, words.tolist(), strict=True))  # of a text without codes
+    return np.array([*({**own, **ranking.normalise_scores(found)}.values())])
+
+
+def order_rows(rows: Mapping[int, Row], scores: np.ndarray) -> list[int]:
+    """Return row ids, best first; ties by id, which is by age."""
+    by_rid = dict(zip(rows, scores.tolist(), strict=True))
+    return sorted(rows, key=lambda rid: (-by_rid[rid], rows[rid].uid))
+
+
+def match_near(
+    near: Windows, matches: Matches, question: PreparedQuery, recipe: ranking.Recipe, project_id: UUID
+) -> dict[int, np.ndarray]:
+    """Return the matches of the rows around others, less what their lengths take off again: a long one has
+    more words to lend by chance.
+    """
+    hashes = {one.rid: one.content_hash for batch in near.values() for one in batch}
+    new = {rid: value for rid, value in hashes.items() if rid not in matches.places}
+    known, others = matches, match_words(new, question, project_id).take_off(recipe.length_allowance)
+    lent: dict[int, np.ndarray] = {}
+    for batch in (known, others):
+        lent |= zip(batch.places, batch.take_off(recipe.length_allowance).rows, strict=True)
+    return lent
+
+
+def lend_words(matches: Matches, near: Windows, lent: Mapping[int, np.ndarray]) -> np.ndarray:
+    """Return the matches of the rows, of each word the best that the row or one around it has."""
+    joined = matches.rows.copy()
+    for rid, batch in near.items():
+        own = joined[matches.places[rid]]
+        for one in batch:
+            if one.rid in lent:
+                np.maximum(own, lent[one.rid] - STEP_LOSS * one.distance, out=own)
+    return joined
+
+
+def weigh_words(rows: np.ndarray) -> np.ndarray:
+    """Return the weight of each word: the fewer of the candidates match it well, the more."""
+    having = (rows >= SIMILAR * rows.max(axis=0)).sum(axis=0)
+    weights: np.ndarray = np.log((len(rows) + 1) / (np.minimum(having, len(rows)) + 0.5))
+    return np.maximum(weights, 0.01)
