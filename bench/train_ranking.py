@@ -26,7 +26,7 @@ from memory.ranking_mix import MIX_FILE, SIGNALS, Mix, build_mix, start_ranking
 
 BASE_WEIGHT, SPEAKER_SHARE = 20.0, 0.15
 WINDOW_WEIGHT, LENGTH_WEIGHT = 15.0, 0.5  # beside the trees, which do not see them
-COLUMNS = (*SIGNALS, "window", "length")
+COLUMNS = (*SIGNALS, "window", "brevity")
 TREES, LEAVES, RATE, MIN_ROWS = 100, 10, 0.04, 60
 DIGITS = 5  # of a limit and of a leaf
 FIRST, TENTH = 0.95, 0.72  # what the weights alone give the first and the tenth hit, in the middle

@@ -17,6 +17,7 @@ import numpy as np
 MIX_FILE = Path(__file__).with_name("ranking_mix.json")
 SIGNALS = ("keyword", "vector", "words", "base", "reply", "session", "speaker", "least_word")
 MAX_DEPTH = 16
+MIN_BREVITY = 2.0**-20
 NUMBERS = ("base_weight", "speaker_share", "window_weight", "length_weight", "scale", "offset")
 
 
@@ -32,7 +33,7 @@ class Mix:
     base_weight: float  # of the start, which the trees correct
     speaker_share: float  # of a weighted sum of 1, added where the question names who speaks
     window_weight: float  # of the match of the words with what stands around a text, beside the trees
-    length_weight: float  # of each doubling of a text over the length up to which it takes nothing off
+    length_weight: float  # of each doubling of a text over the length up to which its brevity is 1
     scale: float
     offset: float
     roots: np.ndarray
@@ -52,10 +53,10 @@ class Mix:
         """Return the whole sum of each candidate; ``added`` is what ``add_up`` gave, where it is known."""
         total = self.add_up(candidates) if added is None else added
         total = total + self.window_weight * candidates["window"]
-        return total - self.length_weight * candidates["length"]
+        return total + self.length_weight * np.log2(np.maximum(candidates["brevity"], MIN_BREVITY))
 
     def add_up(self, candidates: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return what start and trees give each candidate, without its window and its length."""
+        """Return what start and trees give each candidate, without its window and its brevity."""
         rows = np.column_stack([candidates[name] for name in self.signals])
         total: np.ndarray = self.sum_trees(rows) + self.start(rows)
         return total

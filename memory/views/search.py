@@ -39,6 +39,8 @@ PARTS = (
     "reply",
     "session",
     "speaker",
+    "window",
+    "exact",
     "recency",
     "following",
 )

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from memory.ranking_mix import MIX_FILE, SIGNALS, NotAMix, build_mix, load_mix, read_mix
 
 UNIT = st.floats(0, 1)
-PARTS = (*SIGNALS, "window", "length")
-RISING = (*SIGNALS, "window")
+PARTS = (*SIGNALS, "window", "brevity")
 CANDIDATE = st.fixed_dictionaries(dict.fromkeys(PARTS, UNIT))
 LIMIT_BYTES = 150 * 1024
 
@@ -29,7 +28,7 @@ def payload(**change):
 
 
 def candidate(**values):
-    return dict.fromkeys(PARTS, 0.0) | values
+    return dict.fromkeys(PARTS, 0.0) | {"brevity": 1.0} | values
 
 
 def columns(*candidates):
@@ -49,7 +48,7 @@ def test_the_relevance_is_logistic():
     assert mix.score(columns(candidate(base=0.5))).tolist() == [0.5]
     weights = {"base_weight": 2.0, "window_weight": 3.0, "length_weight": 0.5}
     mix = build_mix(payload(**weights, scale=0.5, offset=-1.75, trees=[0.5]))
-    assert mix.score(columns(candidate(base=0.5, window=1.0, length=2.0))).tolist() == [0.5]
+    assert mix.score(columns(candidate(base=0.5, window=1.0, brevity=0.25))).tolist() == [0.5]
 
 
 def test_the_trees_start_at_the_sum_or_an_answers_share_and_a_named_speaker():
@@ -59,7 +58,7 @@ def test_the_trees_start_at_the_sum_or_an_answers_share_and_a_named_speaker():
     assert mix.start(matrix).tolist() == [1.0, 1.5, 1.5]
 
 
-@given(CANDIDATE, st.sampled_from(RISING), UNIT)
+@given(CANDIDATE, st.sampled_from(PARTS), UNIT)
 def test_the_mix_never_falls_when_a_signal_rises(one, name, value):
     lower, higher = sorted((one[name], value))
     found = load_mix().score(columns(one | {name: lower}, one | {name: higher}))

@@ -99,7 +99,7 @@ def score_parts(
         if recipe.mix:
             least = ranking.normalise_scores(matches.list_least())
             parts["least_word"] = take_scores(rows, {**vector, **least})
-            parts["length"] = np.array([ranking.count_doublings(length) for length in lengths.values()])
+            parts["brevity"] = np.array([0.5 ** ranking.count_doublings(n) for n in lengths.values()])
     used = ranking.arm_weights(recipe, arms)
     return parts, {name: weight for name, weight in used.items() if arms[name]}, matches
 

@@ -238,7 +238,7 @@ class TestWithTheModel:
             assert set(hit.signals) >= {*SIGNALS}
             assert hit.signals["mix"] == pytest.approx(
                 load_mix().score(
-                    {name: np.array([hit.signals[name]]) for name in (*SIGNALS, "window", "length")}
+                    {name: np.array([hit.signals[name]]) for name in (*SIGNALS, "window", "brevity")}
                 )[0]
             )
             assert hit.score == pytest.approx(recomputed(hit, {"mix": 1.0}))
