@@ -154,6 +154,44 @@ def test_the_reason_is_no_status_line():
     assert repair(step, failed=failed) == "./run failed: KeyError: 'port'. It worked after: ran make."
 
 
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("a_test.go:12: invalid id attr1\n--- FAIL: TestA (0.01s)\nFAIL", "a_test.go:12: invalid id attr1"),
+        (
+            "main.go:9:2: declared and not used: x\n[lint] ERROR task failed",
+            "main.go:9:2: declared and not used: x",
+        ),
+        (
+            " ! [rejected] main -> main (fetch first)\nhint: See 'git push --help'.",
+            "! [rejected] main -> main (fetch first)",
+        ),
+        ("a.ts(2,5): error TS2322: no boolean\nExit status 2", "a.ts(2,5): error TS2322: no boolean"),
+        (
+            "\x1b[31mx.md:3 MD040 no language\x1b[0m\n[STAR … [2453 characters, cut]",
+            "x.md:3 MD040 no language",
+        ),
+        ("FAIL", "FAIL"),
+    ],
+)
+def test_a_reason_says_what_failed(output, reason):
+    step = call("Bash", {"command": "make"})
+    failed = f"Executed command: ./run. Result: Exit code 1\n{output}"
+    assert repair(step, failed=failed) == f"./run failed: {reason}. It worked after: ran make."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "The user doesn't want to proceed with this.",
+    ],
+)
+def test_a_call_that_was_not_carried_out_did_not_fail(answer):
+    step = call("Bash", {"command": "make"})
+    assert repair(step, failed=f"Executed command: ./run. Result: {answer}") == ""
+
+
 def test_a_command_is_never_cut_in_the_middle():
     long = "convert '%s' " + "x" * 600
     short = "convert with 613 characters"

@@ -24,6 +24,19 @@ MAX_LENGTH = 780  # characters of a repair: a longer one is not shown whole
 MAX_CHANGE = 160  # characters of the lines of a change
 STATUS_LINES = ("exit code", "process exited", "process group pgid")
 SHOWN_OUTPUT = "Output: "  # before what a command printed
+# What a program says of a call that it did not carry out: nothing failed.
+NOT_DONE = ("<tool_use_error>", "The user doesn't want to proceed")
+COLOURS = re.compile(r"\x1b?\[(?:\d{1,3}(?:;\d{1,3})*)?[mK]")
+# A last line that says only that something failed, and a line that says what.
+POOR = re.compile(
+    r"(?i)\S*|hint: .*|.*\btask failed\b.*|exit status \d+|\W*\w+: \d+|.* \[\d+ characters, cut\]|"
+    r"\W*(?:test )?\w+ failed,? .*\bpassed\b.*"
+)
+PLACE = re.compile(r"[\w./\\-]+\.\w{1,5}[:(]\d+.*\s\w")
+TELLING = re.compile(
+    r"(?i)\b(?:\w*error|fail(?:ed|ure)?|fatal|rejected|cannot|can't|could not|not found|undefined|unexpected"
+    r"|expected|missing|denied|refused|invalid|unable|no such|should)\b.*\s\w"
+)
 # A failure that another folder, or another way to call a program, may put right.
 MISSING = re.compile(
     r"not found|no such file|can(?:'t|not|not be) (?:open|find|resolve)|could(?: not|n't) (?:find|open|read)"
@@ -84,10 +97,10 @@ def describe_repair(calls: ToolCalls, index: int) -> str:
     between = [at for at in range(failed + 1, index) if rows[at].input_hash != worked.input_hash]
     steps = [calls.get_step(at) for at in between if rows[at].outcome == Observation.Outcome.SUCCESS.value]
     done = list(dict.fromkeys(step for step in steps if step.text))[-MAX_STEPS:]
-    form = describe_form(rows[failed], worked)
-    if form is None or not (done or form):
+    form, reason = describe_form(rows[failed], worked), get_reason(rows[failed])
+    if form is None or not reason or not (done or form):
         return ""
-    failure = f"{describe_call(rows[failed])} failed: {get_reason(rows[failed])}. It worked "
+    failure = f"{describe_call(rows[failed])} failed: {reason}. It worked "
     if not done:
         return f"{failure}as: {form}."
     end = f", and as: {form}." if form else "."
@@ -145,12 +158,26 @@ def show_line(row: Observation) -> str:
 
 
 def get_reason(row: Observation) -> str:
-    """Return the last line of an error that is no status: it is the most specific."""
-    lines = [line.strip() for line in row.summary.partition("Result:")[2].splitlines() if line.strip()]
+    """Return the last line of an error that says what failed; "" where the call was not carried out."""
+    text = COLOURS.sub("", row.summary.partition("Result:")[2]).strip()
+    if text.startswith(NOT_DONE):
+        return ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     reasons = [line for line in lines if not line.lower().startswith(STATUS_LINES)] or lines
     if not reasons:
-        return "no reason given"
-    return truncate(reasons[-1].removeprefix(SHOWN_OUTPUT).rstrip("."), MAX_REASON)
+        return "no reason given" if show_line(row) else ""
+    return truncate(choose_reason(reasons).removeprefix(SHOWN_OUTPUT).rstrip("."), MAX_REASON)
+
+
+def choose_reason(lines: Sequence[str]) -> str:
+    """Return the last line; where that says little, the last that names a place or what failed."""
+    if not POOR.fullmatch(lines[-1]):
+        return lines[-1]
+    rich = [line for line in lines if not POOR.fullmatch(line)]
+    for kind in (PLACE, TELLING):
+        if found := [line for line in rich if kind.search(line)]:
+            return found[-1]
+    return lines[-1]
 
 
 def describe_step(calls: ToolCalls, index: int) -> Step:
