@@ -56,8 +56,22 @@ def list_members(**filters: Any) -> list[Membership]:
     return list(Membership.objects.filter(**filters).select_related("user", "project"))
 
 
+class EngineModelAdmin(ServerModelAdmin):
+    """Base of admins whose forms an engine carries out, and may refuse."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Render the form; a refusal of the engine becomes a message above it."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except StoreDamaged:
+            raise
+        except Day1Error as error:
+            self.message_user(request, error_sentence(error), messages.ERROR)
+            return redirect(request.get_full_path())
+
+
 @admin.register(User)
-class Users(UserAdmin, ServerModelAdmin):
+class Users(UserAdmin, EngineModelAdmin):
     title, new = _("Users"), _("New user")
     form = UserChangeForm
     add_form = UserCreationForm
@@ -102,7 +116,7 @@ class Users(UserAdmin, ServerModelAdmin):
 
 
 @admin.register(Membership)
-class Roles(ServerModelAdmin):
+class Roles(EngineModelAdmin):
     """The roles of users, given by the engine, which asks for what a maintainer would have to keep."""
 
     title, new = _("Roles"), _("New role")
@@ -114,16 +128,6 @@ class Roles(ServerModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("user", "project") if obj else ()
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Render the form; a refusal of the engine becomes a message above it."""
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except StoreDamaged:
-            raise
-        except Day1Error as error:
-            self.message_user(request, error_sentence(error), messages.ERROR)
-            return redirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
         actor = build_server_actor(obj.project_id, request.user)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from io import BytesIO
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from django.core.handlers.wsgi import WSGIRequest
 from django.urls import Resolver404, URLResolver
@@ -21,8 +21,11 @@ from rest_framework.request import Request
 from rest_framework.routers import SimpleRouter
 
 from day1site.cli.errors import Refused, name_changed
+from day1site.cli.local_store import DEFAULT_URL
 from day1site.cli.output import note_secrets
 from day1site.cli.rest import REDACTED, Answer, encode_body, encode_query, list_redacted, session_header
+from day1site.running_servers import read_running
+from day1site.settings.paths import data_dir
 from memory.actors import Actor
 from memory.api import routes
 from memory.exceptions import Day1Error
@@ -80,15 +83,22 @@ class LocalTransport:
             position = reached
 
 
-def build_request(method: str, path: str, query: str, body: Mapping[str, Any] | None) -> WSGIRequest:
+class LocalRequest(WSGIRequest):
+    """A request that nobody sent: links in its answer lead to the server of the data directory."""
+
+    def get_host(self) -> str:
+        server = read_running(data_dir())
+        return urlsplit(server.url if server else DEFAULT_URL).netloc
+
+
+def build_request(method: str, path: str, query: str, body: Mapping[str, Any] | None) -> LocalRequest:
     content = encode_body(body)
-    return WSGIRequest(
+    return LocalRequest(
         {
             "REQUEST_METHOD": method,
             "PATH_INFO": unquote(path).encode().decode("latin-1"),
             "QUERY_STRING": query,
-            "SERVER_NAME": "localhost",
-            "SERVER_PORT": "0",
+            "wsgi.url_scheme": "http",
             "CONTENT_TYPE": "application/json",
             "CONTENT_LENGTH": str(len(content)),
             "wsgi.input": BytesIO(content),

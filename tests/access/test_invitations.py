@@ -1,7 +1,9 @@
 """Invitations by link: through the engine, REST, the command line's REST, and in the browser."""
 
+import fcntl
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from day1site.cli import main as run_command
 from memory.actors import Actor
 from memory.engines.access.invitations import InvitationEngine
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
@@ -182,6 +185,24 @@ def test_an_invitation_over_rest(project: Project) -> None:
         refused(api.post("/invitations", {"role": "owner"}), 400, "invalid", "role")
         refused(api.post("/invitations", {"token": "x"}), 400, "unknown_field", "token")
         refused(api.post(f"/invitations/{UNKNOWN}/revoke"), 404, "not_found")
+
+
+def test_a_link_of_the_command_line_leads_to_the_server_of_its_data(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def make_link() -> str:
+        assert run_command(["--project", "test", "invitations", "create"]) == 0
+        address, _, secret = capsys.readouterr().out.strip().rpartition("/")
+        assert ENGINE.find_invitation(secret=secret).state == "open"
+        return address
+
+    monkeypatch.setenv("DAY1_DATA_DIR", str(tmp_path))
+    assert make_link() == "http://127.0.0.1:8765/join"
+    with open(tmp_path / "up.lock", "w") as lock:
+        lock.write('{"pid": 1, "url": "http://192.0.2.7:8766"}')
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert make_link() == "http://192.0.2.7:8766/join"
 
 
 # ---- pages ---------------------------------------------------------------------------------------------

@@ -90,7 +90,12 @@ def test_keys_end_with_an_account_that_is_deleted_or_closed(
         label="agent", scopes=["admin"], actor=build_member_actor(member, lea, "web")
     )
     if way == "is_active":
-        closed = root.post(f"/admin/auth/user/{lea.pk}/change/", {"username": "lea"}, follow=True)
+        address = f"/admin/auth/user/{lea.pk}/change/"
+        refused = root.post(address, {"username": "lea"}, follow=True)
+        assert "lea is the last maintainer of the project." in refused.content.decode()
+        assert User.objects.get(username="lea").is_active
+        Membership.objects.create(user=User.objects.get(username="root"), project=project, role="maintainer")
+        closed = root.post(address, {"username": "lea"}, follow=True)
         assert "Test: ended with the account: keys 1, invitations 0." in closed.content.decode()
     else:
         address = f"/admin/{way}/{(lea if way == 'auth/user' else member).pk}/delete/"

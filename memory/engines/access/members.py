@@ -117,12 +117,14 @@ class MemberEngine:
 
     def end_holdings(self, *, member_id: int, actor: Actor) -> Departure:
         """End what a member made and holds, as ``remove_member`` does, and leave the membership: for an
-        account that is closed. Raises NotFound.
+        account that is closed. Raises NotFound, Conflict for the last maintainer.
         """
         actor.require_admin_of_all()
         next_rid.ensure_lease()
         with transaction.atomic(savepoint=False):
-            departure = find_departure(lock_member(actor, member_id), actor)
+            member = lock_member(actor, member_id)
+            _keep_a_maintainer(member)
+            departure = find_departure(member, actor)
             carry_out(departure, actor, "member.close")
         return replace(departure, dry_run=False)
 
