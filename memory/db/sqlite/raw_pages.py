@@ -28,7 +28,7 @@ class PageFile:
     def __init__(self, path: Path, page_bytes: int) -> None:
         self.data, self.size = path.open("rb"), page_bytes
         self.count = path.stat().st_size // page_bytes
-        head = self.read_page(1)
+        head = self.read_page(1).ljust(36, b"\0")  # a file may end within its header
         self.usable = page_bytes - head[20]
         self.free = set(self._list_free(struct.unpack(">I", head[32:36])[0]))
 

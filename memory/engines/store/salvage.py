@@ -110,10 +110,11 @@ class SalvageEngine:
             raise Conflict("This store is not new: name a file that does not exist.")
         kinds = {kind._meta.db_table: kind for kind in list_tables()}
         with open_damaged_file(source) as damaged:
-            if damaged.find_trouble():
+            found = [] if damaged.find_trouble() else damaged.tables
+            known = [name for name in found if name in kinds and name not in OWN]
+            if not known:
                 raise Conflict("No table of {file} can be read: restore a backup.", file=source.name)
             empty_tables(reversed(kinds.values()))
-            known = [name for name in damaged.tables if name in kinds and name not in OWN]
             tables = []
             for done, name in enumerate(known):
                 tell(done, len(known))

@@ -40,6 +40,7 @@ def fill_store(actor: Actor) -> dict[str, Any]:
             fact_id=made["fact"].uid, updates={"priority": priority}, branch_name=branch, actor=actor
         )
     EmbeddingEngine().reembed_all(actor.project_id)
+    EmbeddingEngine().want_missing(actor.project_id)  # as the start of a server does
     seal_entries(Project.objects.get(pk=actor.project_id))
     return made
 

@@ -138,6 +138,18 @@ KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
         "commit_changed",
         "commit_changed",
     ),
+    "commit dated back": (
+        run_sql(f"UPDATE memory_commit SET at = '2020-02-02 02:02:02' WHERE seq = 2 AND branch_id = {MAIN}"),
+        "commits audit",
+        "commit_changed",
+        "commit_changed",
+    ),
+    "commit of another agent": (
+        run_sql(f"UPDATE memory_commit SET agent_id = 'eve' WHERE seq = 2 AND branch_id = {MAIN}"),
+        "commits audit",
+        "commit_changed",
+        "commit_changed",
+    ),
     "audit row changed": (
         run_sql("UPDATE memory_auditentry SET target = 'x' WHERE place = 3"),
         "commits audit mark",

@@ -193,8 +193,17 @@ def test_a_file_of_which_nothing_can_be_read(salvage: Salvaging, tmp_path: Path)
     def overwrite(path: Path) -> None:
         path.write_bytes(b"\xff" * path.stat().st_size)
 
-    with pytest.raises(Conflict, match=r"No table of damaged\.sqlite3 can be read"):
-        salvage(overwrite)
+    def cut(path: Path) -> None:
+        os.truncate(path, 1)
+
+    def replace(path: Path) -> None:
+        path.unlink()
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("CREATE TABLE of_another_program (a)")
+
+    for damage in (overwrite, cut, replace):
+        with pytest.raises(Conflict, match=r"No table of damaged\.sqlite3 can be read"):
+            salvage(damage)
     assert find_damage(str(tmp_path / "target.sqlite3")) is None
 
 

@@ -175,4 +175,6 @@ def differs(commit: Commit, entry: AuditEntry) -> bool:
         commit.kind != entry.action
         or any(getattr(commit, name) != getattr(entry, name) for name in ACTOR)
         or any(getattr(commit, name) != entry.detail[name] for name in COUNTS)
+        or commit.agent_id != entry.detail.get("agent_id", "")
+        or commit.at.isoformat() != entry.detail.get("told_at", entry.at.isoformat())
     )
