@@ -62,6 +62,25 @@ POLITE = (
     r"(?:(?:ok(?:ay)?|please|now|and|then|hey|hm+|so|can you|could you|just|also|yes|no|right|well|next"
     r"|let'?s|bitte|et|y|e)[,.:;! ]+)*"
 )
+# Verbs of making in other languages, and of looking, with which an order of the moment begins.
+_MAKING = (
+    r"füge?|schreib\w*|erstelle?|baue?|implementier\w*|änder\w*|korrigier\w*|beheb\w*|ajoute[rz]?|écri[st]"
+    r"|crée[rz]?|implémente[rz]?|fais|corrige\w*|añad[ae]|agrega|escrib[ae]|cre[ae]|implementa|haz|arregl[ae]"
+    r"|adicion[ae]|escreva|crie|implemente|faça|faz|corrij[ao]"
+)
+_LOOKING = (
+    r"zeig\w*|führ\w*|start\w*|lösch\w*|öffn\w*|erklär\w*|schau\w*|prüf\w*|such\w*|warum|was|montre\w*"
+    r"|lance\w*|exécute\w*|explique\w*|ouvr\w*|supprime\w*|cherche\w*|regarde\w*|pourquoi|muestra\w*|muéstra\w*"
+    r"|ejecut\w*|corre|explica\w*|abr[ea]|borra\w*|busca\w*|mira\w*|mostra\w*|roda|rode|executa\w*|apaga\w*"
+    r"|procura\w*|olha"
+)
+_ARTICLE = r"(?:de[rnms]|die|das|eine?[nrms]?|les?|la|une?|el|los|las|una|os?|as?|uma?|mir|moi|me)\b|l'"
+# One that is done when it is done; "schreib Commits auf Englisch" is a rule.
+ORDERED_ABROAD = re.compile(
+    rf"^\W*(?:bitte|por favor)?\W*(?:(?:{_LOOKING})\b|(?:{_MAKING}|mach\w*) (?:\w+ ){{0,2}}(?:{_ARTICLE})"
+    r"|(?:danke|merci|gracias|obrigad[oa])\b|ありがとう)|を(?!使)[^、。を]{1,8}て(?:ください)?\W*$",
+    re.I,
+)
 WORK = re.compile(
     rf"{POLITE}(?:add|write|implement|create|build|set up|setup|make|handle|support|migrate|refactor|improve"
     r"|tighten|design|prepare|draft|extend|integrate|validate|configure|move|replace|send|cache|hide|return|log"
@@ -70,8 +89,7 @@ WORK = re.compile(
     r"|filter|import|export|publish|deploy|release|roll|reformat|format|fix|wire|plan|order"
     r"|(?:we|i) (?:need|want|have)|how (?:(?:do|can|will) we|(?:should|may|shall|must) (?:we|i))"
     r"|(?:\w+ ){1,3}(?:wants?|needs?|should|must)"
-    r"|füge?|schreib\w*|erstelle?|baue?|implementier\w*|änder\w*|ajoute[rz]?|écri[st]|crée[rz]?|implémente[rz]?"
-    r"|añad[ae]|agrega|escrib[ae]|cre[ae]|implementa|adicion[ae]|escreva|crie|implemente)\b"
+    rf"|{_MAKING})\b"
     r"|.{0,200}\b(?:can|may|shall|should|must|could) (?:we|it|they|one)\b"
     r"|.{0,4}(?:添加|增加|写|实现|创建|改|做)",
     re.I | re.S,
@@ -80,8 +98,7 @@ GLANCE = re.compile(
     rf"{POLITE}(?:run|rerun|show|open|list|print|explain|describe|summari[sz]e|tell|install|start|stop|restart|undo"
     r"|push|pull|find|look|try|go|continue|wait|thanks?|git|what|why|where|who|when|whose|is|are|did|does|was|were"
     r"|how (?:long|many|much|did|come)|nice|good|great|hold|read|check|delete|commit|translate|rename"
-    r"|zeige?|führe?|starte|öffne|warum|was|montre|lance|exécute|ouvre|pourquoi|muestra|ejecuta|abre|mostra"
-    r"|executa|rode)\b"
+    rf"|{_LOOKING})\b"
     r"|.{0,2}(?:运行|显示|打开|看|解释|为什么|继续)",
     re.I,
 )

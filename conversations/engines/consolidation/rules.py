@@ -18,6 +18,7 @@ from conversations.engines.consolidation.sentences import (
     sentences,
 )
 from conversations.engines.consolidation.withdrawals import is_withdrawal
+from conversations.engines.prompt_intent import GLANCE, ORDERED_ABROAD
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.personal_facts import read_personal
 from memory.models.hashes import normalise_text
@@ -63,6 +64,13 @@ CORRECTED = re.compile(
     r"|^\W*remember:|^\W*(?:记住|记好了?)[:：,，]|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要"
     r"|放|写)"
 )
+# A bound, which holds each time; not what took so long once.
+_COUNT = r"(?:\d[\d.,]*|an?(?= (?:hour|day|week|month|year))|two|three|four|five|six|ten|twelve)"
+LIMITED = re.compile(
+    r"(?i)^(?!.*\b(?:was|were|took|ha[sd]|got|did|it|this|that|they|i|out of|\w+ed(?= \d))\b)(?=.*(?:\b"
+    rf"(?:after|every|within|at (?:most|least)|up to|no (?:more|less|longer|fewer) than)\s{_COUNT}\b"
+    rf"|\b{_COUNT} times\b|\b{_COUNT}\s?\w* max\b|最多|至少|每\s?\d|\d\s?次))"
+)
 NOT_DECIDED = re.compile(
     r"(?i)\?\s*$|？\s*$|^\W*(?:if|should|could|would|can|maybe|perhaps|what if|whether)\b"
     r"|\b(?:haven't|have not|hasn't|not yet|didn't|did not|never|yet to|before we|until we|once we|unless)"
@@ -77,13 +85,14 @@ INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
 REPORTED = re.compile(
     r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud"
     r"|out loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly|allegedly|ein kollege"
-    r"|eine kollegin|meinte|angeblich|laut|il paraît|un collègue|selon|dicen que|según|un compañero|dizem que"
-    r"|segundo o|um colega)\b|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
+    r"|eine kollegin|meinte?n?|sagte?n?|angeblich|laut|il paraît|un collègue|selon|(?:dit|dice|diz"
+    r"|dicen|dizem) que|según|un compañero|segundo o|um colega|hab(?:e|en)? gehört|entendu dire|he oído"
+    r"|ouvi dizer)\b|らしい|そうです|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
 )
 # What others only suggest, or decided for themselves.
 SUGGESTED = re.compile(
     r"(?i)^\W*(?:\w+ ){1,3}(?:says?|thinks?|reckons?|claims?|swears?|meint|sagt|findet|dit|pense|dice|piensa"
-    r"|cree|diz|acha)\b.{0,12}\b(?:should|could|might|sollten|könnten|müssten|devrait|devrions|pourrait"
+    r"|cree|diz|acha)\b.{0,12}\b(?:should|could|might|sollten?|könnten|müssten|devrait|devrions|pourrait"
     r"|deberíamos|podríamos|deveríamos|poderíamos)\b|\b(?:her|his|their) (?:team|company|firm"
     r"|group) (?:decided|agreed|chose|uses?|went)\b|隔壁.{0,6}说"
 )
@@ -114,23 +123,27 @@ PASSING = re.compile(
     r"|前公司|上一家"
 )
 
+# What goes wrong, which nobody wants so.
+FAULTY = re.compile(
+    r"(?i)\brepro\b|\bcrash(?:e[sd]|ing)?\b|\bgoes (?:blank|black)\b|\bfalls thr?u|\b(?:is|are)"
+    r" (?:bricked|broken)\b|\bbroke the\b|\bscreenshot (?:is )?(?:attached|in)\b|\bhappens \d|崩溃|闪退"
+)
+
 # Nobody means what is said so.
 SARCASTIC = re.compile(
     r"(?i)\boh (?:lovely|fantastic|super)\b|\bna (?:super|prima|klasse|bravo)\b|\bherzlichen glückwunsch\b"
-    r"|\bqu[eé] maravil(?:la|ha)\b|\bgénial, (?:encore|un autre)\b|\bliving the dream\b|太好了,?，?又"
+    r"|\bqu[eé] maravil(?:la|ha)\b|\b(?:génial|bravo|super|parfait|toll|prima|genial|perfecto|ótimo),?"
+    r" (?:encore|un autre|noch ein|schon wieder|otr[oa]|outr[oa])\b|^\W*(?:na klar|klar|claro|bien sûr"
+    r"|aber sicher),? (?:und|et|y|e)\b|\bliving the dream\b|太好了,?，?又"
     r"|真棒,?，?又|^\W*(?:oh|wow|ah)?,? ?(?:great|wonderful|fantastic|brilliant|lovely|joy), (?:another"
     r"|yet another|one more)\b|\boh (?:great|joy|wonderful|brilliant)\b|\byeah,? (?:right|sure)\b"
     r"|\bwhat could (?:possibly )?go wrong\b|\bsaid no ?(?:one|body) ever\b|^\W*(?:lol|lmao|rofl|haha+)\b"
     r"|\s/s$|\bna toll\b|\bben voyons\b|呵呵|哈哈"
 )
-# An order of the moment in a language of which the score knows little.
+# An order of the moment that the score takes for more.
 ORDERED = re.compile(
-    r"(?i)^\W*(?:zeig\w*|mach(?:e|st)? (?:mal|den|die|das|es)|führ\w*|start\w*|lösch\w*|öffn\w*|erklär\w*"
-    r"|schau\w*|prüf\w*|such\w*|montre\w*|lance\w*|exécute\w*|explique\w*|ouvr\w*|supprime\w*|corrige\w*"
-    r"|cherche\w*|regarde\w*|muestra\w*|muéstra\w*|ejecut\w*|corre|explica\w*|abr[ea]|borra\w*|busca\w*"
-    r"|mira\w*|mostra\w*|roda|executa\w*|apaga\w*|procura\w*|olha)\b|^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉"
-    r"|解释)|(?:看一?下|改一?下|查一?下|修一?下)\W*$|^\W*(?:please )?(?:explain|describe|summari[sz]e|tell me"
-    r"|show me)\b|(?:実行して|見せて|説明して|直して)(?:ください)?\W*$"
+    r"(?i)^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉|解释)|(?:看一?下|改一?下|查一?下|修一?下)\W*$"
+    r"|^\W*(?:please )?(?:explain|describe|summari[sz]e|tell me|show me)\b|\b(?:do it|go ahead)\W*$"
 )
 
 # A question without its mark.
@@ -146,7 +159,8 @@ SUPPOSED = re.compile(
     r"|\b(?:(?:have|has|did|was|is|are)(?:n't| not)|not|never)(?: yet| really)? (?:been )?(?:decided?|settled"
     r"|agreed)\b|\b(?:undecided|torn between|still (?:arguing|fighting|discussing))\b|还在(?:吵|讨论|商量"
     r"|纠结)|还没(?:讨论|定|想好|商量)|\bnoch nicht (?:entschieden|beschlossen)\b|\bpas encore (?:décidé"
-    r"|tranché)\b|\b(?:todavía no|ainda não) (?:hemos|está|decid)\w*|^\W*(?:假如|假设|要是哪天)"
+    r"|tranché)\b|\b(?:todavía no|ainda não) (?:hemos|está|decid)\w*|\b(?:keine ahnung|aucune idée|ni idea"
+    r"|sem ideia)\b|^\W*(?:假如|假设|要是哪天)"
 )
 
 
@@ -221,14 +235,20 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
     if whole < MIN_SCORE:
         return [at for at in telling if stands_out(parts, at, scores[at])]
     own = [at for at in telling if scores[at] >= MIN_OWN_SCORE or has_phrase(parts[at])]
+    is_quoting = any(QUOTE_SIGN.match(part) and REPORTED.search(part) for part in parts)
+    if is_quoting or (not own and len(telling) < len(parts)):  # what is left says little without the rest
+        return [at for at in own if has_phrase(parts[at])]
     return [at for at in telling if at in own or belongs(at, parts, scores, own)]
 
 
 def is_idle(part: str) -> bool:
     """Return whether a sentence asks, passes, supposes, or only tells what others say."""
-    if any(one.search(part) for one in (ASKS, QUESTION, PASSING, SUPPOSED, SUGGESTED)) or is_withdrawal(part):
+    if any(
+        one.search(part) for one in (ASKS, QUESTION, PASSING, SUPPOSED, SUGGESTED, FAULTY)
+    ) or is_withdrawal(part):
         return True
-    if ORDERED.search(part) and not (DECIDED.search(part) or PREFERRED.search(part)):
+    is_ordered = ORDERED.search(part) or ORDERED_ABROAD.search(part)
+    if is_ordered and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True
     return is_documented(part) or (bool(REPORTED.search(part)) and not OWN.search(part))
 
@@ -291,7 +311,8 @@ def add_question(text: str, question: str) -> str:
 def has_phrase(sentence: str) -> bool:
     """Return whether a phrase names a decision or a preference of the person, not of another."""
     decided = names_decision(sentence) and bool(OWN.search(sentence))
-    return not is_hearsay(sentence) and (decided or prefers(sentence) or corrects(sentence))
+    is_bound = bool(LIMITED.search(sentence)) and not GLANCE.match(sentence)
+    return not is_hearsay(sentence) and (decided or is_bound or prefers(sentence) or corrects(sentence))
 
 
 def is_hearsay(sentence: str) -> bool:

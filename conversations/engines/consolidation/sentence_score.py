@@ -13,6 +13,7 @@ from math import sqrt
 from pathlib import Path
 
 from conversations.engines.consolidation.sentences import measure_length
+from conversations.engines.prompt_intent import is_english
 
 WEIGHTS = Path(__file__).with_name("sentence_weights.json")
 WEIGHT_UNIT = 100  # the file has hundredths
@@ -24,6 +25,9 @@ NAME = re.compile(r"(?<=[\w,] )[A-Z][a-z]+")
 MAX_COUNTED = 6  # sentences of a prompt, and steps of an answer's length, that are told apart
 LENGTH_STEP = 25  # characters of an answer
 SHORT_ANSWER_LENGTH = 40  # characters
+# Log-odds by which it rates statements in other languages too low: their words were in none of its examples.
+UNREAD = 1.5
+FOREIGN = re.compile(r"[\u3040-\u30ffß-öø-ÿ]")
 MIN_STEM_LENGTH = 6  # characters of a word whose beginning and end are features too
 
 
@@ -33,7 +37,9 @@ def score_prompt(sentences: Sequence[str], question: str = "") -> float:
     ``question`` is the agent's, where the prompt answers one.
     """
     weights, found = load_weights(), list_prompt_features(sentences, question)
-    return sum(weights.get(feature, 0) for feature in found) / WEIGHT_UNIT / sqrt(len(found))
+    score = sum(weights.get(feature, 0) for feature in found) / WEIGHT_UNIT / sqrt(len(found))
+    text = " ".join(sentences)
+    return score if is_english(text) and not FOREIGN.search(text) else score + UNREAD
 
 
 def score_sentence(sentence: str) -> float:
