@@ -32,6 +32,7 @@ FUNCTION_WORDS = (
     thought mean meant
     changed correct myself mistake wrong
     back better best new old day today tomorrow yesterday later soon next last same other another
+    stays stay lasts
     times time once twice hundred than then there here with without via per using out off away
     der die das den dem des ein eine einen einem einer eines und oder aber doch nicht kein keine keinen keinem
     keiner nie niemals immer nur noch mehr ab jetzt sofort bitte mal wir ich du ihr sie er es man uns mich mir
@@ -40,19 +41,21 @@ FUNCTION_WORDS = (
     aus
     bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun lieber
     ach
+    dauert dauern gilt gelten bleibt bleiben
     nein ja vergiss vergesst gesagt sagte regel entschieden heute doch als wenn
     le la les un une des du de et ou mais ne pas plus jamais toujours on nous je tu vous il elle ils elles ce
     cette ces que qui dans pour par sur avec sans au aux en est sont était sera utilise utilisons utiliser
     utilisez faut maintenant désormais fait enfin plutôt lieu oublie oubliez dit règle finalement non oui
-    merci
+    merci dure durent passe passent doit doivent reste restent
     s'il plaît
     el los las una unos unas y o pero no nunca siempre ya más usa usamos usar use uses usáis para por con sin
     del al
     es son era será se me te lo que quien en ahora partir adelante mejor olvida olvídate dije dicho regla sí
     vale
-    finalmente vez lugar nada deja
+    finalmente vez lugar nada deja hay debe deben pasa pasan dura duran queda quedan
     os as um uma uns umas e ou mas não nao sempre já mais usamos usem para com sem do da dos das no na nos
     nas ao
+    dura duram fica ficam passa passam deve devem
     são foi será agora partir vez esquece esqueça disse regra sim melhor afinal
     了 的 是 在 用 使 改 换 成 为 把 将 从 到 要 请 都 也 就 我 们 你 咱 不
     别 没 勿 再 以 后 现 今 起 一 律 统
@@ -156,7 +159,7 @@ GIVES_UP = compile_all(
     rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|plus de"
     rf"|fini)\s{_PHRASE}",
     rf"\bn'utilis\w+ plus\s{_PHRASE}",
-    rf"\b(?:olvida|olvídate de|olvidad|en lugar de|en vez de|nada de|deja de usar|dejamos(?: de usar)?"
+    rf"\b(?:olvida|olvídate de|olvidad|en lugar de|en vez de|nada de|deja(?: de usar)?|dejamos(?: de usar)?"
     rf"|ya no(?: us\w+)?)\s{_PHRASE}",
     rf"\b(?:esquece|esqueça|em vez de|no lugar de|nada de|larga|não usa\w* mais)\s{_PHRASE}",
     rf"(?:不再|弃用|停用|放弃|别|不要|不)(?:使用|用|再用)?\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
@@ -210,6 +213,7 @@ ALONE = re.compile(r"\b(?:only|nobody but|no one but|nur|seulement|solo|só)\b|�
 ANYBODY = re.compile(
     r"\b(?:any(?:body|one)|every(?:body|one)|all of us|jeder|alle|tout le monde|todos)\b|任何人|大家|所有人"
 )
+ALSO = re.compile(r"\b(?:as well|too|also|auch|aussi|también|também)\b")
 # Where, when or on which condition something holds.
 SCOPES = re.compile(
     r"\b(?:on|in|at|during|when|while|if|unless|except(?: for| in| on)?|until|for|bei|am|im|während|wenn"

@@ -10,7 +10,7 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
 
-from memory.engines.support.change_words import ALONE, ANYBODY, EXCEPTS, FORGETS
+from memory.engines.support.change_words import ALONE, ALSO, ANYBODY, EXCEPTS, FORGETS
 from memory.engines.support.claims import WORD, Claim, Value, list_roots, split_claims, split_clauses
 from memory.engines.support.personal_facts import replaces_personally
 from memory.engines.support.revision_rules import (
@@ -163,8 +163,13 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
     if old.topic or not new.words or not old.words or "?" in new.text or "？" in new.text:
         return Standing.HOLDS
     found = max(rule(new, old) for rule in RULES)
-    clauses = (rule(part, old) for part in split_clauses(new) for rule in RULES if rule is not deny)
-    return found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)  # the rest may be a reason
+    clauses = (
+        rule(part, old)
+        for at, part in enumerate(split_clauses(new))
+        for rule in RULES
+        if rule is not deny or (at == 0 and part.is_negated)  # the rest may be a reason
+    )
+    return found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)
 
 
 def give_up(new: Claim, old: Claim) -> Standing:
@@ -276,9 +281,10 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
 
 def open_up(new: Claim, old: Claim) -> Standing:
     """Judge a claim that lets everybody do what one alone might, or the other way round."""
-    pairs = ((ALONE, ANYBODY), (ANYBODY, ALONE))
+    pairs = ((ALONE, ANYBODY), (ANYBODY, ALONE), (ALONE, ALSO))
     is_turned = any(one.search(old.text) and other.search(new.text) for one, other in pairs)
-    is_same = len(new.words & old.words) >= MIN_SUBJECT
+    shared = new.words & old.words
+    is_same = len(shared) >= MIN_SUBJECT or old.roots[0] in shared
     return Standing.DOUBTED if is_turned and is_same else Standing.HOLDS
 
 
@@ -294,8 +300,9 @@ def criticise(new: Claim, old: Claim) -> Standing:
     """Judge a claim of a change that has most of the words of the older one."""
     shared, only_new, _ = compare(new, old)
     is_same = len(shared) >= MIN_SUBJECT and 2 * len(shared) >= len(old.words) and bool(only_new)
+    is_said = new.is_change or (len(shared) > MIN_SUBJECT and 4 * len(shared) >= 3 * len(old.words))
     is_turned = new.is_negated != old.is_negated or swaps(new, old)
-    return Standing.DOUBTED if is_same and new.is_change and not is_turned else Standing.HOLDS
+    return Standing.DOUBTED if is_same and is_said and not is_turned else Standing.HOLDS
 
 
 def correct(new: Claim, old: Claim) -> Standing:
