@@ -115,9 +115,11 @@ def split_claims(text: str) -> tuple[Claim, ...]:
 
 
 def split_clauses(claim: Claim) -> list[Claim]:
-    """Return the parts of a sentence between commas, where it has several; none of one word alone."""
+    """Return the parts of a sentence between commas, where it has several; of one word those that deny."""
     parts = [read_claim(part) for part in CLAUSE_END.split(claim.text)]
-    telling = [part for part in parts if part.values or len(part.roots) >= MIN_CLAUSE_ROOTS]
+    telling = [
+        part for part in parts if part.values or part.is_negated or len(part.roots) >= MIN_CLAUSE_ROOTS
+    ]
     return telling if len(parts) > 1 else []
 
 

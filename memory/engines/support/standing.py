@@ -292,7 +292,8 @@ def say_anew(new: Claim, old: Claim) -> Standing:
     """Judge a claim that names the subject and then says what holds: "the log: a year"."""
     is_about = bool(new.head) and new.head <= old.words
     is_other = differ(new.values, old.values) or bool(find_choices(new, old))
-    is_said = is_other or new.is_change or bool(ALONE.search(new.text))
+    is_all = old.roots[-1:] == tuple(old.words - new.head) and not old.words & (new.words - new.head)
+    is_said = is_other or is_all or new.is_change or bool(ALONE.search(new.text))
     return Standing.DOUBTED if is_about and is_said else Standing.HOLDS
 
 
