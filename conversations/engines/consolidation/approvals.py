@@ -70,6 +70,7 @@ CHOSEN = re.compile(
     + r")\W*(?:(?:one|option|variant|please|bitte|thanks|个|番目?|号)\W*)*$",
     re.I,
 )
+EITHER = re.compile(r",?\s+(?:or|oder|ou|o|u)\s+(?:to\s+)?|[,，]?\s?还是", re.I)
 MARKED = re.compile(r"(?:^|(?<=\s))(?:option|variant|方案|选项)?\s*([1-9]|[A-Da-d])\s?[.):：、]\s+", re.I)
 CONSENT = re.compile(
     r"\b(?:(?:shall|should|may|can|could|do|must) (?:i|we)|want (?:me|that|it|this)|do you (?:want|agree)"
@@ -227,6 +228,17 @@ def find_option(previous: str, chosen: re.Match[str]) -> str:
     for one, end in zip(marks, ends, strict=False):
         if len(marks) > 1 and one.group(1).lower() in names:
             return read_option(prose[one.end() : end])
+    return find_alternative(split_parts(previous), at) if at and len(marks) < 2 else ""
+
+
+def find_alternative(parts: Sequence[str], at: int) -> str:
+    """Return one of what the last sentence that proposes has beside each other: "I could …, or …"."""
+    for part in (part.rpartition("; ")[2] for part in reversed(parts[-3:])):
+        lead = LEADS.match(part) or FOREIGN_LEADS.match(part)
+        options = EITHER.split(part[lead.end() :]) if lead else []
+        if 1 < len(options) >= at:
+            option = ASKS.sub("", options[at - 1]).strip(" .,;?:")
+            return option[:1].upper() + option[1:]
     return ""
 
 
