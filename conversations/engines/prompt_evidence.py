@@ -27,7 +27,7 @@ def weigh(question: PreparedQuery, text: str, cosine: float | None) -> float:
     elif cosine is None or not is_calibrated():
         evidence, cosine = share, None
     else:
-        evidence = cosine + SHARE_WEIGHT * share
+        evidence = max(cosine, 0.0) + SHARE_WEIGHT * share
     return evidence if is_enough(request, evidence, subjects, cosine) else 0.0
 
 
@@ -36,7 +36,7 @@ def is_enough(request: Request, evidence: float, subjects: int, cosine: float | 
     least = request.least
     if not request.subjects:
         return False
-    if evidence >= least.evidence and subjects >= least.subjects:
+    if evidence >= least.evidence and subjects >= (1 if request.is_lone else least.subjects):
         return True
     if cosine is None or not request.is_english or len(request.subjects) < MIN_SUBJECTS:
         return False

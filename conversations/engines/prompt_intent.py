@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memory.db.segmentation import search_phrases
+from memory.engines.search.answer_boost import ASKS
 from memory.texts import count_dense
 from memory.word_forms import WORD_PATTERN
 from memory.words import STOP_WORDS
@@ -22,7 +23,7 @@ MIN_STEM_LENGTH = 3
 # Words of any prompt to an agent, in its languages: they name no subject.
 COMMON = frozenset(
     """
-        run rerun runs show open lists print display explain describe summarise summarize tell give get
+        why run rerun runs show open lists print display explain describe summarise summarize tell give get
     go going goes     look looks see check find try start stop restart continue resume wait undo redo
     revert push pull commit commits     fetch checkout stash diff git install uninstall add write create
     make makes do does did done use want wants need     needs fix change changes changed edit modify
@@ -136,6 +137,12 @@ class Request:
     subjects: frozenset[str]
     least: Least
     is_english: bool = True
+    is_question: bool = False
+
+    @property
+    def is_lone(self) -> bool:
+        """Return whether it asks about one thing, in few words: "where is staging?"."""
+        return self.is_question and len(self.subjects) == 1
 
     def share_words(self, stems: Collection[str]) -> float:
         return len(self.words.intersection(stems)) / len(self.words) if self.words else 0.0
@@ -149,7 +156,8 @@ def read_request(text: str, words: tuple[str, ...]) -> Request:
     """Read a prompt with its keywords."""
     phrases = split_words(words) - CONNECTING
     subjects = [word for word in phrases if word not in COMMON and not word.isdigit()]
-    return Request(stem_words(phrases), stem_words(subjects), find_least(text.strip()), is_english(text))
+    least, is_question = find_least(text.strip()), bool(ASKS.search(text))
+    return Request(stem_words(phrases), stem_words(subjects), least, is_english(text), is_question)
 
 
 def find_least(text: str) -> Least:

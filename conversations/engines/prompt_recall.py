@@ -47,6 +47,7 @@ MAX_SESSIONS = 200  # newest ones of a repository whose messages are searched
 MAX_READ = 4000  # characters of a message
 MIN_SCORE = -2.0  # log-odds of a message's best sentence
 MIN_PROMPT_WORDS = 2  # a prompt of one word ("continue") names nothing to look for
+MAX_LONE = 3  # memories with the one thing that a prompt asks about: one that more have says little
 Hits = Sequence[tuple[int, float]]  # ids of rows and their cosines, best first
 REFUTED = ""  # instead of the text of a fact
 
@@ -73,7 +74,8 @@ def recall_for_prompt(
     At most 300 tokens; nothing of ``recalled``, of the session itself, or that stands in its start context.
     Without an embedder, or with a prompt in a script that its model does not read, words alone are evidence.
     """
-    if len(get_request(question).words) < MIN_PROMPT_WORDS:
+    request = get_request(question)
+    if len(request.words) < MIN_PROMPT_WORDS and not request.is_lone:
         return PromptRecall()
     known = {*recalled, *UUID_PATTERN.findall(session.context)}
     with get_backend().snapshot():
@@ -88,6 +90,9 @@ def recall_for_prompt(
         rows, cosines = [*spoken.rows, *stated.rows], {**spoken.cosines, **stated.cosines}
         unknown = is_unknown(question, rows, cosines, session.project_id)
     messages = [one for one in messages if not is_changed(one, [*facts, *messages])]
+    stating = [one for one in [*facts, *messages] if not ASKS.search(one.text)]
+    if request.is_lone and len(stating) > MAX_LONE:
+        return PromptRecall()
     own = list_compared_words(question.text)
     messages = [one for one in messages if list_compared_words(one.text) != own]
     news = [one for one in [*facts, *messages] if str(one.uid) not in known]

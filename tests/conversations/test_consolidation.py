@@ -466,6 +466,12 @@ OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 af
         ("yes, but only for the shop", PROPOSAL, [f"{KEPT[:-1]}, but only for the shop."]),
         ("option 2", OPTIONS, ["archive it in S3 after 30 days."]),
         ("the first one", OPTIONS, ["partition the table by month."]),
+        (
+            "second one please",
+            "It moved; I could retry twice, or wait for idle in the helper.",
+            ["Wait for idle in the helper"],
+        ),
+        ("die zweite", "Ich könnte sie in Redis halten oder in Cookies legen. Welche?", ["In Cookies legen"]),
         ("the second one please", OPTIONS, ["archive it in S3 after 30 days."]),
         (
             "option 2",

@@ -128,6 +128,15 @@ def test_a_prompt_without_evidence_gets_nothing(api, prompt):
     assert say(api, prompt, "s2", prompt_id="p2") == ""
 
 
+def test_a_question_of_one_thing_brings_it_unless_many_memories_have_it(api):
+    say(api, "Staging lives on heron.example.org, port 8444.", "s1", prompt_id="p1")
+    assert "heron" in only_line(say(api, "where is staging?", "s2", prompt_id="p2"))
+    assert "heron" in only_line(say(api, "où est staging ?", "s3", prompt_id="p3"))
+    for number in range(4):
+        say(api, f"Staging has its gate number {number} in the harbour.", "s1", prompt_id=f"q{number}")
+    assert say(api, "where is staging?", "s4", prompt_id="p4") == ""
+
+
 def test_another_repository_is_not_told(api):
     say(api, SAID, "s1", prompt_id="p1", day1=OTHER)
     assert say(api, ASKED, "s2", prompt_id="p2") == ""

@@ -20,6 +20,12 @@ LAID_DOWN = [
     "账本用 Postgres，不要用 SQLite。",
     "金额全部按整数分存，别出现小数。",
     "发布分支归小李管，别人不要动。",
+    "Retry failed webhooks 3 times",
+    "Stockwaagen melden alle 15 Minuten, nicht öfter",
+    "Las sesiones caducan a los 30 minutos.",
+    "Les retards sont comptés en jours ouvrés",
+    "コメントは英語で書くように変更",
+    "Schreib Commit-Nachrichten auf Englisch",
 ]
 IDLE = [
     "Run the tests again.",
@@ -35,6 +41,17 @@ IDLE = [
     "再跑一遍测试。",
     "这个报错是什么意思？",
     "上家公司规定所有表都必须有软删除字段。",
+    "Implement the retry logic",
+    "Baue das Formular für die Anmeldung mit E-Mail und Passwort",
+    "Crea la página de facturas",
+    "Adicione um botão",
+    "検索を実装して",
+    "the login spec flaked 4 times tonight",
+    "the map goes blank when i pinch out past zoom 7, screenshot is in the ticket",
+    "der Verein meint, man sollte wohl auf LoRa setzen",
+    "ouvi dizer que vão trocar a impressora",
+    '"A dictionary is order", says Anatole France. Ours is rather a salt marsh in no order.',
+    "confirmed nothing is running, do it",
 ]
 
 

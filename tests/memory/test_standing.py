@@ -29,6 +29,7 @@ REPLACED = [
     ("Ping Maria for schema changes.", "Ping Jonas for schema changes, Maria left."),
     ("The session timeout is 15 minutes.", "Bump the session timeout to an hour."),
     ("One slot is 45 minutes.", "No wait, slots are 30 minutes from now on."),
+    ("usa moment para las fechas", "deja moment, las fechas van con date-fns"),
     ("Purge the cache keys after 72h.", "make it 7 days for the cache keys instead of the three"),
     ("Nightly builds are signed.", "that nightly builds decision was a mistake"),
 ]
@@ -52,6 +53,13 @@ DOUBTED = [
     ("Thumbnails are made by a lambda.", "the lambda got too expensive, thumbnails are made at upload"),
     ("Builds run on Jenkins for the backend.", "Jenkins is out. Backend builds run on plain runners."),
     ("Les journaux sont gardés 90 jours.", "les journaux : un an"),
+    ("Squash commits before merging", "Stop squashing commits, we want the full history"),
+    ("Squash commits before merging", "Don't squash any more, I want to see every commit"),
+    ("All images are built for amd64 only", "arm64 as well for all images"),
+    ("Noten darf jeder Lehrer ändern", "Noten ändert nur der Klassenlehrer, sonst niemand"),
+    ("log level is info", "log level: debug"),
+    ("log level in production is info", "Production logs at warning, info eats our disk"),
+    ("guardamos las facturas 5 años", "las facturas hay que guardarlas 10 años, lo dice el asesor"),
     ("The bill goes out on the 1st.", "the bill goes out on the 3rd, the bank needs two days"),
 ]
 HOLDS = [
@@ -69,6 +77,8 @@ HOLDS = [
     ("Feature flags need an owner.", "Feature flags are removed after 90 days."),
     ("登录超时是 30 分钟。", "支付超时改成 2 小时。"),
     ("Reports are exported as CSV.", "The audit log is exported as JSON."),
+    ("jamais de nom de patient dans les journaux", "les journaux : un an, la CNIL le demande"),
+    ("Patient names never go on screens, bed numbers only.", "The lead overrides anybody, screens too."),
     ("A slot is 30 minutes.", "A carrier may book no more than 6 slots a day."),
     ("The app works offline for an hour.", "the export: 30 seconds"),
     ("Name queue number 6 after bird 6.", "Name queue number 12 after bird 12."),
