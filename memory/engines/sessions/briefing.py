@@ -142,7 +142,7 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
     What was before stands with those of them that leave it the budget.
     """
     general = GeneralFacts([entry.fact for entry in entries if entry.is_own], session)
-    days, chosen = set[object](), dict[UUID, Line]()
+    days, chosen = set[object](), dict[object, Line]()
     for entry in choose_order(entries, now):
         day, line = (entry.group, entry.at.date()), entry.lines[0]
         text = str(line) if day in days else f"{head_day(line.day)}\n{line}"
@@ -150,9 +150,9 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
         if budget.fits("", f"{text}\n") and (is_own or general.may_tell(entry.fact)):
             budget.take(text)
             days.add(day)
-            chosen[entry.fact.uid] = line
+            chosen[entry.key] = line
     for entry in entries:
-        short, longer = chosen.get(entry.fact.uid), entry.lines[-1]
+        short, longer = chosen.get(entry.key), entry.lines[-1]
         if short and longer != short and budget.replace(str(short), str(longer)):
-            chosen[entry.fact.uid] = longer
-    return [chosen[entry.fact.uid] for entry in entries if entry.fact.uid in chosen]
+            chosen[entry.key] = longer
+    return [chosen[entry.key] for entry in entries if entry.key in chosen]

@@ -44,6 +44,11 @@ class Entry:
         return get_time(self.fact, self.utterance)
 
     @property
+    def key(self) -> tuple[UUID, UUID | None]:
+        """Return what its line is known by: one statement may cast doubt on several, each with a line."""
+        return self.fact.uid, self.doubted.fact.uid if self.doubted else None
+
+    @property
     def is_decided(self) -> bool:
         return self.fact.category in DECIDED
 
