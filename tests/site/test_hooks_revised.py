@@ -123,6 +123,25 @@ def test_where_many_decisions_stand_each_comes_before_what_was_before(api):
     assert count_tokens(text) <= 1000
 
 
+def test_what_casts_doubt_on_several_is_told_with_each_of_them_once(api):
+    uses = [f"We use Redis for the {thing}." for thing in ("sessions", "carts", "mails")]
+    live(api, "s1", *uses)
+    live(api, "s2", "不用 Redis 了，改用 Postgres。")
+    text = told(send(api, event("SessionStart", "s3")))
+    assert [text.count(f"- was: {use[:-1]}; later: 不用 Redis 了") for use in uses] == [1, 1, 1]
+    assert text.count("; later: ") == len(uses)
+
+
+def test_what_an_agent_notes_against_a_decision_stands_in_doubt_beside_it(api):
+    live(api, "s1", OLD)
+    note = "The gateway listens on port 9444 now."
+    fact = {"fact_text": note, "repository": "github.com/acme/shop"}
+    assert api.post("/facts", fact).status_code == 201
+    line = f"- was: {OLD[:-1]}; later: {note} ["
+    assert told(send(api, event("SessionStart", "s3"))).count(line) == 1
+    assert line in ask(api, "s4")
+
+
 @pytest.mark.parametrize(
     ("older", "newer"),
     [

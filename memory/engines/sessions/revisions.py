@@ -6,7 +6,7 @@ is judged anew from both texts when it is read: the older one is replaced, or do
 link with the weight of a model's, its verdict on these texts counts as well.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -16,12 +16,14 @@ from memory.db.querysets import Lineage
 from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.utterances import FactEdge, hear_sources, load_edges
-from memory.engines.support.standing import Standing, judge_standing
+from memory.engines.sessions.utterances import DECIDED, LEARNED, FactEdge, hear_sources, load_edges
+from memory.engines.support.standing import Standing, changes, judge_standing
+from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactAssessment, FactLink, PairVerdict
 from memory.models.links import JUDGED_WEIGHT
 
+MAX_NOTES = 20  # newest ones that are compared with what persons decided
 MAX_STEPS = 8  # links that are followed from an older statement to the one that holds
 Verdict = PairVerdict.Verdict
 STANDINGS: Mapping[str, Standing] = {
@@ -116,9 +118,32 @@ class Statements:
 
         It is told beside the older one, as "was …; later …", unless that one is replaced by still another.
         """
-        found = self._find_newer({fact.uid: fact for fact in facts}, Standing.DOUBTED)
+        requested = list(facts)
+        found = self._find_noted(requested)
+        found |= self._find_newer({fact.uid: fact for fact in requested}, Standing.DOUBTED)
         last = self.find_revised(found.values())
         return {uid: last.get(fact.uid, fact) for uid, fact in found.items()}
+
+    def _find_noted(self, facts: Sequence[Fact]) -> dict[UUID, Fact]:
+        """Return the note that says otherwise than each of a person's decisions among the facts, by its id.
+
+        An agent takes nobody's place, so nothing is linked; where it contradicts a person, both are told.
+        """
+        heard = self.hear(facts)
+        notes = [fact for fact in facts if fact.uid not in heard and fact.source_type not in LEARNED]
+        notes = sorted(notes, key=lambda fact: (fact.created_at, fact.uid))[-MAX_NOTES:]
+        spoken = [fact for fact in facts if notes and fact.uid in heard and fact.category in DECIDED]
+        persons = [fact for fact in spoken if heard[fact.uid].speaker == Utterance.PERSON]
+        pairs = [
+            (new, old)
+            for new in notes
+            for old in persons
+            if new.created_at > heard[old.uid].at and changes(new.fact_text, old.fact_text)
+        ]
+        places = self._name_places([fact for pair in pairs for fact in pair])
+        pairs = [(new, old) for new, old in pairs if places[new.uid] == places[old.uid]]
+        kept = find_kept([(old.uid, new.uid) for new, old in pairs], self.point.lineage)
+        return {old.uid: new for new, old in pairs if (old.uid, new.uid) not in kept}
 
     def _find_newer(self, known: Mapping[UUID, Fact], standing: Standing) -> dict[UUID, Fact]:
         """Return the last statement that an edge of each fact leads to, and that leaves it so.
@@ -175,6 +200,11 @@ def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], verdict
     found = max(judge_standing(new.fact_text, old.fact_text), by_model)
     is_others = earlier is not None and not earlier.is_same_person(later)
     return min(found, Standing.DOUBTED) if is_others else found
+
+
+def find_kept(pairs: Collection[tuple[UUID, UUID]], lineage: Lineage) -> set[tuple[UUID, UUID]]:
+    """Return the pairs of which a curator decided that both hold."""
+    return get_pair_answers().find_kept(pairs, dict(lineage)) if pairs else set()
 
 
 def leads_back(uid: UUID, steps: Mapping[UUID, UUID]) -> bool:

@@ -298,10 +298,15 @@ def say_anew(new: Claim, old: Claim) -> Standing:
 
 
 def criticise(new: Claim, old: Claim) -> Standing:
-    """Judge a claim of a change that has most of the words of the older one."""
+    """Judge a claim that has most of the words of the older one: of a change, or with its value as a reason.
+
+    "Production logs at warning, info eats our disk" names the older value behind what holds.
+    """
     shared, only_new, _ = compare(new, old)
     is_same = len(shared) >= MIN_SUBJECT and 2 * len(shared) >= len(old.words) and bool(only_new)
-    is_said = new.is_change or (len(shared) > MIN_SUBJECT and 4 * len(shared) >= 3 * len(old.words))
+    clauses, value = split_clauses(new), old.roots[-1]
+    is_reason = len(shared) > MIN_SUBJECT and value in shared and value not in (clauses or [new])[0].words
+    is_said = new.is_change or is_reason
     is_turned = new.is_negated != old.is_negated or swaps(new, old)
     return Standing.DOUBTED if is_same and is_said and not is_turned else Standing.HOLDS
 
