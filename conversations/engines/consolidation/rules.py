@@ -114,6 +114,8 @@ OWN = re.compile(
     r"|decidimos|a partir de|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
 )
 QUOTE_SIGN = re.compile(r'["“”„«»「『]')
+# What a prompt begins with to speak of it.
+QUOTED = re.compile(r'["“„«「『][^"”“»」』]{10,}["”“»」』]')
 # What ends with the task, and what was so elsewhere: no phrase makes a decision of it.
 PASSING = re.compile(
     r"(?i)\b(?:for now|for this (?:one|run|once|time|task|pr|screenshot|demo)|(?:just|only) (?:this )?once"
@@ -235,7 +237,7 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
     if whole < MIN_SCORE:
         return [at for at in telling if stands_out(parts, at, scores[at])]
     own = [at for at in telling if scores[at] >= MIN_OWN_SCORE or has_phrase(parts[at])]
-    is_quoting = any(QUOTE_SIGN.match(part) and REPORTED.search(part) for part in parts)
+    is_quoting = any(QUOTED.match(part) for part in parts)
     if is_quoting or (not own and len(telling) < len(parts)):  # what is left says little without the rest
         return [at for at in own if has_phrase(parts[at])]
     return [at for at in telling if at in own or belongs(at, parts, scores, own)]
