@@ -58,6 +58,7 @@ DOUBTED = [
     ("All images are built for amd64 only", "arm64 as well for all images"),
     ("Noten darf jeder Lehrer ändern", "Noten ändert nur der Klassenlehrer, sonst niemand"),
     ("log level is info", "log level: debug"),
+    ("drawers are numbered from 0", "drawers start at 1, botanists hate zero"),
     ("log level in production is info", "Production logs at warning, info eats our disk"),
     ("guardamos las facturas 5 años", "las facturas hay que guardarlas 10 años, lo dice el asesor"),
     ("The bill goes out on the 1st.", "the bill goes out on the 3rd, the bank needs two days"),

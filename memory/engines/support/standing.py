@@ -221,7 +221,8 @@ def change_value(new: Claim, old: Claim) -> Standing:
         return Standing.HOLDS
     if not only_new and (new.is_change or (not only_old and len(shared) >= MIN_SUBJECT)):
         return Standing.REPLACED
-    is_likely = new.is_change and (len(shared) >= MIN_SUBJECT or not only_old)
+    is_verb = len(only_new) == len(only_old) == 1 and new.roots[0] == old.roots[0]
+    is_likely = is_verb or (new.is_change and (len(shared) >= MIN_SUBJECT or not only_old))
     return Standing.DOUBTED if is_likely or not only_new else Standing.HOLDS
 
 
