@@ -19,6 +19,8 @@ import sysconfig
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.machinery import PathFinder
+from itertools import accumulate
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,6 +29,10 @@ RUNTIME, DEV = "requirements.lock", "requirements-dev.lock"  # the second includ
 # this includes it too, and adds the driver, which is built from source
 MATRIXONE = "requirements-matrixone.lock"
 DRIVER = "mysqlclient"
+FOREIGN_SETTINGS = (
+    "DJANGO_SETTINGS_MODULE must be the name of a module of Day1's settings or of one that imports them, not"
+    " {module!r}; where it is another program's, unset it for Day1."
+)
 MULTILINGUAL = "requirements-multilingual.lock"  # includes it, and adds the embedder of that name
 
 
@@ -145,8 +151,11 @@ def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
         sys.exit(run_day1(argv[2:]))
     from day1site.loading import leave_out_test_client, pause_gc
 
-    choose_settings(argv)
-    if not is_test(argv):
+    if is_test(argv):
+        os.environ["DJANGO_SETTINGS_MODULE"] = "day1site.settings.test"
+        # Each plug-in found on the machine costs seconds; the command names those in use.
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    else:
         leave_out_test_client()
     with pause_gc():
         read_settings()
@@ -164,28 +173,29 @@ def execute(argv: list[str], run_day1: Callable[[list[str]], int]) -> None:
         gc.freeze()  # at its end Python would look for cycles in all of it: a tenth of a short command
 
 
-def choose_settings(argv: list[str]) -> None:
-    if is_test(argv):
-        os.environ["DJANGO_SETTINGS_MODULE"] = "day1site.settings.test"
-        # Each plug-in found on the machine costs seconds; the command names those in use.
-        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
-
-
 def read_settings() -> None:
     """Load the settings. Raises WrongSetting with the message of an invalid one."""
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 
+    module = os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
+    if not settings.configured and not builds_on_day1(module):
+        raise WrongSetting(FOREIGN_SETTINGS.format(module=module))
     try:
         _ = settings.INSTALLED_APPS
     except ImproperlyConfigured as error:
         raise WrongSetting(str(error)) from None
-    except ModuleNotFoundError as error:
-        module = os.environ["DJANGO_SETTINGS_MODULE"]
-        if not f"{module}.".startswith(f"{error.name}."):
-            raise
-        raise WrongSetting(f"DJANGO_SETTINGS_MODULE must be the name of a module, not {module!r}.") from None
+
+
+def builds_on_day1(module: str) -> bool:
+    """Return whether a module of settings, or a file beside it, names ours; none of its code is run."""
+    places, spec = sys.path, None
+    for name in accumulate(module.split("."), "{}.{}".format):
+        if (spec := PathFinder.find_spec(name, places)) is None:
+            return False
+        places = list(spec.submodule_search_locations or ())
+    files = Path(spec.origin).parent.glob("*.py") if spec and spec.origin else ()
+    return any(b"day1site" in file.read_bytes() for file in files)
 
 
 class Environment:

@@ -176,6 +176,16 @@ UNREADABLE_STORE = _(
 )
 
 
+class NoStore(Day1Error):
+    """A database of another program in the place of a store."""
+
+    code, status = "no_store", 503
+    message = (
+        "{path} is a database of another program: it has tables, and none of Day1's migrations. Name another"
+        " data directory or database; where DATABASE_URL is another program's, unset it for Day1."
+    )
+
+
 class StoreNewer(Day1Error):
     """A store that a newer release has migrated; ``copy`` says what this code can go back to."""
 

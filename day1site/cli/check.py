@@ -1,6 +1,5 @@
 """``check``: what of the store is damaged or lost, and its repair."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -53,7 +52,6 @@ def open_damaged_store(name: str) -> None:
     """Open the local store whatever of it can be read. Raises CliError."""
     if server_url():
         raise local_only(name)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     start_django(whole=True)
     from memory.db.backend import get_features, get_file_check
     from memory.db.store_copies import CopyFailed

@@ -40,11 +40,20 @@ def start_django(whole: bool = False) -> None:
 
     if apps.ready:
         return
+    load_settings()
     try:
         if not whole:
             settings.INSTALLED_APPS = [name for name in settings.INSTALLED_APPS if name in APPS]
         django.setup()
     except ImproperlyConfigured as error:
+        raise UsageError(str(error)) from None
+
+
+def load_settings() -> None:
+    """Load the settings. Raises UsageError with the sentence of one that cannot be followed."""
+    try:
+        read_settings()
+    except WrongSetting as error:
         raise UsageError(str(error)) from None
 
 
@@ -115,11 +124,7 @@ def _locate() -> tuple[Path, bool | None]:
     """
     from django.conf import settings
 
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
-    try:
-        read_settings()
-    except WrongSetting as error:
-        raise UsageError(str(error)) from None
+    load_settings()
     database = settings.DATABASES["default"]
     found = None if database.get("HOST") else Path(str(database["NAME"])).exists()
     return Path(settings.DATA_DIR), found

@@ -29,7 +29,6 @@ def migrate_store(run: Invocation, to: str, source: str | None) -> None:
         raise local_only("migrate-store")
     source = source or os.environ.get("DATABASE_URL", "")
     os.environ["DATABASE_URL"] = to  # the engines work on the target
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     os.umask(0o077)  # what is carried is nobody else's to read
     start_django(whole=True)
     with hold_data_dir(LEFT_BEHIND), open_database(source) as alias, progress("Carrying") as update:

@@ -32,7 +32,6 @@ def salvage(run: Invocation, source: str, target: str, accept_loss: bool) -> int
         raise local_only("salvage")
     damaged, made = find_source(source), find_target(target)
     os.environ["DATABASE_URL"] = f"sqlite:///{quote(str(made))}"  # the engines work on the new store
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "day1site.settings.dev")
     os.umask(0o077)  # what is salvaged is nobody else's to read
     start_django(whole=True)
     found = salvage_file(damaged, made, accept_loss)

@@ -105,8 +105,10 @@ def database(url: str | None, folder: Path) -> dict:
         return _sqlite(in_a_folder(Path(unquote(parts.path[1:]))))
     if parts.scheme == "matrixone":
         return _matrixone(parts)
-    known = "sqlite and matrixone"
-    raise ImproperlyConfigured(f"DATABASE_URL names the scheme {parts.scheme!r}; Day1 knows {known}.")
+    raise ImproperlyConfigured(
+        f"DATABASE_URL names the scheme {parts.scheme!r}; Day1 knows sqlite and matrixone. Where it is"
+        " another program's, unset it for Day1."
+    )
 
 
 def in_a_folder(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from django.db import OperationalError
 
-from memory.exceptions import StoreDamaged, StoreNewer
+from memory.exceptions import NoStore, StoreDamaged, StoreNewer
 
 
 class DatabaseAway(OperationalError):
@@ -34,6 +34,10 @@ class DamageFound(StoreDamaged, OperationalError):
 
 class NewerStore(StoreNewer, OperationalError):
     """A connection to a store that a newer release has migrated."""
+
+
+class ForeignFile(NoStore, OperationalError):
+    """A connection to a database file of another program."""
 
 
 def is_busy(error: BaseException | None) -> bool:

@@ -55,7 +55,7 @@ class Reading:
 
 def convert_rows(connection: Any, of: Sequence[tuple[Any, list[Any]]], rows: Sequence[tuple]) -> list[tuple]:
     """Convert the values of rows as the ORM does; ``of`` are the converters of their columns."""
-    columns = list(zip(*rows, strict=True))
+    columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
     for index, (expression, steps) in enumerate(of if rows else ()):
         for step in steps:
             columns[index] = tuple([step(value, expression, connection) for value in columns[index]])

@@ -43,7 +43,6 @@ def start(words: list[str], folder: Path, **variables: str) -> tuple[int, str, s
         ("DAY1_CACHE_URL", "file:///x", "an address that begins with redis:// or rediss://"),
         ("OPENAI_BASE_URL", "api.example", "an address that begins with https:// or http://"),
         ("OPENAI_BASE_URL", "http://[x", "an address that begins with https:// or http://"),
-        ("DJANGO_SETTINGS_MODULE", "nope.nothing", "the name of a module"),
     ],
 )
 def test_nonsense_is_told_in_one_sentence(name: str, value: str, wanted: str, tmp_path: Path) -> None:
@@ -51,6 +50,21 @@ def test_nonsense_is_told_in_one_sentence(name: str, value: str, wanted: str, tm
     assert (status, out) == (2, "")
     assert err == f"day1: error: {name} must be {wanted}, not {value!r}.\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [UP, [*CLI[:2], "check"]])
+def test_settings_of_another_program_are_not_run(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    for name in ("__init__", "settings"):
+        (tmp_path / "shop" / f"{name}.py").write_text("raise SystemExit('the code of another program')\n")
+    found = {"DJANGO_SETTINGS_MODULE": "shop.settings", "PYTHONPATH": str(tmp_path)}
+    status, out, err = start(words, tmp_path / "data", **found)
+    assert (status, out, err.removeprefix("day1: error: ")) == (
+        2,
+        "",
+        "DJANGO_SETTINGS_MODULE must be the name of a module of Day1's settings or of one that imports them,"
+        " not 'shop.settings'; where it is another program's, unset it for Day1.\n",
+    )
 
 
 def test_up_says_the_same(tmp_path: Path) -> None:

@@ -321,7 +321,7 @@ def test_what_is_in_the_place_of_a_store_is_left_alone(folder: Path) -> None:
         database.execute("CREATE TABLE a (b)")
     assert refusal("--port", "0", "--data-dir", str(folder)) == (
         f"{file} is a database of another program: it has tables, and none of Day1's migrations. Name another"
-        " data directory or database."
+        " data directory or database; where DATABASE_URL is another program's, unset it for Day1."
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, SafeUUID
 
-from django.db import OperationalError
+from django.db import DEFAULT_DB_ALIAS, OperationalError
 from django.db.backends.sqlite3 import base, features, operations
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import cached_property
@@ -24,7 +24,7 @@ from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.damaged_file import DamagedFile, open_damaged
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
 from memory.db.sqlite.empty_store import EmptyStore
-from memory.db.sqlite.file_check import FileCheck
+from memory.db.sqlite.file_check import FileCheck, get_path, refuse_foreign_file
 from memory.db.sqlite.index_check import IndexCheck
 from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
@@ -129,11 +129,9 @@ class Cursor(SQLiteCursor):
         return super().executemany(query, param_list)
 
     def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
-        return (
-            convert_marks(query)
-            if param_names is None
-            else super().convert_query(query, param_names=param_names)
-        )
+        if param_names is None:
+            return convert_marks(query)
+        return super().convert_query(query, param_names=param_names)
 
 
 class CursorPastDamage(Cursor):
@@ -189,6 +187,8 @@ class DatabaseWrapper(SQLiteWrapper):
         self._streams: weakref.WeakSet[Any] = weakref.WeakSet()  # cursors whose rows are read bit by bit
 
     def get_new_connection(self, conn_params: Any) -> Any:
+        if self.alias == DEFAULT_DB_ALIAS:
+            refuse_foreign_file(get_path(self))
         made = super().get_new_connection(conn_params)
         self.has_vocabularies = False
         # Weak: the garbage collector does not see SQLite's reference to a function, and the connection of

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from memory.db.errors import ForeignFile
 from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
 from memory.db.sqlite.log_check import is_log_damaged
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
@@ -22,6 +23,7 @@ from memory.db.temporary_database import temporary_alias
 from memory.db.work_slots import work_slots
 
 LOG_BYTES = 65_536  # of the smallest log and what SQLite keeps beside it
+MIGRATIONS, OWN_APP = "django_migrations", "memory"
 MAX_MESSAGES = 20  # of one table
 INDEX = re.compile(r"(?:missing from|in|entries in) index (\S+)")
 TREE = re.compile(r"(?:Tree|On tree page) (\d+)")
@@ -32,6 +34,7 @@ NO_COPY = (
     " not be made: {error}. Let TMPDIR name a folder with room for it."
 )
 
+_own_files: set[Path] = set()
 Damage = tuple[str, str]  # the name of a kind, and where it is
 
 
@@ -84,6 +87,26 @@ def is_on_closed_disk(path: Path) -> bool:
     return shutil.disk_usage(path.parent).free < LOG_BYTES and not Path(f"{path}-shm").exists()
 
 
+def refuse_foreign_file(path: Path) -> None:
+    """Look at a file before it is opened for the first time, which would change it. Raises ForeignFile."""
+    if path not in _own_files and path.is_file() and path.stat().st_size:
+        if is_foreign_file(path):
+            raise ForeignFile(path=path)
+        _own_files.add(path)
+
+
+def is_foreign_file(path: Path) -> bool:
+    """Return whether a file has tables, and none of Day1's migrations."""
+    try:
+        with closing(open_read_only(path)) as database:
+            found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            if (MIGRATIONS,) not in found:
+                return bool(found)
+            return (OWN_APP,) not in database.execute(f"SELECT app FROM {MIGRATIONS}").fetchall()
+    except sqlite3.DatabaseError:  # damaged, or no database: whoever opens it is told
+        return False
+
+
 class FileCheck:
     """The check of a connection's database file."""
 
@@ -93,6 +116,10 @@ class FileCheck:
     @property
     def path(self) -> Path:
         return get_path(self.connection)
+
+    def is_foreign(self) -> bool:
+        """Return whether the file is a database of another program, without changing it."""
+        return is_foreign_file(self.path)
 
     @property
     def address(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from day1site.cli.connect.target import check_last
@@ -362,7 +362,7 @@ def test_on_the_command_line(day1: Day1, api: Api, project: Project, original: P
 
 
 def test_what_is_no_store_is_named(day1: Day1, tmp_path: Path) -> None:
-    """An emptied file beside its mark, and databases of other programs; a first start may go on."""
+    """An emptied file beside its mark, and databases of other programs, of which nothing changes."""
     file = tmp_path / "day1.sqlite3"
     file.touch()
     with damaging.used_store(file):
@@ -370,15 +370,19 @@ def test_what_is_no_store_is_named(day1: Day1, tmp_path: Path) -> None:
         name_mark(file).write_text('{"format": 1}')
         status, out, error = day1("check")
         assert (status, out, error.startswith(f"truncated_file: {file} is empty, but ")) == (1, "", True)
-    for app, begin in (("auth", "The store in "), ("blog", f"{file} is "), ("", f"{file} is ")):
+    for app in ("auth", "blog", ""):  # what Django itself brings is in any project
         file.unlink()
         with closing(sqlite3.connect(file)) as database:
             database.execute(f"CREATE TABLE {'django_migrations' if app else 'a'} (id, app, name)")
             if app:
                 database.execute("INSERT INTO django_migrations VALUES (1, ?, '0001_initial')", [app])
                 database.commit()
+        before = file.read_bytes()
         with damaging.used_store(file):
-            assert day1("check")[2].startswith(f"no_store: {begin}"), app
+            assert day1("check")[2].startswith(f"no_store: {file} is a database of another program: "), app
+            with pytest.raises(OperationalError):  # nor does any other way in open it
+                connection.ensure_connection()
+        assert (file.read_bytes(), Path(f"{file}-wal").exists()) == (before, False), app
 
 
 def test_a_repair_says_what_it_does_and_is_alone(
