@@ -5,7 +5,7 @@ import { is_changed, is_typing } from "./keys.js";
 import { is_busy, is_leaving, read } from "./serial.js";
 
 const SETTLE_MS = 1000; // a page that is only passed through opens no stream
-const SILENCE_MS = 3000; // of a server, until it is told
+const SILENCE_MS = 3000; // of a server, until it is told, and between two looks whether it is there again
 const AGAIN_MS = 10_000; // after a refusal, such as that of too many streams
 const LEAST_MS = 2000; // between two looks, and ten times as long as one takes
 const SHARE = 10;
@@ -24,6 +24,7 @@ export function live() {
     let silence_timer = null;
     let may_read_at = 0;
     let was_silent = false;
+    let is_new = false; // the server, whose first answer takes longer than those that follow
 
     function show(name) {
         notice.hidden = !name;
@@ -67,7 +68,7 @@ export function live() {
     }
 
     function tell_silence() {
-        was_silent = true;
+        was_silent = is_new = true;
         show("silent");
     }
 
@@ -83,7 +84,8 @@ export function live() {
         if (is_occupied(main)) return show("newer");
         const told = newest;
         const answer = await ask();
-        if (!answer || answer.status >= 500) return try_again();
+        if (!answer || answer.status >= 500) return try_again(answer ? AGAIN_MS : SILENCE_MS);
+        if (was_silent) follow_again();
         if (answer.redirected || !answer.ok) return show("newer"); // what it is now, the page says when it is opened
         if (is_busy() || is_leaving()) return look(); // what the reader does now is not in the answer
         if (is_occupied(main)) return show("newer");
@@ -95,24 +97,36 @@ export function live() {
     async function ask() {
         is_reading = true;
         const began = Date.now();
+        let share = SHARE;
         const options = { cache: "no-store", headers: { "X-Live": "1" }, signal: AbortSignal.timeout(MOST_MS) };
         try {
             const answer = await fetch(location.href, options);
             const { status, redirected, ok } = answer;
+            if (is_new && ok) share = 0;
+            is_new &&= !ok;
             return { status, redirected, ok, page: await read(answer) };
         } catch {
             return null;
         } finally {
             is_reading = false;
-            may_read_at = Date.now() + Math.max(LEAST_MS, SHARE * (Date.now() - began));
+            may_read_at = Date.now() + Math.max(LEAST_MS, share * (Date.now() - began));
         }
     }
 
     // The stream may be open still, and would not tell that the page can be read again.
-    function try_again() {
+    function try_again(after) {
         tell_silence();
         clearTimeout(read_timer);
-        read_timer = setTimeout(refresh, AGAIN_MS);
+        read_timer = setTimeout(refresh, after);
+    }
+
+    // What the server refused, or did not answer, before it was silent is not waited for any more.
+    function follow_again() {
+        was_silent = false;
+        if (stream?.readyState === EventSource.OPEN) return;
+        clearTimeout(start_timer);
+        stream?.close();
+        follow();
     }
 
     async function put_in_place(page) {
