@@ -24,7 +24,7 @@ from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.damaged_file import DamagedFile, open_damaged
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
 from memory.db.sqlite.empty_store import EmptyStore
-from memory.db.sqlite.file_check import FileCheck, get_path, refuse_foreign_file
+from memory.db.sqlite.file_check import FileCheck
 from memory.db.sqlite.index_check import IndexCheck
 from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
 from memory.db.sqlite.online_backup import OnlineCopy
@@ -188,7 +188,7 @@ class DatabaseWrapper(SQLiteWrapper):
 
     def get_new_connection(self, conn_params: Any) -> Any:
         if self.alias == DEFAULT_DB_ALIAS:
-            refuse_foreign_file(get_path(self))
+            self.file_check.refuse_foreign()
         made = super().get_new_connection(conn_params)
         self.has_vocabularies = False
         # Weak: the garbage collector does not see SQLite's reference to a function, and the connection of

@@ -87,26 +87,6 @@ def is_on_closed_disk(path: Path) -> bool:
     return shutil.disk_usage(path.parent).free < LOG_BYTES and not Path(f"{path}-shm").exists()
 
 
-def refuse_foreign_file(path: Path) -> None:
-    """Look at a file before it is opened for the first time, which would change it. Raises ForeignFile."""
-    if path not in _own_files and path.is_file() and path.stat().st_size:
-        if is_foreign_file(path):
-            raise ForeignFile(path=path)
-        _own_files.add(path)
-
-
-def is_foreign_file(path: Path) -> bool:
-    """Return whether a file has tables, and none of Day1's migrations."""
-    try:
-        with closing(open_read_only(path)) as database:
-            found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-            if (MIGRATIONS,) not in found:
-                return bool(found)
-            return (OWN_APP,) not in database.execute(f"SELECT app FROM {MIGRATIONS}").fetchall()
-    except sqlite3.DatabaseError:  # damaged, or no database: whoever opens it is told
-        return False
-
-
 class FileCheck:
     """The check of a connection's database file."""
 
@@ -117,9 +97,24 @@ class FileCheck:
     def path(self) -> Path:
         return get_path(self.connection)
 
+    def refuse_foreign(self) -> None:
+        """Look at the file before it is opened for the first time, which changes it. Raises ForeignFile."""
+        path = self.path
+        if path not in _own_files and path.is_file() and path.stat().st_size:
+            if self.is_foreign():
+                raise ForeignFile(path=path)
+            _own_files.add(path)
+
     def is_foreign(self) -> bool:
-        """Return whether the file is a database of another program, without changing it."""
-        return is_foreign_file(self.path)
+        """Return whether the file has tables, and none of Day1's migrations, without changing it."""
+        try:
+            with closing(sqlite3.connect(self.address, uri=True)) as database:
+                found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+                if (MIGRATIONS,) not in found:
+                    return bool(found)
+                return (OWN_APP,) not in database.execute(f"SELECT app FROM {MIGRATIONS}").fetchall()
+        except sqlite3.DatabaseError:  # damaged, or no database: whoever opens it is told
+            return False
 
     @property
     def address(self) -> str:
