@@ -5,7 +5,7 @@ import os
 from day1site.cli.client import server_key, server_url
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import OneOf, option
-from day1site.mcp.profiles import ALL, PROFILES
+from day1site.mcp.profiles import DEFAULT, PROFILES
 
 
 @command(
@@ -14,7 +14,12 @@ from day1site.mcp.profiles import ALL, PROFILES
     "day1 mcp --branch task/login",
 )
 @option("--branch", default="", metavar="NAME", help="where a call works that names none; default: main")
-@option("--profile", type=OneOf(PROFILES), default=ALL, help="memory lists the memory_* tools only")
+@option(
+    "--profile",
+    type=OneOf(PROFILES),
+    default=DEFAULT,
+    help="tools that are listed",
+)
 @option(
     "--repository",
     default="",

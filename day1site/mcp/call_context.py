@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from day1site.mcp.profiles import ALL
+from day1site.mcp.profiles import DEFAULT
 from memory.actors import Actor
 from memory.api.reading import Input
 from memory.db.fields import dumps
@@ -32,7 +32,7 @@ class Caller:
     actor: Actor
     branch: str = ""
     rate: int = 0
-    profile: str = ALL
+    profile: str = DEFAULT
     origin: Origin = NOWHERE  # what it did not name, and its hooks tell
     is_located: bool = True  # else its hooks are asked for that once it calls
 

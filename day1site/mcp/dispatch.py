@@ -7,8 +7,10 @@ from typing import Any
 
 from django.db import OperationalError
 
+from day1site.mcp import schemas
 from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.tools import Tool
+from day1site.mcp.tools.more import find_called
 from memory.db.errors import StorageRefused
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Answer, IdempotencyEngine, Store
@@ -55,8 +57,9 @@ def run(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> dict[str, A
     try:
         caller.count()
         secrets_found.start(caller.actor.project_id)
+        tool, arguments = find_called(tool, arguments)
         found = _answer(tool, caller, arguments)
-        return count_redacted(found) if tool.writes else found
+        return schemas.fit_answer(count_redacted(found) if tool.writes else found, tool.rest)
     except Day1Error as error:
         handle = error.code == "not_found" and error.data.get("field") == "work"
         raise ToolRefusal(format_refusal(error.code, error.text, HANDLE if handle else "")) from None

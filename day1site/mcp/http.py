@@ -12,7 +12,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
 from day1site.mcp.call_context import SURFACE, Caller
-from day1site.mcp.profiles import ALL, PROFILES
+from day1site.mcp.profiles import DEFAULT, PROFILES
 from day1site.mcp.server import Context, build
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
@@ -80,7 +80,7 @@ def authenticate_caller(scope: Scope, headers: dict[bytes, bytes]) -> Caller:
     """
     key = KeyEngine().verify_token(bearer(headers))
     branch = setting_in(scope, headers, "branch")
-    profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or ALL)
+    profile = one_of(PROFILES)("profile", setting_in(scope, headers, "profile") or DEFAULT)
     repository = parse_repository("repository", setting_in(scope, headers, "repository"))
     session = STATED_CHECKS["session_id"]("session", setting_in(scope, headers, "session"))
     actor = replace(get_actor(key, SURFACE), repository=repository).with_origin(session_id=session)

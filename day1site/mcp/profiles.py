@@ -1,10 +1,41 @@
-"""Profiles: which tools a connection lists. The command line reads this too, without the SDK."""
+"""Profiles: which tools a connection lists, and with which arguments.
 
-ALL, MEMORY = "all", "memory"
-PROFILES = (ALL, MEMORY)
+A profile only shortens the list: every tool takes all of its arguments, and is called by name. The command
+line reads this too, without the SDK.
+"""
+
+from collections.abc import Sequence
+
+CORE, MEMORY, ALL = "core", "memory", "all"
+PROFILES = (CORE, MEMORY, ALL)
+DEFAULT = CORE
 PREFIX = "memory_"
+MORE = "memory_more"
+EVERYWHERE = ("branch", "work")
+CORE_TOOLS: dict[str, Sequence[str]] = {
+    "memory_search": ("query", "limit", "category", "tags", "created_after", "include", "at", *EVERYWHERE),
+    "memory_get": ("fact_ids", "offset", "history", "at", *EVERYWHERE),
+    "memory_write": ("fact_text", "category", "tags", "confidence", "source", *EVERYWHERE),
+    "memory_update": ("fact_id", "fact_text", "category", "tags", "confidence", "status", *EVERYWHERE),
+    "memory_supersede": ("fact_id", "new_fact_text", "category", "tags", *EVERYWHERE),
+    "memory_context": ("session_id", "message_limit", "fact_limit", *EVERYWHERE),
+    "task_join": ("task", "agent_id"),
+    "task_update": ("task", "objective", "state", "note", "complete", "result", "agent_id"),
+    "handoff_create": (
+        *("handoff_type", "context_summary", "instructions", "blockers", "fact_ids", "to_agent"),
+        *("target_branch", *EVERYWHERE),
+    ),
+    MORE: ("tool", "arguments"),
+}
 
 
 def lists_tool(profile: str, name: str) -> bool:
-    """Return whether a profile lists a tool: ``memory`` those on facts and sessions, any other all."""
-    return profile != MEMORY or name.startswith(PREFIX)
+    """Return whether a profile lists a tool: ``all`` has each, so that there is nothing more."""
+    if profile == ALL:
+        return name != MORE
+    return name in CORE_TOOLS if profile == CORE else name.startswith(PREFIX)
+
+
+def list_arguments(profile: str, name: str) -> Sequence[str]:
+    """Return the arguments of a tool that a profile lists; none means all."""
+    return CORE_TOOLS[name] if profile == CORE else ()

@@ -10,7 +10,7 @@ import mcp_types as m
 
 from day1site.mcp.call_context import Call, Caller
 from day1site.mcp.schemas import short
-from day1site.mcp.tools.facts import memory_get
+from day1site.mcp.tools.facts import read_facts
 from day1site.mcp.tools.search import newest_lines
 from day1site.mcp.tools.sessions import memory_context
 from memory.engines.memory import MemoryEngine
@@ -76,7 +76,7 @@ def _data(caller: Caller, uri: str) -> dict[str, Any]:
     kind, name, requested = _parse(uri)
     try:
         if kind == "fact":
-            return memory_get(Call(caller, {**requested, "fact_ids": [name]}))["facts"][0]
+            return read_facts(Call(caller, {**requested, "fact_ids": [name]}))[0]
         return memory_context(Call(caller, {**requested, "session_id": name}))
     except NotFound as error:
         raise NotFound(MISSING, uri=uri[:MAX_URI], reason=error.text) from None

@@ -1,7 +1,9 @@
 """Results of the tools: the REST API's rows with fewer fields, and their JSON Schemas."""
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from rest_framework import serializers as s
@@ -13,9 +15,18 @@ from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 from memory.engines.fields.facts import FACT
 from memory.engines.graph.engine import Graph
 from memory.models import Fact
-from memory.ranking import count_tokens
 
 INDEX_TOKENS = 1500
+ANSWER_TOKENS = 6500  # of an answer, as `cost` estimates: under 8,000 also where it is random letters
+# A piece of a word, two digits or signs, blanks: about what models count as one.
+TOKEN = re.compile(r"[A-Z]?[a-z]{1,6}|[A-Z]{1,3}|[0-9]{1,2}|\s\s+|[!-/:-@\[-`{-~]{1,2}")
+MAX_CHARACTERS = 4 * ANSWER_TOKENS
+# What an answer that is too long is cut to: characters of a text, rows of a list.
+STEPS = (
+    *((6000, 1000), (3000, 1000), (1500, 1000), (800, 1000), (400, 1000), (200, 500)),
+    *((200, 200), (200, 100), (200, 50), (100, 50), (100, 20), (100, 10), (20, 2)),
+)
+MIN_FIELDS = 40  # of an object that are kept
 MAX_TEXT_LENGTH = 400  # of a text in a list
 JSON_TYPES: list[tuple[type[s.Field], dict[str, Any]]] = [
     (s.UUIDField, {"type": "string", "format": "uuid"}),
@@ -160,10 +171,60 @@ def within(rows: Sequence[dict[str, Any]], budget: int) -> list[dict[str, Any]]:
 
 
 def cost(row: Any) -> int:
-    """Estimate the tokens of a row; ids and punctuation cost more than words do."""
+    """Estimate the tokens of a row: no fewer than those of OpenAI's o200k, but for random letters."""
     packed = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-    marks = sum(not char.isalpha() and char.isascii() for char in packed)
-    return count_tokens(packed) + marks // 4
+    foreign = len(packed.encode("utf-8", "replace")) - len(packed.encode("ascii", "ignore"))
+    return len(TOKEN.findall(packed)) + foreign // 3
+
+
+def fit_answer(answer: dict[str, Any], rest: str) -> dict[str, Any]:
+    """Return an answer within the budget: long texts are cut, then long lists; ``cut`` names the lists, and
+    ``rest`` says how to go on.
+    """
+    if fits(answer):
+        return answer
+    for length, rows in STEPS:
+        lists: dict[str, str] = {}
+        trimmed = trim_value(answer, length, rows, lists) | {"cut": {"rest": rest, **lists}}
+        if fits(trimmed):
+            break
+    return trimmed
+
+
+def fits(value: Any, budget: int = ANSWER_TOKENS) -> bool:
+    packed = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(packed) <= budget * 8 and cost(value) <= budget
+
+
+def trim_value(value: Any, length: int, rows: int, lists: dict[str, str], name: str = "") -> Any:
+    """Return a value with its texts and lists cut; how much of the lists is left goes into ``lists``."""
+    if isinstance(value, str):
+        return cut_text(value, length)
+    if not isinstance(value, list | dict):
+        return value
+    most = rows if isinstance(value, list) else max(rows, MIN_FIELDS)
+    if len(value) > most:
+        lists[name] = f"{most} of {len(value)}"
+    if isinstance(value, list):
+        return [trim_value(one, length, rows, lists, name) for one in value[:most]]
+    fields = islice(value.items(), most)
+    return {cut_text(key, length): trim_value(one, length, rows, lists, key) for key, one in fields}
+
+
+def cut_text(text: str, length: int) -> str:
+    """Return the begin of a long text, with how long it is."""
+    return text if len(text) <= length else f"{text[:length]}… ({length} of {len(text)} characters)"
+
+
+def fit_page(paging: Mapping[str, Any], read: Callable[..., dict[str, Any]], name: str) -> dict[str, Any]:
+    """Return what ``read`` answers for a page, of fewer rows where these do not fit, so that its cursor is
+    right. ``name`` is that of the rows in the answer.
+    """
+    answer = read(**paging)
+    while len(rows := answer[name]) > 1 and not fits(answer):
+        budget = ANSWER_TOKENS - cost({**answer, name: []})
+        answer = read(**{**paging, "limit": max(1, min(len(rows) - 1, len(within(rows, budget))))})
+    return answer
 
 
 def one_line(text: str) -> str:

@@ -17,8 +17,8 @@ from day1site import __version__
 from day1site.mcp import prompts, resources
 from day1site.mcp.call_context import Caller
 from day1site.mcp.dispatch import ToolRefusal, clean, format_refusal, run
-from day1site.mcp.profiles import lists_tool
-from day1site.mcp.tools import ALL, Tool
+from day1site.mcp.listing import describe_tools
+from day1site.mcp.tools import ALL
 from day1site.refusal_pace import PACED_CODES, pace
 from day1site.server.asgi_auth import in_thread
 from memory.exceptions import Day1Error, NotFound
@@ -41,8 +41,8 @@ you rely on it, and check what is unverified. In a day1-memory text the [id] is 
 tools take; no word beside it: a person said it; "agent" and "note": programs wrote it; ✓: verified. When a \
 search says that nothing is stored, say so and do not guess.
 
-branch_switch, where it is listed, gives a handle for another branch; pass it as `work`. Every answer names \
-the branch used."""
+memory_more runs the tools that are not listed: branches, merges, conversations and more. branch_switch and \
+task_join give a handle for another branch; pass it as `work`. Every answer names the branch used."""
 
 HINTS: dict[Any, CacheHint] = {
     "tools/list": CacheHint(ttl_ms=300_000, scope="private"),
@@ -62,11 +62,7 @@ class Handlers:
         return await loop.run_in_executor(self.threads, partial(in_thread, do, caller))
 
     async def list_tools(self, ctx: Context, _: Any) -> m.ListToolsResult:
-        caller = await self.find_caller(ctx)
-        listed = [tool for name, tool in ALL.items() if lists_tool(caller.profile, name)]
-        return m.ListToolsResult(
-            tools=[described(tool) for tool in listed if caller.actor.has_scope(tool.scope)]
-        )
+        return m.ListToolsResult(tools=describe_tools(await self.find_caller(ctx)))
 
     async def call_tool(self, ctx: Context, params: m.CallToolRequestParams) -> m.CallToolResult:
         if (tool := ALL.get(params.name)) is None:
@@ -137,26 +133,7 @@ def with_rate_limit(do: Callable[[Caller], T], missing: int = m.INVALID_PARAMS) 
     return counted
 
 
-def described(tool: Tool) -> m.Tool:
-    """Describe a tool for clients. Memory is a closed world: no tool reaches beyond it."""
-    traits = m.ToolAnnotations(
-        title=tool.title,
-        read_only_hint=not tool.writes,
-        destructive_hint=tool.destructive,
-        idempotent_hint=tool.repeatable,
-        open_world_hint=False,
-    )
-    return m.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.about,
-        input_schema=tool.input,
-        output_schema=tool.output,
-        annotations=traits,
-    )
-
-
 def answered(data: dict[str, Any]) -> m.CallToolResult:
-    """Return a result as data, and as text for clients that read only text."""
+    """Return a result as text alone, which every client reads: see docs/decisions/0076."""
     packed = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return m.CallToolResult(content=[m.TextContent(type="text", text=packed)], structured_content=data)
+    return m.CallToolResult(content=[m.TextContent(type="text", text=packed)])

@@ -281,13 +281,13 @@ class Terminal:
         """Call a tool that must succeed; return its data."""
         found = self._answer(tool, arguments)
         assert not found.is_error, found.content[0].text
-        data: dict[str, Any] = found.structured_content
+        data: dict[str, Any] = json.loads(found.content[0].text)
         return data
 
     def refused(self, tool: str, **arguments: Any) -> str:
         """Call a tool that must be refused; return the text."""
         found = self._answer(tool, arguments)
-        assert found.is_error, found.structured_content
+        assert found.is_error, found.content
         text: str = found.content[0].text
         return text
 

@@ -1,11 +1,13 @@
 """The official MCP client, over HTTP, against the ASGI application that `up` serves."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import httpx2
+import jsonschema
 import pytest
 from django.core.cache import cache
 from django.db import connections
@@ -14,6 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from day1site import asgi
+from day1site.mcp.profiles import MORE
+from day1site.mcp.tools import ALL
 from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.models import Project
@@ -34,6 +38,15 @@ def threads_closed(transactional_db: None) -> Iterator[None]:
     for _ in range(asgi.THREADS * 4):
         with suppress(RuntimeError):
             pool.submit(connections.close_all).result()
+
+
+def read_data(found: Any) -> dict[str, Any]:
+    """Return the data of an answer that is no refusal: its text, which it has once."""
+    (part,) = found.content
+    assert not found.is_error, part.text
+    assert found.structured_content is None
+    data: dict[str, Any] = json.loads(part.text)
+    return data
 
 
 class Agent:
@@ -63,16 +76,23 @@ class Agent:
 
     # ---- what tests ask ----------------------------------------------------------------------------
 
-    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Call a tool that must succeed; return its data, which equals its text."""
-        found = self.run(lambda client: client.call_tool(tool, arguments))
-        assert not found.is_error, found.content[0].text
-        return found.structured_content
+    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Call a tool that must succeed; return the data of its text, which is what the tool declares."""
+        data = read_data(self.run(lambda client: client.call_tool(tool, arguments)))
+        jsonschema.validate(data, ALL[tool].output)
+        return data
 
-    def refused(self, tool: str, code: str, **arguments: Any) -> str:
+    def call_more(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """Run a tool that is not listed; return its data."""
+        payload = {"tool": tool, "arguments": arguments}
+        data = read_data(self.run(lambda client: client.call_tool(MORE, payload)))
+        jsonschema.validate(data, ALL[tool].output)
+        return data
+
+    def refused(self, tool: str, code: str, /, **arguments: Any) -> str:
         """Call a tool that must be refused with this code; return the text."""
         found = self.run(lambda client: client.call_tool(tool, arguments))
-        assert found.is_error, found.structured_content
+        assert found.is_error, found.content
         text = found.content[0].text
         assert text.startswith(f"{code}: "), text
         return text

@@ -7,7 +7,7 @@ import pytest
 from conversations.models import Conversation, Replay
 from curation.models import Scoring
 from memory.models import Project
-from tests.mcp.conftest import Agent, agent_for
+from tests.mcp.conftest import URL, Agent, agent_for
 
 NOBODY = "01890000-0000-7000-8000-000000000000"
 
@@ -86,7 +86,7 @@ def test_refusals_change_nothing(agent: Agent, talk: str) -> None:
 def test_whose_key_may_what(
     agent: Agent, viewer: Agent, stranger: Agent, project: Project, talk: str
 ) -> None:
-    names = {tool.name for tool in viewer.tools()}
+    names = {tool.name for tool in viewer.at(f"{URL}?profile=all").tools()}
     assert {"conversation_get", "conversation_compare", "replay_get"} <= names
     assert not {"conversation_fork", "conversation_score", "replay_create", "replay_update"} & names
     writer: Any = agent_for(project, scopes=["write"])

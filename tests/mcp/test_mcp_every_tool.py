@@ -9,6 +9,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests import databases
+from tests.mcp.conftest import read_data
 from tests.mcp.test_mcp_stdio import command, environment
 
 
@@ -19,7 +20,7 @@ async def day(client: Client) -> dict[str, Any]:
     async def call(tool: str, **given: Any) -> Any:
         answer = await client.call_tool(tool, given)
         assert not answer.is_error, (tool, answer.content)
-        said[tool] = answer.structured_content
+        said[tool] = read_data(answer)
         return said[tool]
 
     fact = (await call("memory_write", fact_text="Deploys run from main.", session_id="s"))["fact"]["id"]
@@ -57,7 +58,7 @@ async def day(client: Client) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_every_tool_answers_over_stdio(tmp_path: Path) -> None:
-    words = command("--data-dir", str(tmp_path / "data"))
+    words = command("--profile", "all", "--data-dir", str(tmp_path / "data"))
     env = environment(**databases.of(tmp_path / "data"))
     parameters = StdioServerParameters(command=sys.executable, args=words, env=env)
 

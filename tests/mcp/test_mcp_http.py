@@ -10,7 +10,7 @@ from django.test import Client as Browser
 
 from day1site import asgi
 from memory.models import Project
-from tests.mcp.conftest import URL, Agent, agent_for
+from tests.mcp.conftest import URL, Agent, agent_for, read_data
 from tests.memory.api.client import UNKNOWN, nothing_left
 
 MODES = ("auto", "legacy")
@@ -95,10 +95,8 @@ def test_the_rate_of_the_key_holds(project: Project, threads_closed: None) -> No
 @pytest.mark.parametrize("mode", MODES)
 def test_old_and_new_clients_get_the_same(mode: str, agent: Agent) -> None:
     async def story(client: Any) -> Any:
-        made = (
-            await client.call_tool("memory_write", {"fact_text": "Deploys run from main."})
-        ).structured_content
-        found = (await client.call_tool("memory_search", {"query": "deploys"})).structured_content
+        made = read_data(await client.call_tool("memory_write", {"fact_text": "Deploys run from main."}))
+        found = read_data(await client.call_tool("memory_search", {"query": "deploys"}))
         uid = made["fact"]["id"]
         assert found["results"][0]["id"] == uid
         listed = (await client.list_resources()).resources
@@ -172,7 +170,8 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
 def test_any_text_comes_back_as_it_was(text: str, agent: Agent) -> None:
     uid = agent.call("memory_write", fact_text=text)["fact"]["id"]
-    assert agent.call("memory_get", fact_ids=[uid])["facts"][0]["fact_text"] == text
+    (read,) = agent.call("memory_get", fact_ids=[uid])["facts"]
+    assert (read["fact_text"], read.get("length", len(text))) == (text[: read.get("next_offset")], len(text))
     agent.call("memory_search", query=text[:8000])
 
 

@@ -17,6 +17,7 @@ from mcp_types import ErrorData, ListRootsResult, Root
 
 from tests import databases
 from tests.http_doubles import start_serving
+from tests.mcp.conftest import read_data
 from tests.up_process import ROOT, Up, provisioned
 
 MODES = ("auto", "legacy")
@@ -50,12 +51,12 @@ async def story(parameters: StdioServerParameters, mode: str) -> tuple[list[str]
         text = f"Deploys run from main, says the {mode} client – für alle 记忆."
         made = await client.call_tool("memory_write", {"fact_text": text, "session_id": "s-1"})
         found = await client.call_tool("memory_search", {"query": mode})
-        assert found.structured_content["results"][0]["id"] == made.structured_content["fact"]["id"]
+        assert read_data(found)["results"][0]["id"] == read_data(made)["fact"]["id"]
         refusal = await client.call_tool("memory_get", {"fact_ids": ["nonsense"]})
-        uid = made.structured_content["fact"]["id"]
-        read = (await client.call_tool("memory_get", {"fact_ids": [uid]})).structured_content
+        uid = read_data(made)["fact"]["id"]
+        read = read_data(await client.call_tool("memory_get", {"fact_ids": [uid]}))
         assert (read["facts"][0]["fact_text"], read["facts"][0]["session_id"]) == (text, "s-1")
-        return names, made.structured_content, refusal.content[0].text
+        return names, read_data(made), refusal.content[0].text
 
 
 @pytest.mark.slow
@@ -69,7 +70,7 @@ def test_the_local_store_as_the_local_user(mode: str, tmp_path: Path) -> None:
         env=environment(**databases.of(folder)),
     )
     names, made, refusal = asyncio.run(story(parameters, mode))
-    assert (len(names), names[0]) == (30, "memory_search")
+    assert (len(names), names[0]) == (10, "memory_search")
     assert made["branch"] == "main"
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
@@ -80,7 +81,7 @@ def test_in_front_of_a_server_the_key_decides(mode: str, server: Up) -> None:
     env = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
     parameters = StdioServerParameters(command=sys.executable, args=command(), env=env)
     names, made, refusal = asyncio.run(story(parameters, mode))
-    assert (len(names), made["branch"]) == (30, "main")
+    assert (len(names), made["branch"]) == (10, "main")
     assert refusal.startswith("invalid: fact_ids[0] must be a UUID.")
 
 
@@ -191,9 +192,9 @@ def test_the_client_says_which_session_it_serves(local_data: Path) -> None:
     async def write(parameters: StdioServerParameters) -> Any:
         async with Client(parameters) as client:
             made = await client.call_tool("memory_write", {"fact_text": "One."})
-            uid = made.structured_content["fact"]["id"]
+            uid = read_data(made)["fact"]["id"]
             read = await client.call_tool("memory_get", {"fact_ids": [uid]})
-            return read.structured_content["facts"][0]["session_id"], made.structured_content["branch"]
+            return read_data(read)["facts"][0]["session_id"], read_data(made)["branch"]
 
     words = ("--branch", "main", "--data-dir", str(local_data))
     env = environment(CLAUDE_CODE_SESSION_ID="claude-1", **databases.of(local_data))
@@ -210,7 +211,7 @@ def test_the_session_that_it_serves_says_the_repository(tmp_path: Path) -> None:
                 ("Shops close.", {"repository": "github.com/acme/shop"}),
             ):
                 await client.call_tool("memory_write", {"fact_text": text, **where})
-            told = (await client.call_tool("memory_context", {})).structured_content
+            told = read_data(await client.call_tool("memory_context", {}))
             return [row["line"] for row in told["newest_facts"]]
 
     words = command("--data-dir", str(provisioned(tmp_path / "data")))
@@ -254,9 +255,9 @@ def test_roots_say_the_repository_where_the_folder_says_none(
         )
         async with Client(parameters, mode=mode, list_roots_callback=offer) as client:
             arguments = {"fact_text": "One.", "deduplicate": False}
-            uid = (await client.call_tool("memory_write", arguments)).structured_content["fact"]["id"]
+            uid = read_data(await client.call_tool("memory_write", arguments))["fact"]["id"]
             read = await client.call_tool("memory_get", {"fact_ids": [uid]})
-            return read.structured_content["facts"][0]["repository"]
+            return read_data(read)["facts"][0]["repository"]
 
     remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
     env = remote if bridged else environment(**databases.of(local_data))
@@ -280,9 +281,9 @@ def test_the_folder_that_it_was_started_in_says_the_repository(
     async def write(parameters: StdioServerParameters, text: str) -> str:
         async with Client(parameters) as client:
             made = await client.call_tool("memory_write", {"fact_text": text, "deduplicate": False})
-            uid = made.structured_content["fact"]["id"]
+            uid = read_data(made)["fact"]["id"]
             read = await client.call_tool("memory_get", {"fact_ids": [uid]})
-            return read.structured_content["facts"][0]["repository"]
+            return read_data(read)["facts"][0]["repository"]
 
     remote = environment(DAY1_URL=server.first["url"], DAY1_KEY=server.first["key"])
     local = environment(**databases.of(local_data))

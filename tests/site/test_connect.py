@@ -78,7 +78,7 @@ def test_the_headers_of_claude_code_name_the_repository_that_it_works_in(home: P
     assert read_headers(odd) == {}
 
 
-def test_a_program_may_list_the_tools_of_memory_alone(day1: Day1, home: Path) -> None:
+def test_a_program_may_list_other_tools(day1: Day1, home: Path) -> None:
     def address() -> str:
         return str(json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["day1"]["url"])
 
@@ -88,13 +88,30 @@ def test_a_program_may_list_the_tools_of_memory_alone(day1: Day1, home: Path) ->
     assert address() == f"{MCP}?profile=memory"
     day1("connect", "cursor")  # it stays as it was chosen
     assert address() == f"{MCP}?profile=memory"
-    day1("connect", "cursor", "--profile", "all")
+    day1("connect", "cursor", "--profile", "core")
     assert address() == MCP
-    day1("connect", "cursor", "--profile", "memory")
+    day1("connect", "cursor", "--profile", "all")
+    assert address() == f"{MCP}?profile=all"
+    day1("connect", "cursor")
+    assert address() == f"{MCP}?profile=all"
     day1("connect", "cursor", "--undo")
     assert not (home / ".cursor/mcp.json").exists()
     told = json.loads(day1("connect", "print", "--profile", "memory", "--format", "json")[1])
     assert told["mcp"]["url"] == f"{MCP}?profile=memory"
+
+
+def test_an_older_connection_keeps_its_address(day1: Day1, home: Path) -> None:
+    """It noted the default of then, all, which its address does not name."""
+    day1("connect", "cursor")
+    file = home / ".config/day1/cursor.connected.json"
+    state = json.loads(file.read_text())
+    assert state.pop("listed") == "core"
+    file.write_text(json.dumps(state | {"profile": "all"}))
+    day1("connect", "cursor")
+    assert json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["day1"]["url"] == MCP
+    file.write_text(json.dumps(state | {"profile": "all"}))
+    day1("connect", "cursor", "--undo")
+    assert not (home / ".cursor/mcp.json").exists()
 
 
 def test_codex_gets_a_table(day1: Day1, home: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from day1site.mcp.profiles import ALL
+from day1site.mcp.profiles import DEFAULT
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
 HEADERS = HOOK.with_name("headers.py")
@@ -74,11 +74,11 @@ class Server:
     url: str
     key: str
     config: Path
-    profile: str = ALL
+    profile: str = DEFAULT
 
     @property
     def mcp(self) -> str:
-        return f"{self.url}/mcp" + ("" if self.profile == ALL else f"?profile={self.profile}")
+        return f"{self.url}/mcp" + ("" if self.profile == DEFAULT else f"?profile={self.profile}")
 
     @property
     def headers(self) -> dict[str, str]:

@@ -12,7 +12,15 @@ from typing import Any
 from day1site.cli.client import Client
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import CLIENTS, NEXT_STEPS, Change, Server, hook_command
-from day1site.cli.connect.state import State, config_file, digest, load_state, save_state, state_file
+from day1site.cli.connect.state import (
+    State,
+    config_file,
+    digest,
+    find_profile,
+    load_state,
+    save_state,
+    state_file,
+)
 from day1site.cli.connect.target import (
     Proof,
     Target,
@@ -29,7 +37,7 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note
 from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import iterate_rows, require_address
-from day1site.mcp.profiles import ALL, PROFILES
+from day1site.mcp.profiles import DEFAULT, PROFILES
 from day1site.settings.paths import IS_CHECKOUT, command_prefix
 
 DAYS = 30
@@ -50,7 +58,7 @@ Plan = list[tuple[Path, str | None, str | None, str]]  # file, text to go back t
 )
 @argument("program", "PROGRAM", type=OneOf(NAMES_OF_PROGRAMS), help=", ".join(NAMES_OF_PROGRAMS))
 @option("--url", metavar="URL", help="of the server; default: DAY1_URL, else the one that runs here")
-@option("--profile", type=OneOf(PROFILES), help="tools that the program lists: all (default), or memory")
+@option("--profile", type=OneOf(PROFILES), help="tools that the program lists: core (default), memory or all")
 @switch("--dry-run", help="show the changes, make none")
 @switch("--undo", help="take everything back, and revoke its key")
 def connect(
@@ -64,7 +72,7 @@ def connect(
     if undo:
         return undo_connection(run, program, dry_run)
     if program == PRINT:
-        print_manual(run, find_target(url or "", {}).url, profile or ALL)
+        print_manual(run, find_target(url or "", {}).url, profile or DEFAULT)
         return 0
     return link(run, program, url or "", profile, dry_run)
 
@@ -73,7 +81,7 @@ def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: 
     state, config = load_state(program), config_file(program)
     target = choose_project(run, find_target(url, state), makes_store=not dry_run)
     client = run.open_client(makes_store=not dry_run)
-    preview = Server(target.url, HIDDEN_KEY, config, profile or state.get("profile", ALL))
+    preview = Server(target.url, HIDDEN_KEY, config, profile or find_profile(state))
     plan = plan_changes(CLIENTS[program](preview), state)  # refuses before a key is made
     folders = check_files([*(file for file, *_ in plan), config, state_file(program)])
     if dry_run:
@@ -135,7 +143,7 @@ def read_options(config: Path) -> dict[str, Any]:
 
 def write_plan(program: str, server: Server, state: State, plan: Plan) -> None:
     """Write first the way back, then the files: whatever happens in between can be undone."""
-    state |= {"url": server.url, "profile": server.profile}
+    state |= {"url": server.url, "listed": server.profile}
     state["files"] = {str(file): {"before": base, "wrote": digest(new)} for file, base, _, new in plan}
     save_state(program, state)
     config = read_options(server.config) | {"url": server.url, "key": server.key}

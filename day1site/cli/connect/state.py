@@ -9,7 +9,7 @@ from typing import Any
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import Server
 from day1site.cli.errors import CliError
-from day1site.mcp.profiles import ALL
+from day1site.mcp.profiles import DEFAULT, MEMORY
 
 State = dict[str, Any]
 
@@ -35,7 +35,13 @@ def load_state(program: str) -> State:
 def load_server(program: str, state: State) -> Server:
     """Return what a program was connected to."""
     url, key = (str(state.get(name, "")) for name in ("url", "key"))
-    return Server(url, key, config_file(program), str(state.get("profile", ALL)))
+    return Server(url, key, config_file(program), find_profile(state))
+
+
+def find_profile(state: State) -> str:
+    """Return the profile of a connection. Before ``core`` the default was noted as the profile ``all``."""
+    before = MEMORY if state.get("profile") == MEMORY else DEFAULT
+    return str(state.get("listed", before))
 
 
 def save_state(program: str, state: State) -> None:

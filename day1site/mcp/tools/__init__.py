@@ -34,6 +34,7 @@ ORDER = (
     "replay_update",
     "snapshot_create",
     "snapshot_restore",
+    "memory_more",
 )
 
 import_modules(__name__)

@@ -26,6 +26,7 @@ class Tool:
     long: bool = False  # it reads for long before it locks anything: see Call.keep_answer
     destructive: bool = False
     repeatable: bool = True  # a repeated call changes nothing more
+    rest: str = "Ask for less: fewer ids, a lower limit, narrower filters."  # of an answer that was cut
 
 
 TOOLS: dict[str, Tool] = {}
@@ -55,7 +56,7 @@ def tool(
             about,
             run,
             shape(known, needs),
-            shape({**gives, **ALWAYS, **(at_times or {}), **redacted}, (*gives, *ALWAYS)),
+            shape({**gives, **ALWAYS, **CUT, **(at_times or {}), **redacted}, (*gives, *ALWAYS)),
             **traits,
         )
         return run
@@ -140,6 +141,7 @@ ALWAYS: Schema = {
     "branch": text("The branch that was used."),
     "next": text("The call that is likely to help next."),
 }
+CUT: Schema = {"cut": plain("Of an answer that was too long: what it has of its lists, the way to the rest.")}
 AT = text("Read the past: a commit's seq or id, a snapshot's id, or a time in ISO 8601.")
 LIMIT = whole("How many at most.", 1, 100)
 CURSOR = text("`next_cursor` of the page before.")

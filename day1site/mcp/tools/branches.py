@@ -51,10 +51,14 @@ def branch_list(call: Call) -> b.Answer:
         "cursor": call.take("cursor", c.text_check(500), ""),
     }
     call.end()
-    page = branch_manager.list_branches(actor=call.caller.actor, archived=archived, **paging)
-    rows = [schemas.branch(row) for row in page.results]
-    after = f'branch_switch {{"name": "{rows[-1]["name"] if rows else MAIN}"}} to work on one'
-    return {"branches": rows, "next_cursor": page.next, "branch": branch, "next": after}
+
+    def read_page(**paging: Any) -> b.Answer:
+        page = branch_manager.list_branches(actor=call.caller.actor, archived=archived, **paging)
+        rows = [schemas.branch(row) for row in page.results]
+        after = f'branch_switch {{"name": "{rows[-1]["name"] if rows else MAIN}"}} to work on one'
+        return {"branches": rows, "next_cursor": page.next, "branch": branch, "next": after}
+
+    return schemas.fit_page(paging, read_page, "branches")
 
 
 @b.tool(
@@ -133,7 +137,7 @@ def branch_switch(call: Call) -> b.Answer:
             BASES,
         ),
         "type": b.choice("The kind of memory; default fact.", KINDS),
-        "change": b.many("Only these changes.", b.choice("A change.", CHANGES)),
+        "change": b.many("Only these changes.", b.choice("A change.", CHANGES), minItems=1),
         "limit": b.whole("How many at most; default 20.", 1, 100),
         "cursor": b.CURSOR,
     },
@@ -168,17 +172,26 @@ def branch_diff(call: Call) -> b.Answer:
         "against_at": call.take("against_at", parse_point),
         "base": call.take("base", c.text_check(20), ""),
         "change": call.take("change", parse_names, ()),
+    }
+    paging = {
         "limit": call.take("limit", parse_integer, 20),
         "cursor": call.take("cursor", c.text_check(500), ""),
     }
     _ = call.branch
     call.end()
-    found = branch_manager.compare_branch(name=name, actor=call.caller.actor, kind=kind, **options)
-    rows = [_difference(one) for one in branch_shapes.diff_shape(found, kind)["results"]]
-    result = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
-    result |= {"counts": found.counts, "results": rows}
-    after = f'memory_get {{"fact_ids": {schemas.names(rows)}, "branch": "{name}"}}' if rows else "branch_list"
-    return {**result, "next_cursor": found.page.next, "branch": name, "next": after}
+
+    def read_page(**paging: Any) -> b.Answer:
+        found = branch_manager.compare_branch(
+            name=name, actor=call.caller.actor, kind=kind, **options, **paging
+        )
+        rows = [_difference(one) for one in branch_shapes.diff_shape(found, kind)["results"]]
+        result = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
+        result |= {"counts": found.counts, "results": rows}
+        ids = f'"fact_ids": {schemas.names(rows)}, "branch": "{name}"'
+        after = f"memory_get {{{ids}}}" if rows else "branch_list"
+        return {**result, "next_cursor": found.page.next, "branch": name, "next": after}
+
+    return schemas.fit_page(paging, read_page, "results")
 
 
 def _difference(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from memory.engines.fields.base import Field
 from memory.engines.fields.common import STATED
 from memory.engines.fields.filters import FilterField
 
+MAX_NAME_LENGTH = 200
+
 
 def input_properties(fields: Iterable[Field], **about: str) -> b.Schema:
     """Return the properties of a tool's input; ``about`` says some of them in other words."""
@@ -29,7 +31,7 @@ def _filter(field: FilterField) -> b.Schema:
     if not field.many:
         return input_property(field)
     one = input_property(field, field.tool_item) if field.tool_item else None
-    return b.many(field.tool_help, one)
+    return b.many(field.tool_help, one, minItems=1)
 
 
 def _choice(field: Field, about: str) -> b.Schema:
@@ -53,6 +55,13 @@ def _long_text(field: Field, about: str) -> b.Schema:
     return b.text(about, maxLength=field.type.max_bytes)
 
 
+def _list(field: Field, about: str) -> b.Schema:
+    """Return a list of texts; those that may be sentences state their length: see arguments.py."""
+    assert isinstance(field.type, t.ListOf)
+    length = getattr(field.type.item, "max_length", 0)
+    return b.many(about, {"type": "string", "maxLength": length} if length > MAX_NAME_LENGTH else None)
+
+
 _MAKERS: dict[type[t.Type], Callable[[Field, str], b.Schema]] = {
     t.Text: lambda _, about: b.text(about),
     t.Pattern: _pattern,
@@ -64,7 +73,7 @@ _MAKERS: dict[type[t.Type], Callable[[Field, str], b.Schema]] = {
     t.Moment: lambda _, about: b.when(about),
     t.Identifier: lambda _, about: b.uid(about),
     t.TagList: lambda _, about: b.many(about),
-    t.ListOf: lambda _, about: b.many(about),
+    t.ListOf: _list,
     t.JSONObject: lambda _, about: b.plain(about),
 }
 

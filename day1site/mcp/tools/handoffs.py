@@ -18,6 +18,8 @@ MAX_LISTED = 20
 ACCEPT, REJECT = "accept", "reject"
 NAMES = HANDOFF.field_names(Use.TOOL_CREATE)
 MAX_TEXT_LENGTH = 1000  # of a fact or message in an answer; memory_get has the whole fact
+MAX_ROWS = 1000
+REST = "memory_get has a fact in full, conversation_get a conversation; memory_search finds other facts."
 PACKET = schemas.schema(shapes.HandoffPacketShape)
 MESSAGES = b.many("The last ones.", schemas.schema(shapes.HandoffMessageShape))
 TALK = b.row({"id": b.uid("Its id."), "title": b.text("What it was about."), "messages": MESSAGES})
@@ -30,14 +32,14 @@ PACKET["properties"] |= {
 @b.tool(
     title="Hand work over",
     about=(
-        "Leave your work to another agent, or to the next session of yours, when you stop before it is done:"
-        " when your context is full, another agent takes over, or it is too hard. The packet freezes the"
-        " verified facts of your session or branch, its last messages, and what you say here. Say what you"
-        " found, what to do next and what stands in the way. The receiver works on target_branch, is told of"
-        " the handoff when its session starts, and accepts or rejects it once."
+        "Leave your work to another agent, or to the next session of yours, when you stop before it is done."
+        " The packet freezes the verified facts of your session or branch, its last messages, and what you"
+        " say here: what you found, what to do next, what stands in the way. The receiver is told of it when"
+        " its session starts, and accepts or rejects it once (handoff_get)."
     ),
     takes={**input_properties(HANDOFF.select_fields(Use.TOOL_CREATE)), **WHO},
     gives={"handoff": PACKET},
+    rest=REST,
     scope="write",
     writes=True,
     repeatable=False,
@@ -78,6 +80,7 @@ def handoff_create(call: Call) -> b.Answer:
             b.row({"handoff_id": {"type": "string"}, "line": {"type": "string"}}),
         ),
     },
+    rest=REST,
     writes=True,
 )
 def handoff_get(call: Call) -> b.Answer:
@@ -114,16 +117,8 @@ def list_waiting(call: Call, branch: str) -> b.Answer:
 def render_packet(row: Handoff) -> dict[str, Any]:
     """Return a handoff with its packet, long texts cut."""
     packet = shapes.render_packet(row)
-    facts = [fact | {"fact_text": cut(fact["fact_text"])} for fact in packet["facts"]]
-    talks = [
-        talk | {"messages": [one | {"content": cut(one["content"])} for one in talk["messages"]]}
-        for talk in packet["conversations"]
-    ]
-    return packet | {"facts": facts, "conversations": talks}
-
-
-def cut(text: str) -> str:
-    return schemas.short(text, MAX_TEXT_LENGTH) if len(text) > MAX_TEXT_LENGTH else text
+    parts = {name: packet[name] for name in ("facts", "conversations")}
+    return packet | schemas.trim_value(parts, MAX_TEXT_LENGTH, MAX_ROWS, {})
 
 
 def describe_line(row: Handoff) -> str:

@@ -73,7 +73,7 @@ ITEM = b.row(
         "decisions": b.many("Decisions on conflicts of the plan.", DECISION),
         "message": b.text("Why, for the log.", maxLength=500),
         "dry_run": b.flag("true (default) shows the plan; false merges."),
-        "class": b.many("Of the plan: only these.", b.choice("A class.", CLASSES)),
+        "class": b.many("Of the plan: only these.", b.choice("A class.", CLASSES), minItems=1),
         "limit": b.whole("Of the plan: how many at most; default 20.", 1, 100),
         "cursor": b.CURSOR,
         **WHO,
@@ -101,8 +101,12 @@ def branch_merge(call: Call) -> b.Answer:
     _ = call.branch
     call.end()
     if dry_run:
-        found = merges.preview_merge(source=name, actor=actor, **options, **page)
-        return describe_merge(merge_shapes.preview_shape(found))
+
+        def read_page(**page: Any) -> b.Answer:
+            found = merges.preview_merge(source=name, actor=actor, **options, **page)
+            return describe_merge(merge_shapes.preview_shape(found))
+
+        return schemas.fit_page(page, read_page, "results")
 
     def describe(result: MergeResult) -> b.Answer:
         shape = merge_shapes.result_shape(result, name, options["target"], options["strategy"])

@@ -98,6 +98,7 @@ def replay_create(call: Call) -> b.Answer:
     ),
     takes={"replay_id": b.uid("The replay."), "context": b.flag("true: the messages too; default false.")},
     needs=("replay_id",),
+    rest="conversation_get reads the messages page by page.",
     gives={"replay": REPLAY_ROW, "context": CONTEXT, "tools": b.many("Tools it may call.", b.plain("One."))},
 )
 def replay_get(call: Call) -> b.Answer:

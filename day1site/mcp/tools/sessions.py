@@ -28,9 +28,8 @@ EDGES = 50
     about=(
         "Catch up at the start of work or after a break: the summary of a session, the facts that it "
         "wrote, its last messages, what it did in numbers, and the newest facts of the branch. Without "
-        "`session_id` it is the last session of your repository that is over and in which something "
-        "happened, else the last one begun; nothing of another repository is shown then. An index: "
-        "memory_get gives the full text of a fact, memory_timeline what was done in order."
+        "`session_id` it is the last session of your repository that is over. An index: memory_get has "
+        "the full text of a fact, memory_search what is not listed."
     ),
     takes={
         "session_id": b.text("The session; default: the last one that is over."),
@@ -120,11 +119,15 @@ def _next(result: dict[str, Any]) -> str:
     takes={
         "after": b.when("Only at this time or later."),
         "before": b.when("Only before this time."),
-        "session_id": b.many("Only of these sessions."),
-        "agent_id": b.many("Only of these agents."),
-        "observation_type": b.many("Only these types.", b.choice("A type.", Observation.Type.values)),
-        "outcome": b.many("Only with these outcomes.", b.choice("An outcome.", Observation.Outcome.values)),
-        "tool_name": b.many("Only of these tools."),
+        "session_id": b.many("Only of these sessions.", minItems=1),
+        "agent_id": b.many("Only of these agents.", minItems=1),
+        "observation_type": b.many(
+            "Only these types.", b.choice("A type.", Observation.Type.values), minItems=1
+        ),
+        "outcome": b.many(
+            "Only with these outcomes.", b.choice("An outcome.", Observation.Outcome.values), minItems=1
+        ),
+        "tool_name": b.many("Only of these tools.", minItems=1),
         "limit": b.whole("How many at most; default 20.", 1, 100),
         "cursor": b.CURSOR,
         **b.REPOSITORY,
@@ -145,15 +148,19 @@ def memory_timeline(call: Call) -> b.Answer:
     branch, repository = call.branch, call.take_repository()
     call.end()
     where = {"branch_name": branch, "repository": repository}
-    page = memory_engine.list_timeline(actor=call.caller.actor, **where, **times, **paging, **options)
-    keys = [row.session_id for row in page.results]
-    known = memory_engine.list_repositories(actor=call.caller.actor, session_ids=keys)
-    rows = [
-        schemas.observation(row) | schemas.named_repository(known.get(row.session_id, ""))
-        for row in page.results
-    ]
-    after = "memory_search for what was learned" if rows else "memory_search: nothing was observed here"
-    return {"results": rows, "next_cursor": page.next, "branch": branch, "next": after}
+
+    def read_page(**paging: Any) -> b.Answer:
+        page = memory_engine.list_timeline(actor=call.caller.actor, **where, **times, **paging, **options)
+        keys = [row.session_id for row in page.results]
+        known = memory_engine.list_repositories(actor=call.caller.actor, session_ids=keys)
+        rows = [
+            schemas.observation(row) | schemas.named_repository(known.get(row.session_id, ""))
+            for row in page.results
+        ]
+        after = "memory_search for what was learned" if rows else "memory_search: nothing was observed here"
+        return {"results": rows, "next_cursor": page.next, "branch": branch, "next": after}
+
+    return schemas.fit_page(paging, read_page, "results")
 
 
 @b.tool(
@@ -180,6 +187,7 @@ def memory_timeline(call: Call) -> b.Answer:
         "edges": b.many("Nearest first.", schemas.schema(schemas.EdgePart)),
         "truncated": b.flag("true: there is more than is shown."),
     },
+    rest="Ask with a relation_type or a lower depth, or from an entity farther away.",
 )
 def memory_graph_query(call: Call) -> b.Answer:
     entity, where = call.need("entity", c.plain_text), call.reading

@@ -20,6 +20,7 @@ from memory.exceptions import Invalid
 from memory.models import AgentTask, TaskObjective
 
 task_engine = TaskEngine()
+REST = "memory_search with `work` finds what was learned; a step's number is its place in the list."
 MAX_LISTED = 20  # tasks in progress that an answer lists
 OWN_PART, WHOLE_TASK = "part", "task"  # what task_update completes
 OBJECTIVE_PART = schemas.only(shapes.ObjectiveShape, *OBJECTIVE.field_names(Use.TOOL_ANSWER))
@@ -83,11 +84,10 @@ def task_create(call: Call) -> b.Answer:
 @b.tool(
     title="Join a task",
     about=(
-        "Join a task: you get a branch of your own, task/<short name>/<agent>, that begins with what the "
-        "task knows, and a handle for it. Pass the handle as `work` to the other tools, and they read and "
-        "write there. The answer says what is to do, who else is at it, and what they learned. Joining "
-        "again gives the same branch and a new handle. Without `task` it joins nothing and lists the tasks "
-        "in progress."
+        "Join a task: you get a branch of your own that begins with what the task knows, and a handle; pass "
+        "it as `work` to the other tools, and they read and write there. The answer says what is to do, who "
+        "else is at it, and what they learned. Joining again gives the same branch and a new handle. Without "
+        "`task` it lists the tasks in progress; task_create makes one."
     ),
     takes={"task": NAMED, "agent_id": AGENT},
     gives={
@@ -107,6 +107,7 @@ def task_create(call: Call) -> b.Answer:
             b.row({"slug": {"type": "string"}, "name": {"type": "string"}, "open": {"type": "integer"}}),
         ),
     },
+    rest=REST,
     scope="write",
     writes=True,
 )
@@ -130,12 +131,10 @@ def task_join(call: Call) -> b.Answer:
     title="Update or complete a task",
     about=(
         "Say how a task stands. With `objective` and `state` a step moves: todo to active when you begin, "
-        "active to done or blocked, and back. `note` says what is worth knowing of it. A step named beside "
-        "`complete` is stored first, by itself. With complete=part "
-        "your branch is merged into the task's: do so when your work is done. Conflicts stay on your branch "
-        "and are named in the answer, to be decided. With complete=task the whole task ends, and its "
-        "durable facts (confidence of at least 0.8, of categories such as decision or bug_fix) are offered "
-        "to the parent branch in a merge request that a person approves."
+        "active to done or blocked, and back. complete=part merges your branch into the task's when your "
+        "work is done; conflicts stay on your branch and are named, to be decided. complete=task ends the "
+        "whole task, and offers its durable facts (confidence of at least 0.8, such as decisions and bug "
+        "fixes) to the parent branch in a merge request that a person approves."
     ),
     takes={
         "task": NAMED,
@@ -156,6 +155,7 @@ def task_join(call: Call) -> b.Answer:
         "durable": b.many("With complete=task: ids of the facts that are offered to the parent."),
         "left": b.many("With complete=task: agents that had not completed their part."),
     },
+    rest=REST,
     scope="write",
     writes=True,
     long=True,
