@@ -6,7 +6,7 @@ import mcp_types as m
 
 from day1site.mcp.call_context import Caller
 from day1site.mcp.profiles import ALL as ALL_PROFILE
-from day1site.mcp.profiles import MORE, list_arguments, lists_tool
+from day1site.mcp.profiles import MORE_TOOL, list_arguments, lists_tool
 from day1site.mcp.tools import ALL, Tool
 from day1site.mcp.tools.base import Schema
 from day1site.mcp.tools.more import RUN, list_more
@@ -33,7 +33,7 @@ def shorten_input(tool: Tool, caller: Caller, seen: set[tuple[str, str]]) -> Sch
     """Return a tool's schema with the arguments of the profile, without limits, which refusals name."""
     names = list_arguments(caller.profile, tool.name) or tool.input["properties"]
     fields = {name: drop_limits(tool.input["properties"][name]) for name in names}
-    if tool.name == MORE:
+    if tool.name == MORE_TOOL:
         fields[RUN]["enum"] = list_more(caller)
     for name, field in fields.items():
         about = (name, field.get("description", ""))

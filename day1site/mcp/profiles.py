@@ -10,7 +10,7 @@ CORE, MEMORY, ALL = "core", "memory", "all"
 PROFILES = (CORE, MEMORY, ALL)
 DEFAULT = CORE
 PREFIX = "memory_"
-MORE = "memory_more"
+MORE_TOOL = "memory_more"
 EVERYWHERE = ("branch", "work")
 CORE_TOOLS: dict[str, Sequence[str]] = {
     "memory_search": ("query", "limit", "category", "tags", "created_after", "include", "at", *EVERYWHERE),
@@ -25,14 +25,14 @@ CORE_TOOLS: dict[str, Sequence[str]] = {
         *("handoff_type", "context_summary", "instructions", "blockers", "fact_ids", "to_agent"),
         *("target_branch", *EVERYWHERE),
     ),
-    MORE: ("tool", "arguments"),
+    MORE_TOOL: ("tool", "arguments"),
 }
 
 
 def lists_tool(profile: str, name: str) -> bool:
     """Return whether a profile lists a tool: ``all`` has each, so that there is nothing more."""
     if profile == ALL:
-        return name != MORE
+        return name != MORE_TOOL
     return name in CORE_TOOLS if profile == CORE else name.startswith(PREFIX)
 
 

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from day1site import asgi
-from day1site.mcp.profiles import MORE
+from day1site.mcp.profiles import MORE_TOOL
 from day1site.mcp.tools import ALL
 from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
@@ -85,7 +85,7 @@ class Agent:
     def call_more(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Run a tool that is not listed; return its data."""
         payload = {"tool": tool, "arguments": arguments}
-        data = read_data(self.run(lambda client: client.call_tool(MORE, payload)))
+        data = read_data(self.run(lambda client: client.call_tool(MORE_TOOL, payload)))
         jsonschema.validate(data, ALL[tool].output)
         return data
 

@@ -90,7 +90,7 @@ def test_a_day_of_odd_shapes_is_understood(agent: Agent) -> None:
         fact_text="Deploys run from main.",
         tags='["ops", "web"]',
         confidence="0.9",
-        category=["decision"],
+        category="decision",
         valid_from="",
         metadata='{"file": "a.py"}',
         pinned="True",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from day1site.mcp.profiles import CORE_TOOLS, MORE
+from day1site.mcp.profiles import CORE_TOOLS, MORE_TOOL
 from day1site.mcp.server import INSTRUCTIONS
 from day1site.mcp.tools import ALL
 from memory.models import AuditEntry, Branch, Project
@@ -65,7 +65,7 @@ def test_a_day_of_work_needs_no_other_tool(agent: Agent) -> None:
 
     agent.run(work)
     assert {row["tool"] for row in DAY} == set(CORE_TOOLS)
-    others = sum(row["tool"] == MORE for row in DAY)
+    others = sum(row["tool"] == MORE_TOOL for row in DAY)
     assert others / len(DAY) <= 0.05
     found = agent.call("memory_search", query="invoices", tags="tests")["results"]
     assert "The test of the invoices passes at any hour." in [row["line"] for row in found]
@@ -76,15 +76,15 @@ def test_every_tool_is_listed_or_run_by_more(agent: Agent, viewer: Agent) -> Non
         every = {tool.name for tool in key.at(f"{URL}?profile=all").tools()}
         for profile in ("", "?profile=memory"):
             listed = {tool.name: tool for tool in key.at(f"{URL}{profile}").tools()}
-            enum = listed.pop(MORE).input_schema["properties"]["tool"]["enum"]
+            enum = listed.pop(MORE_TOOL).input_schema["properties"]["tool"]["enum"]
             assert every == {*listed, *enum}
             assert not listed.keys() & set(enum)
-            more = key.at(f"{URL}{profile}").call(MORE)["tools"]
+            more = key.at(f"{URL}{profile}").call(MORE_TOOL)["tools"]
             assert [row["tool"] for row in more] == enum
 
 
 def test_more_describes_a_tool_and_runs_it(agent: Agent, project: Project) -> None:
-    (told,) = agent.call(MORE, tool="branch_create")["tools"]
+    (told,) = agent.call(MORE_TOOL, tool="branch_create")["tools"]
     tool = ALL["branch_create"]
     assert told == {"tool": tool.name, "does": tool.about, "takes": tool.input, "gives": tool.output}
     arguments = {"name": "task/a", "idempotency_key": "k"}
@@ -96,13 +96,13 @@ def test_more_describes_a_tool_and_runs_it(agent: Agent, project: Project) -> No
     assert names == {"main", "task/a"}
     for odd in ({"arguments": '{"name": "task/b"}'}, {"name": "task/c"}, {"arguments": {}, "name": "task/d"}):
         data = agent.run(
-            lambda client, odd=odd: client.call_tool(MORE, {"tool": "mcp__day1__branch_create", **odd})
+            lambda client, odd=odd: client.call_tool(MORE_TOOL, {"tool": "mcp__day1__branch_create", **odd})
         )
         assert read_data(data)["created"]["name"].startswith("task/")
-    assert agent.refused(MORE, "invalid", tool="branch_destroy", arguments={}) == (
+    assert agent.refused(MORE_TOOL, "invalid", tool="branch_destroy", arguments={}) == (
         "invalid: There is no tool named branch_destroy. Correct the argument and call again."
     )
-    assert agent.refused(MORE, "unknown_field", tool="branch_list", arguments={"colour": 1})
+    assert agent.refused(MORE_TOOL, "unknown_field", tool="branch_list", arguments={"colour": 1})
 
 
 @pytest.mark.parametrize("profile", ["core", "all"])
@@ -122,7 +122,9 @@ def test_more_gives_no_rights(profile: str, agent: Agent, viewer: Agent, project
     for key, tool, arguments in calls:
         at = key.at(f"{URL}?profile={profile}")
         named = at.run(lambda client, a=(tool, arguments): client.call_tool(*a))
-        through = at.run(lambda client, a={"tool": tool, "arguments": arguments}: client.call_tool(MORE, a))
+        through = at.run(
+            lambda client, a={"tool": tool, "arguments": arguments}: client.call_tool(MORE_TOOL, a)
+        )
         assert (named.is_error, through.is_error) == (True, True)
         assert named.content[0].text == through.content[0].text
         assert named.content[0].text.split(":")[0] in ("scope_missing", "branch_forbidden")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from day1site.mcp import schemas
-from day1site.mcp.profiles import MORE
+from day1site.mcp.profiles import MORE_TOOL
 from day1site.mcp.server import INSTRUCTIONS
 from day1site.mcp.tools import ALL
 from day1site.mcp.tools.base import TOOLS
@@ -146,7 +146,7 @@ def test_the_instructions_fit_every_client() -> None:
 def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
     agent, viewer = agent.at(f"{URL}?profile=all"), viewer.at(f"{URL}?profile=all")
     told = agent.tools()
-    assert [tool.name for tool in told] == [name for name in ALL if name != MORE]
+    assert [tool.name for tool in told] == [name for name in ALL if name != MORE_TOOL]
     assert agent.at(agent.url, mode="legacy").tools() == told
     assert [tool.name for tool in viewer.tools()] == READ
     for tool in told:
@@ -186,10 +186,10 @@ def test_a_connection_may_list_the_tools_of_memory_alone(agent: Agent, viewer: A
         assert [tool.name for tool in told] == memory
         assert lean.at(lean.url, mode="legacy", **lean.headers).tools() == told
     both = agent.at(f"{URL}?branch=main&profile=all", Day1_Profile="memory")
-    assert [tool.name for tool in both.tools()] == [name for name in ALL if name != MORE]
+    assert [tool.name for tool in both.tools()] == [name for name in ALL if name != MORE_TOOL]
     assert [tool.name for tool in viewer.at(f"{URL}?profile=memory").tools()] == [
         *(name for name in READ if name in memory),
-        MORE,
+        MORE_TOOL,
     ]
     assert agent.at(f"{URL}?profile=memory").call("branch_list")["branch"] == "main"  # it only lists less
 

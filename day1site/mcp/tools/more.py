@@ -5,7 +5,7 @@ from typing import Any
 
 from day1site.mcp.arguments import read_arguments
 from day1site.mcp.call_context import Call, Caller
-from day1site.mcp.profiles import MORE, lists_tool
+from day1site.mcp.profiles import MORE_TOOL, lists_tool
 from day1site.mcp.tools import base as b
 from memory.exceptions import Invalid
 
@@ -54,7 +54,7 @@ def list_more(caller: Caller) -> list[str]:
     return [
         name
         for name, tool in b.TOOLS.items()
-        if not lists_tool(caller.profile, name) and name != MORE and caller.actor.has_scope(tool.scope)
+        if not lists_tool(caller.profile, name) and name != MORE_TOOL and caller.actor.has_scope(tool.scope)
     ]
 
 
@@ -72,7 +72,7 @@ def find_called(tool: b.Tool, values: Mapping[str, Any]) -> tuple[b.Tool, dict[s
     Raises Invalid, TooLarge.
     """
     read = read_arguments(tool.input, values)
-    if tool.name != MORE or RUN not in read or read.keys() == {RUN}:
+    if tool.name != MORE_TOOL or RUN not in read or read.keys() == {RUN}:
         return tool, read
     payload, named = read.pop(PAYLOAD, {}), find_tool(read.pop(RUN))
     if not isinstance(payload, dict):
