@@ -307,6 +307,7 @@ TOOLS = (
     Tool("read", "memory_graph_query", {"entity": "hub"}),
     Tool("read", "memory_explain", {"query": "token", "fact_id": "{fact}"}),
     Tool("read", "branch_list"),
+    Tool("read", "memory_more", {"tool": "memory_get", "arguments": {"fact_ids": ["{fact}"]}}),
     Tool("read", "branch_switch", {"name": "{name}"}),
     Tool("read", "branch_diff", {"name": "{name}"}),
     Tool("read", "handoff_get", {"handoff_id": "{handoff}"}),
