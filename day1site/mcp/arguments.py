@@ -11,23 +11,24 @@ from typing import Any
 from memory.exceptions import TooLarge
 
 MAX_LENGTH = 2_000_000  # characters of one argument; a message, the longest text, has 1 MiB
+PART_LENGTH = 3  # of the signs around a value
 Schema = Mapping[str, Any]
 
 
 def read_arguments(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments in the schema's types. Raises TooLarge."""
     for name, value in values.items():
-        if measure_value(value) > MAX_LENGTH:
+        if measure_value({name: value}) > MAX_LENGTH:
             raise TooLarge(what=name[:100], limit=f"{MAX_LENGTH:,} characters")
     return read_fields(schema, values)
 
 
 def measure_value(value: Any) -> int:
-    """Return the characters of a value, each part of a list or object counted as one more."""
+    """Return about the characters of a value in JSON; it is not read on where they are too many."""
     size, parts = 0, [value]
     while parts and size <= MAX_LENGTH:
         part = parts.pop()
-        size += len(part) if isinstance(part, str) else 1
+        size += PART_LENGTH + (len(part) if isinstance(part, str) else 0)
         if isinstance(part, dict):
             parts += [*part, *part.values()]
         elif isinstance(part, list):

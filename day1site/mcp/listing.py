@@ -60,5 +60,6 @@ def describe_tool(tool: Tool, schema: Schema) -> m.Tool:
         idempotent_hint=tool.repeatable,
         open_world_hint=False,
     )
-    about = {"name": tool.name, "title": tool.title, "description": tool.about}
-    return m.Tool(**about, input_schema=schema, annotations=traits)
+    return m.Tool(
+        name=tool.name, title=tool.title, description=tool.about, input_schema=schema, annotations=traits
+    )

@@ -102,7 +102,7 @@ def read_message(uid: UUID, offset: int, where: dict[str, Any]) -> b.Answer:
     row = _message(message_engine.get_message(message_id=uid, **where))
     text, length = row["content"], schemas.MAX_CHARACTERS
     while not schemas.fits(part := text[offset : offset + length], schemas.ANSWER_TOKENS - 300):
-        length //= 2
+        length = length * 3 // 4
     rest = f'conversation_get {{"message_id": "{uid}", "offset": {offset + length}}} for the rest'
     answer = {"conversation": None, "messages": [row | {"content": part}], "conversations": []}
     after = rest if offset + length < len(text) else "conversation_get"

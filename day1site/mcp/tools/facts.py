@@ -110,7 +110,7 @@ def cut_facts(facts: list[dict[str, Any]], offset: int) -> list[dict[str, Any]]:
     length = schemas.MAX_CHARACTERS
     shown = [cut_fact(row, offset, length) for row in facts]
     while not schemas.fits(shown, schemas.ANSWER_TOKENS - REST_TOKENS) and length > SHORT_LENGTH:
-        length //= 2
+        length = length * 3 // 4
         shown = [cut_fact(row, offset, length) for row in facts]
     return shown
 
