@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Count
-from django.db.models.functions import Length
+from django.db.models import Count, F
 
+from memory.db.expressions import ByteLength
 from memory.engines.embedding.engine import active_provider, model_in_force
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
 from memory.engines.store.check.rows import walk_keys, walk_rows
@@ -55,7 +55,7 @@ def count_sizes(store: CheckedStore) -> dict[str, int]:
     """Return how many bytes most vectors of each model have."""
     ready = store.rows(Vector).filter(state=Vector.State.READY).exclude(data=None)
     counts: dict[str, Counter[int]] = {}
-    for row in ready.values("model", size=Length("data")).annotate(number=Count("slot")):
+    for row in ready.values("model", size=ByteLength(F("data"))).annotate(number=Count("slot")):
         counts.setdefault(row["model"], Counter())[row["size"]] += row["number"]
     return {model: sizes.most_common(1)[0][0] for model, sizes in counts.items()}
 
