@@ -447,8 +447,8 @@ def test_a_backup_replaces_nothing_unasked_and_never_the_store(actor: Actor, tmp
 
 
 @only_on_matrixone
-def test_a_server_is_backed_up_with_its_own_tools(actor: Actor, tmp_path: Path) -> None:
-    with pytest.raises(Conflict, match="with its own tools"):
+def test_a_server_is_backed_up_by_carrying_its_store(actor: Actor, tmp_path: Path) -> None:
+    with pytest.raises(Conflict, match=f"migrate-store --to sqlite:///{tmp_path}/copy`"):
         MaintenanceEngine().copy_store(tmp_path / "copy")
     assert list(tmp_path.iterdir()) == []
 
