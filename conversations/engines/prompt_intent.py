@@ -15,7 +15,7 @@ from memory.db.segmentation import search_phrases
 from memory.engines.search.answer_boost import ASKS
 from memory.texts import count_dense
 from memory.word_forms import WORD_PATTERN
-from memory.words import STOP_WORDS
+from memory.words import STOP_WORDS, list_phrases
 
 MAX_PROMPTS = 16  # whose words are kept
 MIN_STEM_LENGTH = 3
@@ -59,6 +59,29 @@ CONNECTING = frozenset(
     essa seu sua meu minha qual quem onde porque
     """.split()
 )
+# The same in other scripts, and what people greet and thank with, as searches look for words.
+CONNECTING_ELSEWHERE = frozenset(
+    list_phrases(
+        """
+        где когда кто что как почему какой какая какие на в и с у по для из не Πού πότε ποιος ποια τι πώς
+        γιατί και το τα η ο της του των στην στο για με أين متى من ما هل كيف لماذا في على إلى عن هذا هذه
+        איפה מתי מי מה איך למה של על את זה עם कहाँ कब कौन क्या कैसे क्यों किस का की के को में पर से है हैं और
+        bạn tôi của và là ở gì đâu khi nào ai thế có không được với cho này 어디 언제 누가 무엇 왜 어떻게
+        """
+    )
+)
+GREETINGS = frozenset(
+    list_phrases(
+        """
+        hello hi hey morning night guten gute morgen nacht abend tag hallo vielen geht bonjour bonsoir salut
+        bonne nuit ça va buenos buenas días noches tardes hola muchas qué tal bom dia boa noite olá obrigada
+        ciao buongiorno grazie привет спасибо доброе утро спокойной ночи дела большое Γεια ευχαριστώ καλημέρα
+        καληνύχτα κάνεις مرحبا شكرا صباح الخير تصبح حالك שלום תודה בוקר טוב לילה שלומך नमस्ते धन्यवाद शुभ रात्रि
+        xin chào cảm ơn khỏe chúc ngủ ngon buổi sáng nhiều
+        """
+    )
+)
+HIRAGANA = re.compile("[\u3041-\u309f ]+")
 POLITE = (
     r"(?:(?:ok(?:ay)?|please|now|and|then|hey|hm+|so|can you|could you|just|also|yes|no|right|well|next"
     r"|let'?s|bitte|et|y|e)[,.:;! ]+)*"
@@ -154,10 +177,15 @@ class Request:
 @lru_cache(maxsize=MAX_PROMPTS)  # one prompt is compared with many texts
 def read_request(text: str, words: tuple[str, ...]) -> Request:
     """Read a prompt with its keywords."""
-    phrases = split_words(words) - CONNECTING
-    subjects = [word for word in phrases if word not in COMMON and not word.isdigit()]
+    phrases = split_words(words) - CONNECTING - CONNECTING_ELSEWHERE
+    subjects = [word for word in phrases if is_subject(word)]
     least, is_question = find_least(text.strip()), bool(ASKS.search(text))
     return Request(stem_words(phrases), stem_words(subjects), least, is_english(text), is_question)
+
+
+def is_subject(word: str) -> bool:
+    """Return whether a word names what a prompt is about: hiragana is mostly grammar."""
+    return not (word in COMMON or word in GREETINGS or word.isdigit() or HIRAGANA.fullmatch(word))
 
 
 def find_least(text: str) -> Least:
@@ -169,8 +197,12 @@ def find_least(text: str) -> Least:
 
 
 def is_english(text: str) -> bool:
-    """Return whether no more words of a text connect others in another language than do in English."""
+    """Return whether no more words of a text connect others in another language than do in English, and fewer
+    than one in four has another letter than those of English.
+    """
     words = WORD_PATTERN.findall(text.lower())
+    if sum(not word.isascii() for word in words) * 4 > len(words):
+        return False
     return sum(word in CONNECTING for word in words) <= sum(word in STOP_WORDS for word in words)
 
 

@@ -234,6 +234,11 @@ def test_a_look_at_what_is_there_brings_nothing(api, prompt):
         ("Mach weiter mit den Formularen der Liste.", "Formulare prüft Zod, nie der Server.", 1),
         ("Ajoute un champ au formulaire de la caisse.", "Le formulaire est vérifié par Zod.", 1),
         ("Baue das Formular mit der Karte.", "Für Karten nehmen wir MapLibre.", 1),
+        ("Vielen Dank, gute Nacht", "Die Sicherung läuft in der Nacht.", 0),
+        ("Xin chào, bạn khỏe không?", "Nhóm của bạn chạy máy chủ ở Đà Nẵng.", 0),
+        ("おはようございます", "娘は九月から小学校に通います。", 0),
+        ("娘の小学校はいつから？", "娘は九月から小学校に通います。", 1),
+        ("Доброе утро, как дела?", "Утро начинается с дела о сервере.", 0),
     ],
 )
 def test_nearness_alone_is_evidence_in_english_only(settings, prompt, text, is_needed):

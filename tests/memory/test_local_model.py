@@ -88,9 +88,10 @@ class TestLocalModel:
         with pytest.raises(ProviderUnavailable, match="sha256 differs"):
             OnnxMiniLM().embed(["hi"])
 
-    def test_a_file_that_is_no_model_is_unavailable(self, tmp_path):
+    @pytest.mark.parametrize("is_cut", [False, True])
+    def test_a_file_that_is_no_model_or_was_cut_is_unavailable(self, tmp_path, is_cut):
         path = tmp_path / "broken.onnx"
-        path.write_bytes(b"not a model")
+        path.write_bytes(onnx_minilm._default_model().read_bytes()[:100_000] if is_cut else b"not a model")
         with pytest.raises(ProviderUnavailable, match="cannot be loaded"):
             OnnxMiniLM(path).embed(["hi"])
 
