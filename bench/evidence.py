@@ -3,8 +3,8 @@
 .venv/bin/python -m bench.evidence --data FILE … [--format NAME] [--keep FOLDER]
 
 Every question is asked of its own conversation, and of the next one with the names of the speakers swapped,
-where nobody can know it. AUROC is the chance that one that can be answered has more evidence than one that
-cannot.
+where nobody can know it; and questions that have nothing to do with any of it. AUROC is the chance that one
+that can be answered has more evidence than one that cannot.
 """
 
 import argparse
@@ -22,6 +22,21 @@ from bench.locomo import Conversation
 from bench.train_ranking import open_store
 
 REFUSED_SHARE = 0.05  # of the questions that can be answered
+UNRELATED = (
+    "What is the capital of Mongolia?",
+    "How do I bake sourdough bread?",
+    "Who won the 1998 World Cup final?",
+    "What is the boiling point of ethanol?",
+    "How many moons does Jupiter have?",
+    "What is the derivative of x squared?",
+    "Who painted the Mona Lisa?",
+    "How tall is Mount Everest?",
+    "What year did the Berlin Wall fall?",
+    "What's the weather like in Helsinki?",
+    "Good morning!",
+    "Thanks, that's great!",
+    "How are you?",
+)
 
 
 def main() -> None:
@@ -31,7 +46,8 @@ def main() -> None:
         store, _ = open_store(Path(folder), "facts", conversations)
         own = [rate(store, c.branch, question.text) for c in conversations for question in c.questions]
         swapped = [rate(store, branch, text) for branch, text in swap_questions(conversations)]
-    report(np.array(own), np.array(swapped))
+        unrelated = [rate(store, c.branch, text) for c in conversations for text in UNRELATED]
+    report(*(np.array(found) for found in (own, swapped, unrelated)))
 
 
 def arguments() -> argparse.Namespace:
@@ -42,11 +58,11 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def rate(store: Any, branch: str, query: str) -> float:
+def rate(store: Any, branch: str, query: str) -> tuple[float, bool]:
     from memory.engines.search.engine import SearchEngine
 
     found = SearchEngine().search(query=query, actor=store.actor, branch_name=branch)
-    return float(found.evidence)
+    return float(found.evidence), found.known
 
 
 def swap_questions(conversations: Sequence[Conversation]) -> Iterator[tuple[str, str]]:
@@ -67,15 +83,17 @@ def swap_names(text: str, names: Sequence[tuple[str, str]]) -> str:
     return text
 
 
-def report(own: np.ndarray, swapped: np.ndarray) -> None:
-    from memory.evidence import MIN_EVIDENCE
-
-    limit = float(np.quantile(own, REFUSED_SHARE))
-    print(f"{len(own)} questions that can be answered, {len(swapped)} that cannot")
-    print(f"AUROC {measure_auroc(own, swapped):.3f}")
-    for name, least in ((f"at {REFUSED_SHARE:.0%} refused", limit), ("by default", MIN_EVIDENCE)):
-        refused, caught = (own < least).mean(), (swapped < least).mean()
-        print(f"{name}: least {least:.3f}, {refused:.1%} of the first refused, {caught:.1%} of the others")
+def report(own: np.ndarray, swapped: np.ndarray, unrelated: np.ndarray) -> None:
+    """Print what is told apart; the columns are the evidence, and whether it counts as known by default."""
+    limit = float(np.quantile(own[:, 0], REFUSED_SHARE))
+    print(
+        f"{len(own)} questions that can be answered, {len(swapped)} that cannot, {len(unrelated)} unrelated"
+    )
+    for name, others in (("names swapped", swapped), ("unrelated", unrelated)):
+        auroc, caught = measure_auroc(own[:, 0], others[:, 0]), (others[:, 0] < limit).mean()
+        print(f"{name}: AUROC {auroc:.3f}, {caught:.1%} caught at {REFUSED_SHARE:.0%} refused ({limit:.3f})")
+        print(f"{name}: known by default {others[:, 1].mean():.1%}")
+    print(f"that can be answered: known by default {own[:, 1].mean():.1%}")
 
 
 def measure_auroc(positive: np.ndarray, negative: np.ndarray) -> float:

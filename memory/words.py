@@ -1,6 +1,7 @@
 """Keywords of a query, without stop words."""
 
 import re
+from collections.abc import Collection
 
 from memory.db.segmentation import search_phrases
 from memory.word_forms import MARKS, WORD_PATTERN, fold_text
@@ -20,7 +21,20 @@ STOP_WORDS = frozenset(
 TOKEN = re.compile(
     rf"[\u3400-\u9fff]|(?:[^\W\u3400-\u9fff]|[{MARKS}])+"
 )  # an ideograph is a word: no space divides them
+# A query of nothing else asks for no memory, though chats are full of it.
+SMALL_TALK = frozenset(
+    """
+    hi hello hey good morning evening night afternoon thanks thank great cool ok okay nice bye goodbye see
+    later soon today doing fine well welcome sure yes sorry wow awesome lol haha perfect bonjour salut merci
+    hallo danke tschüss hola gracias adiós ciao grazie olá obrigado obrigada
+    """.split()
+)
 MAX_KEYWORDS = 64  # a query of 8,000 characters has more; the first ones carry its topic
+
+
+def is_small_talk(words: Collection[str]) -> bool:
+    """Return whether a query has words, and none that asks for a memory."""
+    return bool(words) and all(word in SMALL_TALK or word in STOP_WORDS for word in words)
 
 
 def list_phrases(text: str) -> list[str]:

@@ -36,7 +36,7 @@ def show(run: Invocation) -> None:
     "day1 project set --propose-reflections true --dream-min-size 4 --consolidate-agents true",
 )
 @field_options("project")
-@switch("--no-least-evidence", help="as long as anything is found, it is known")
+@switch("--no-least-evidence", help="the least that was measured for the embedder")
 @switch("--no-stale-after-days", help="facts never become stale")
 @switch("--no-fact-budget", help="a branch may have any number of facts in use")
 @option("--redact-secrets", type=TRUTHS, help="whether secrets are taken out of what is written")

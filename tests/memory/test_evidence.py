@@ -17,6 +17,7 @@ def test_evidence_never_falls_when_the_likeness_grows(share, cosine, words, more
     for other in ((max(share, more), cosine, words), (share, max(cosine, more), words)):
         assert rate_evidence(Likeness(*other)) >= before
     assert rate_evidence(Likeness(share, cosine, max(words, more))) >= before
+    assert rate_evidence(Likeness(share, cosine, words, by_other=True)) < before
 
 
 def test_words_alone_decide_without_vectors():

@@ -14,6 +14,7 @@ from memory.evidence import MIN_EVIDENCE, Likeness, rate_evidence
 from memory.models import Project
 from memory.ranking import Recipe
 from memory.word_forms import WORD_PATTERN, fold_text
+from memory.words import is_small_talk
 
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 MAX_CACHED_WORDS = 20_000
@@ -22,7 +23,17 @@ MAX_CACHED_WORDS = 20_000
 def rate_hits(hits: Sequence[Scored], question: PreparedQuery) -> list[float]:
     """Return the evidence of each hit."""
     stems = list_stems(question.words)
-    return [rate_text(hit.row.text, stems, hit.cosine, hit.words) for hit in hits]
+    return [rate_hit(hit, stems) for hit in hits]
+
+
+def rate_hit(hit: Scored, requested: set[str]) -> float:
+    return rate_text(hit.row.text, requested, hit.cosine, hit.words, is_by_other(hit))
+
+
+def is_by_other(hit: Scored) -> bool:
+    """Return whether the question names who speaks in other hits, and not in this one."""
+    named = hit.columns.get("speaker")
+    return named is not None and not named[hit.at] and bool(named.any())
 
 
 def rate_rows(
@@ -40,11 +51,13 @@ def rate_rows(
     return [rate_text(text, stems, cosines.get(rid), words.get(rid)) for rid, text in texts.items()]
 
 
-def rate_text(text: str, requested: set[str], cosine: float | None, words: float | None) -> float:
+def rate_text(
+    text: str, requested: set[str], cosine: float | None, words: float | None, by_other: bool = False
+) -> float:
     """Return the evidence of a text for a question with the requested stems."""
     own = list_stems(WORD_PATTERN.findall(fold_text(text))) if requested else set()
     share = len(requested & own) / len(requested) if requested else 0.0
-    return rate_evidence(Likeness(share, cosine, words))
+    return rate_evidence(Likeness(share, cosine, words, by_other))
 
 
 def list_stems(words: Iterable[str]) -> set[str]:
@@ -59,23 +72,29 @@ def cut_word(word: str) -> tuple[str, ...]:
 
 
 def judge_evidence(hits: Sequence[Scored], question: PreparedQuery, project_id: UUID) -> tuple[float, bool]:
-    """Return the best evidence of all that a query finds, and whether that counts as known in the project."""
-    best = find_best(hits, question)
-    return best, bool(hits) and best >= read_least(project_id)
+    """Return the best evidence of all that a query finds, and whether that counts as known in the project.
+
+    Where the project has no least, a question is unknown only by a model that one was measured with.
+    """
+    best, least = find_best(hits, question), read_least(project_id)
+    if least is None:
+        is_measured = any(hit.words is not None for hit in hits)
+        least = MIN_EVIDENCE.get(question.model, 0.0) if is_measured else 0.0
+    return best, bool(hits) and best >= least and not (least and is_small_talk(question.words))
 
 
 def find_best(hits: Iterable[Scored], question: PreparedQuery) -> float:
     """Return the best evidence of hits; a text is read only where it could have a better one."""
     stems, best = list_stems(question.words), 0.0
-    bounds = ((rate_evidence(Likeness(1.0, hit.cosine, hit.words)), hit) for hit in hits)
+    bounds = ((rate_evidence(Likeness(1.0, hit.cosine, hit.words, is_by_other(hit))), hit) for hit in hits)
     for bound, hit in sorted(bounds, key=lambda pair: -pair[0]):
         if bound <= best:
             break
-        best = max(best, rate_text(hit.row.text, stems, hit.cosine, hit.words))
+        best = max(best, rate_hit(hit, stems))
     return best
 
 
-def read_least(project_id: UUID) -> float:
-    """Return the least evidence that counts as known in a project."""
+def read_least(project_id: UUID) -> float | None:
+    """Return the least evidence that counts as known in a project, where it has its own."""
     ((least,),) = select_equal(Project, ("least_evidence",), id=[project_id])
-    return MIN_EVIDENCE if least is None else float(least)
+    return None if least is None else float(least)

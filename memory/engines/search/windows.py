@@ -70,8 +70,9 @@ def rate_windows(
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
-) -> np.ndarray:
-    """Return how well the words of the question stand in each row and around the best, divided by the best.
+) -> tuple[np.ndarray, dict[int, float]]:
+    """Return how well the words of the question stand in each row and around the best: divided by the best,
+    and as it is, of rows with codes.
 
     ``scores`` decide which are the best, ``words`` are the matched words of each row by itself. The rarer a
     word is among the candidates, the more it counts.
@@ -84,7 +85,7 @@ def rate_windows(
     rated = lend_words(matches, near, lent) @ weights / weights.sum()
     found = dict(zip(matches.places, rated.tolist(), strict=True))
     own = dict(zip(rows, words.tolist(), strict=True))  # of a text without codes
-    return np.array([*({**own, **ranking.normalise_scores(found)}.values())])
+    return np.array([*({**own, **ranking.normalise_scores(found)}.values())]), found
 
 
 def order_rows(rows: Mapping[int, Row], scores: np.ndarray) -> list[int]:

@@ -13,7 +13,7 @@ from memory.actors import local_actor
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchNotFound, Invalid
-from memory.models import Branch, FactUse, RecallLog
+from memory.models import Branch, FactUse, Project, RecallLog
 from memory.ranking_mix import SIGNALS, load_mix
 from tests.memory.facts.helpers import refused, texts
 from tests.memory.search.helpers import (
@@ -279,6 +279,32 @@ class TestWithTheModel:
         fact_engine.delete_fact(fact_id=one.uid, actor=actor)
         assert window() == pytest.approx(alone)
         assert window(at=before) == pytest.approx(lent)
+
+    def test_what_has_nothing_to_do_with_a_memory_is_unknown(self, project, many, look):
+        many("Authentication tokens are valid for a quarter of an hour.", "Good morning, the cat sleeps.")
+        assert look("What is the capital of Mongolia?").known is False  # nothing is found
+        assert look("Which valid capital has Mongolia?").known is True  # its vector waits: nothing measured
+        EmbeddingEngine().embed_pending(project.pk)
+        for query, known in (
+            ("When does my login expire?", True),
+            ("kitten nap", True),
+            ("What is the capital of Mongolia?", False),
+            ("Good morning!", False),
+            ("How are you?", False),
+        ):
+            found = look(query)
+            assert (len(found.hits), found.known) == (2, known)
+        assert look("What is the capital of Mongolia?").evidence < 0.05
+        Project.objects.filter(pk=project.pk).update(least_evidence=0)
+        assert look("What is the capital of Mongolia?").known is True
+        assert look("Good morning!").known is True
+
+    def test_another_speaker_than_the_named_has_less_evidence(self, project, many, look):
+        many("Anna: I keep bees on the roof.", "Ben: Bees frighten me.")
+        EmbeddingEngine().embed_pending(project.pk)
+        own, other = (look(f"Does {name} keep bees on the roof?").hits for name in ("Anna", "Ben"))
+        evidence = [{hit.fact.fact_text[:3]: hit.evidence for hit in hits} for hits in (own, other)]
+        assert evidence[0]["Ann"] > evidence[1]["Ann"]
 
     def test_a_word_asked_for_alone_brings_the_text_that_has_it(self, project, many, look):
         many("He was mentored by Ada.", *(f"Mentoring helps mentor number {n} to mentor." for n in range(8)))
