@@ -45,8 +45,8 @@ class Project(models.Model):
         validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
         help_text=_(
             "Between 0 and 1. A search whose hits have less says that nothing is known."
-            " Empty means what was measured for the embedder: 0.05 with minilm; with others 0, where whatever is"
-            " found is known."
+            " Empty means what was measured for the embedder: 0.05 with minilm;"
+            " with others 0, where whatever is found is known."
         ),
     )
     age_facts = models.BooleanField(
