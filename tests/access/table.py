@@ -318,6 +318,7 @@ TOOLS = (
     Tool("write", "memory_update", {"fact_id": "{fact}", "priority": "P1"}),
     Tool("write", "memory_supersede", {"fact_id": "{old}", "new_fact_text": "Newer."}),
     Tool("write", "log_message", {"role": "user", "content": "Now?", "session_id": "s1"}),
+    Tool("write", "memory_remember", {"messages": ["I live in Berlin."]}),
     Tool("write", "conversation_fork", {"conversation_id": "{conversation}"}),
     Tool("write", "replay_create", {"conversation_id": "{conversation}"}),
     Tool("write", "replay_update", {"replay_id": "{replay}", "do": "complete"}),

@@ -25,6 +25,7 @@ async def day(client: Client) -> dict[str, Any]:
 
     fact = (await call("memory_write", fact_text="Deploys run from main.", session_id="s"))["fact"]["id"]
     await call("log_message", role="user", content="How do we deploy?", session_id="s")
+    await call("memory_remember", messages=["I live in Berlin."], session_id="s")
     talk = (await call("conversation_get"))["conversations"][0]["id"]
     fork = (await call("conversation_fork", conversation_id=talk))["conversation"]["id"]
     await call("conversation_compare", first=talk, second=fork)

@@ -109,6 +109,7 @@ NEEDED = {
     "task_update": ["task"],
     "verify_fact": ["fact_id"],
     "log_message": ["role", "content"],
+    "memory_remember": ["messages"],
     "conversation_fork": ["conversation_id"],
     "conversation_compare": ["first", "second"],
     "conversation_score": ["conversation_id"],
@@ -136,6 +137,7 @@ TASKS = ["task_create", "task_join", "task_update"]
 HANDOFFS = ["handoff_create", "handoff_get"]
 TALKS = ["conversation_get", "conversation_fork", "conversation_compare"]
 REPLAYS = ["replay_create", "replay_get", "replay_update"]
+LOGGED = ["log_message", "memory_remember"]
 JUDGED = [*TALKS, "conversation_score", *REPLAYS]
 
 
@@ -165,10 +167,10 @@ def test_the_list_depends_on_the_key_alone(agent: Agent, viewer: Agent) -> None:
 @pytest.mark.parametrize(
     ("scope", "more"),
     [
-        ("write", [*TASKS, *HANDOFFS, "log_message", *TALKS, *REPLAYS]),
+        ("write", [*TASKS, *HANDOFFS, *LOGGED, *TALKS, *REPLAYS]),
         (
             "curate",
-            ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", "log_message", *JUDGED, "snapshot_create"],
+            ["branch_diff", *TASKS, *HANDOFFS, "verify_fact", *LOGGED, *JUDGED, "snapshot_create"],
         ),
     ],
 )

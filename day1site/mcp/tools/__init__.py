@@ -25,6 +25,7 @@ ORDER = (
     "handoff_get",
     "verify_fact",
     "log_message",
+    "memory_remember",
     "conversation_get",
     "conversation_fork",
     "conversation_compare",

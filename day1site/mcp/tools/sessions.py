@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from conversations.engines.conversations import ConversationEngine
+from conversations.api.remember import RememberedShape, render_outcome
 from conversations.engines.fields import MESSAGE
 from conversations.engines.messages import MessageEngine
+from conversations.engines.remembering import RememberEngine, find_conversation
 from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
@@ -15,10 +16,10 @@ from memory.engines.fields.base import Use
 from memory.engines.graph.engine import MAX_DEPTH
 from memory.engines.memory import MemoryEngine
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid, NotFound
+from memory.exceptions import Invalid
 from memory.models import Observation
 
-memory_engine = MemoryEngine()
+memory_engine, remember_engine = MemoryEngine(), RememberEngine()
 CONTEXT_TOKENS = 1500
 EDGES = 50
 
@@ -233,7 +234,7 @@ def log_message(call: Call) -> b.Answer:
     call.end()
     if uid is None and not call.actor.session_id:
         raise Invalid("Name a conversation_id or a session_id.", field="conversation_id")
-    uid = uid or _conversation(call)
+    uid = uid or find_conversation(**call.where).uid
     message = MessageEngine().write_message(conversation_id=uid, **where, **values)
     after = f'log_message {{"conversation_id": "{uid}", …}} for the next one'
     result = {
@@ -244,10 +245,28 @@ def log_message(call: Call) -> b.Answer:
     return {**result, "branch": call.branch, "next": after}
 
 
-def _conversation(call: Call) -> Any:
-    """Return the session's newest conversation, or a new one."""
-    engine, session = ConversationEngine(), call.actor.session_id
-    try:
-        return engine.get_conversation_by_session(session_id=session, **call.where).uid
-    except NotFound:
-        return engine.create_conversation(**call.where).uid
+@b.tool(
+    title="Learn from what was said",
+    about=(
+        "Store messages and learn from them at once: decisions, preferences and plain facts of a person's "
+        "life become facts. The answer says of each statement whether it was added, updated, superseded or "
+        "ignored, and why. Clients with hooks are learned from by themselves."
+    ),
+    takes={"messages": b.many("With role and content, or texts of the person.", {}), **WHO},
+    needs=("messages",),
+    gives={
+        "results": b.many("What became of each statement.", schemas.schema(RememberedShape)),
+        "session_id": b.text("Give it with the next messages."),
+    },
+    scope="write",
+    writes=True,
+    repeatable=False,
+)
+def memory_remember(call: Call) -> b.Answer:
+    where, messages = call.where, call.need("messages", lambda _, value: value)
+    call.end()
+    found = remember_engine.remember(messages=messages, **where)
+    results = [render_outcome(one) for one in found.outcomes]
+    after = "memory_search finds it from now on"
+    session = found.conversation.session_id
+    return {"results": results, "session_id": session, "branch": call.branch, "next": after}
