@@ -57,6 +57,8 @@ REPLAYS = {"replays"} | {
 AGEING = {"age"} | {f"age {name}" for name in "run runs undo pressure".split()}
 ADDED = {
     "check",
+    "remember",
+    *("instructions", "instructions set", "instructions show", "instructions versions"),
     "salvage",
     *VERIFICATION,
     "completion",
