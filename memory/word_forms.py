@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
-TRADITIONAL = Path(__file__).parent / "data" / "opencc-traditional.txt"
+TRADITIONAL = Path(__file__).parent / "word_tables" / "opencc-traditional.txt"
 MAX_CACHED_WORDS = 20_000
 MARKED = (
     *range(0x300, 0x2000),
