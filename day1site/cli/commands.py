@@ -313,7 +313,9 @@ TABLE: dict[str, Entry] = {
         "show",
         show=lazy_command("instructions:show", "Show what the project wants remembered"),
         set=lazy_command("instructions:set_instructions", "Set what the project wants remembered"),
-        versions=lazy_command("instructions:list_versions", "List the versions of the instructions, the newest first"),
+        versions=lazy_command(
+            "instructions:list_versions", "List the versions of the instructions, the newest first"
+        ),
     ),
     "messages": group(
         "messages",
