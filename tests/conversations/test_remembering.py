@@ -270,3 +270,8 @@ def test_in_other_languages(text: str, category: str) -> None:
 def test_what_is_no_fact_of_a_life(text: str) -> None:
     assert read_personal(text) is None
     assert read_personal(text, is_chat=True) is None
+
+
+def test_a_fact_in_the_middle_of_a_request_is_learned_alone(actor: Actor, main: Any) -> None:
+    found = remember(actor, "So i'm from Manila but I'm allergic to nuts, what can I eat near the campus?")
+    assert told(found) == [("added", "So i'm from Manila"), ("added", "I'm allergic to nuts")]

@@ -28,6 +28,12 @@ MIN_ALONE_SCORE = 1.0  # of a sentence of another prompt, which says so among or
 MIN_OWN_SCORE = -1.0  # of a sentence of such a prompt that stands by itself
 MIN_PART_SCORE = -4.0  # of another sentence of it
 MAX_PARTS = 8  # sentences that are scored together
+MIN_CLAUSE_LENGTH = 8
+CLAUSE = re.compile(  # after which another clause of a chat begins
+    r"(?i)[,;:?，；：]\s*|\s[-–—]\s"
+    r"|\s+(?:and|but|so|because|btw|und|aber|weil|y|pero|porque|et|mais|e|mas) (?:also )?"
+    r"(?=(?:i|we|my|our|ich|wir|mein|yo|mi|je|j'|mon|ma|eu|meu|minha)\b)"
+)
 SHORT_LENGTH = 30  # characters of a sentence that means little alone
 MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
 CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
@@ -219,9 +225,9 @@ def read_prompt(text: str, previous: str, is_chat: bool) -> Iterator[Lesson]:
         return
     question = find_question(previous)
     parts = list(sentences(text, MIN_PART_LENGTH))
-    personal = {part: category for part in parts if (category := find_personal(part, is_chat))}
-    yield from (Lesson(part, category) for part, category in personal.items())
-    parts = [part for part in parts if part not in personal]
+    personal = list(read_life(parts, is_chat))
+    yield from personal
+    parts = [part for part in parts if not any(one.text in part for one in personal)]
     for start in range(0, len(parts), MAX_PARTS):
         batch = parts[start : start + MAX_PARTS]
         for joined in join_parts(batch, choose_parts(batch, question)):
@@ -253,6 +259,19 @@ def is_idle(part: str) -> bool:
     if is_ordered and not (DECIDED.search(part) or PREFERRED.search(part)):
         return True
     return is_documented(part) or (bool(REPORTED.search(part)) and not OWN.search(part))
+
+
+def read_life(parts: Iterable[str], is_chat: bool) -> Iterator[Lesson]:
+    """Yield the plain facts of the person's life; in a chat also those that stand in the middle of a request:
+    "i'm from Manila, where can I eat cheaply?".
+    """
+    for part in parts:
+        if category := find_personal(part, is_chat):
+            yield Lesson(part, category)
+        elif is_chat:
+            clauses = (clause.strip() for clause in CLAUSE.split(part))
+            found = ((one, find_personal(one, is_chat)) for one in clauses if len(one) >= MIN_CLAUSE_LENGTH)
+            yield from (Lesson(clause, category) for clause, category in found if category)
 
 
 def find_personal(part: str, is_chat: bool = False) -> str:
