@@ -42,7 +42,13 @@ class InstructionsInput(s.Serializer):
 
     preset = s.ChoiceField(sorted(load_presets()), required=False)
     text = s.CharField(required=False, max_length=MAX_TEXT_LENGTH)
-    categories = s.ListField(child=s.CharField(max_length=50), required=False, max_length=MAX_CATEGORIES)
+    categories = s.ListField(
+        child=s.RegexField("^[A-Za-z][A-Za-z0-9_ -]*$", max_length=50),
+        required=False,
+        min_length=1,
+        max_length=MAX_CATEGORIES,
+        help_text="Each a word or a few, of any script.",
+    )
 
 
 render = build_renderer(InstructionsShape)

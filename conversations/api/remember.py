@@ -22,7 +22,9 @@ class RememberedMessageInput(s.Serializer):
     """A message to learn from."""
 
     role = s.ChoiceField(Message.Role.choices, required=False, help_text="user by default.")
-    content = s.CharField(help_text="A text, or a list of parts of which those of type text are read.")
+    content = s.RegexField(
+        r"\S", help_text="A text, or a list of parts of which those of type text are read."
+    )
     name = s.CharField(required=False, help_text="Of the speaker.")
     said_at = s.DateTimeField(required=False, help_text="When it was said, if that was earlier.")
 
@@ -32,6 +34,7 @@ class RememberInput(s.Serializer):
 
     messages = s.ListField(
         child=RememberedMessageInput(),
+        min_length=1,
         max_length=MAX_MESSAGES,
         help_text="Or texts of a person, or one text.",
     )

@@ -33,7 +33,7 @@ SYNTHETIC_ANSWERS = frozenset({"No response requested."})  # what Claude Code pu
 
 OWN_TOOL = re.compile(
     r"(?i)(?:mcp_+(?:plugin_day1_)?)?day1[._]+\w+"
-    r"|memory_(?:search|get|write|update|supersede|context|timeline|graph_query|explain)"
+    r"|memory_(?:search|get|write|update|supersede|context|timeline|graph_query|explain|remember|more)"
 )
 OWN_COMMAND = re.compile(r"\s*(?:\S*/)?day1\s")
 

@@ -61,7 +61,9 @@ def read_value(schema: Schema, value: Any) -> Any:
     if found is None:
         return None
     if kind == "array":
-        return read_list(schema.get("items", {}), found if isinstance(found, list | dict) else value)
+        items = schema.get("items", {})
+        is_read = isinstance(found, list) or (isinstance(found, dict) and items.get("type") != "string")
+        return read_list(items, found if is_read else value)
     if kind == "object":
         return read_fields(schema, found) if isinstance(found, dict) else value
     if kind == "boolean":

@@ -252,6 +252,7 @@ ACTION_LABELS: dict[str, Any] = {
     "consolidation.undo": _("undid a consolidation"),
     "learning.on": _("switched a rule on"),
     "learning.off": _("switched a rule off"),
+    "instructions.set": _("said what is to be remembered"),
     "question.create": _("saved a question"),
     "question.update": _("changed a saved question"),
     "question.delete": _("deleted a saved question"),

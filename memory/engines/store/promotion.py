@@ -96,6 +96,7 @@ LOCAL = {
         "WorkHandle",
         "Workspace",
     ),
+    "conversations": ("Instructions",),
     "curation": (
         "Quarantine",
         "SavedView",

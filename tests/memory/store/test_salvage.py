@@ -25,9 +25,9 @@ from tests.command_line import Day1
 from tests.databases import only_on_sqlite
 from tests.memory.store import damaging
 from tests.memory.store.damaging import overwrite_page, run_sql
-from tests.memory.store.test_check import MESSAGE, kept, original, whole
+from tests.memory.store.test_check import MESSAGE, filled, kept, original, whole
 
-__all__ = ["kept", "original", "whole"]
+__all__ = ["filled", "kept", "original", "whole"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow, only_on_sqlite]
 FACTS = 34  # versions of facts in a filled store
 Salvaging = Callable[..., tuple[Salvage, set[str]]]
