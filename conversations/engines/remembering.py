@@ -9,6 +9,7 @@ from uuid import UUID
 
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.report import CREATED, MERGED, ConsolidationReport, build_report
+from conversations.engines.consolidation.runs import list_own_seqs
 from conversations.engines.consolidation.session import learn_now
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine, build_message
@@ -19,7 +20,7 @@ from memory.engines.sessions.manager import get_session
 from memory.engines.support.standing import replaces
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Conflict, Invalid, NotFound, TooLarge
-from memory.models import Commit, Fact, FactLink, Session
+from memory.models import Fact, FactLink, Session
 from memory.models.nodes import uuid7
 
 ADDED, UPDATED, SUPERSEDED, IGNORED = ACTIONS = ("added", "updated", "superseded", "ignored")
@@ -187,8 +188,8 @@ def list_changed(report: ConsolidationReport) -> Iterator[Outcome]:
 
 def list_superseded(session: Session, run: ConsolidationRun) -> Iterator[Outcome]:
     """Yield the older facts whose place those of a run take, or may take."""
-    seqs = Commit.objects.filter(pk__in=[UUID(uid) for uid in run.commits]).values_list("seq", flat=True)
-    links = FactLink._base_manager.filter(branch=session.branch, seq_from__in=list(seqs), deleted=False)
+    seqs = [seq for _branch, seq in list_own_seqs(run)]
+    links = FactLink._base_manager.filter(branch=session.branch, seq_from__in=seqs, deleted=False)
     links = links.filter(link_type=FactLink.Type.CONTESTED_BY, valid_from__isnull=False)
     pairs = list(links.values_list("from_id", "to_id"))
     session.branch.refresh_from_db(fields=["head", "head_at"])

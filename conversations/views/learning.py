@@ -91,12 +91,12 @@ class Learning(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         states = LearningEngine().list_rules(actor=self.reader.actor, branch_name=self.reader.branch.name)
         rows = [describe_rule(state) for state in states]
-        if "form" not in kwargs:
-            now = instructions_engine.get_instructions(actor=self.reader.actor)
-            first = {"preset": now.preset, "text": now.text, "categories": ", ".join(now.categories)}
-            kwargs["form"] = InstructionsForm(initial=first)
         found = instructions_engine.list_versions(actor=self.reader.actor, limit=MAX_VERSIONS).results
         versions = found or [instructions_engine.get_instructions(actor=self.reader.actor)]
+        if "form" not in kwargs:
+            now = versions[0]
+            first = {"preset": now.preset, "text": now.text, "categories": ", ".join(now.categories)}
+            kwargs["form"] = InstructionsForm(initial=first)
         return super().get_context_data(page={"results": rows}, versions=versions, **kwargs)
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:

@@ -139,8 +139,11 @@ def read_prompt(name: str) -> str:
 
 def describe_wishes(one: Instructions) -> dict[str, str]:
     """Return what the prompt says of a project's instructions, by the names that it has for them."""
-    first = one.categories[0] if one.categories else GENERAL
-    return {"instructions": one.text, "categories": ", ".join(one.categories or [GENERAL]), "first": first}
+    return {
+        "instructions": one.text,
+        "categories": ", ".join(one.categories),
+        "first": one.categories[0],
+    }
 
 
 def build_messages(pieces: Mapping[str, str], prompt: str, **wishes: str) -> list[chat.Message]:
