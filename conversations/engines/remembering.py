@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from conversations.engines.consolidation import rules
+from conversations.engines.consolidation.findings import is_chat
 from conversations.engines.consolidation.report import CREATED, MERGED, ConsolidationReport, build_report
 from conversations.engines.consolidation.runs import list_own_seqs
 from conversations.engines.consolidation.session import learn_now
@@ -109,7 +110,9 @@ class RememberEngine:
         report = build_report(run) if run and run.commits else ConsolidationReport(run or ConsolidationRun())
         found = [*list_changed(report), *(list_superseded(session, run) if run else ())]
         learned = {evidence.id for change in report.changes for evidence in change.evidence}
-        ignored = explain_ignored([row for row in stored if row.uid not in learned], run)
+        is_asked = run is not None and run.mode == ConsolidationRun.Mode.LLM
+        left = [row for row in stored if row.uid not in learned]
+        ignored = explain_ignored(left, is_asked, is_chat(session))
         return Remembered(conversation, [*found, *ignored], run)
 
 
@@ -201,19 +204,20 @@ def list_superseded(session: Session, run: ConsolidationRun) -> Iterator[Outcome
         yield Outcome(SUPERSEDED, old.fact_text, reason, old, None, newer)
 
 
-def explain_ignored(rows: Iterable[Message], run: ConsolidationRun | None) -> Iterator[Outcome]:
-    """Yield the messages of which nothing was learned, with the reason."""
-    is_asked = run is not None and run.mode == ConsolidationRun.Mode.LLM
+def explain_ignored(rows: Iterable[Message], is_asked: bool, in_chat: bool) -> Iterator[Outcome]:
+    """Yield the messages of which nothing was learned, with the reason; ``is_asked`` says that a model read
+    them.
+    """
     for row in rows:
-        reason = NOTED_NOTHING if is_asked and row.role in SPOKEN else explain_rules(row)
+        reason = NOTED_NOTHING if is_asked and row.role in SPOKEN else explain_rules(row, in_chat)
         yield Outcome(IGNORED, row.content[:MAX_TEXT_LENGTH], reason, None, row.uid)
 
 
-def explain_rules(row: Message) -> str:
+def explain_rules(row: Message, in_chat: bool) -> str:
     """Return why rules learn nothing from a message."""
     if row.role not in SPOKEN:
         return NOT_READ
-    if next(rules.lessons(row.content, row.role == Message.Role.USER, is_chat=True), None):
+    if next(rules.lessons(row.content, row.role == Message.Role.USER, is_chat=in_chat), None):
         return NOTHING_NEW
     if row.role == Message.Role.ASSISTANT:
         return ANSWERED

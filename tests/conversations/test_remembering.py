@@ -233,6 +233,7 @@ def test_what_is_said_in_a_repository_is_a_fact_of_a_life_only_where_it_plainly_
     inside = replace(actor, repository="github.com/acme/shop")
     found = remember(inside, [wide.replace("Christmas", "Easter"), "I love hiking.", "I moved the file."])
     assert [one.action for one in found.outcomes] == ["added", "ignored", "ignored"]
+    assert [one.reason for one in found.outcomes[1:]] == [remembering.NOTHING_STATED] * 2
 
 
 @pytest.mark.parametrize(

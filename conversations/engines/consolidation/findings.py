@@ -85,11 +85,6 @@ class SessionReader:
             yield from (row for row in fresh if row.uid not in consumed)
 
     @property
-    def _is_chat(self) -> bool:
-        """Return whether the session belongs to no repository."""
-        return not self.session.project_path
-
-    @property
     def _spoken(self) -> Any:
         messages = Message.objects.on(self.session.branch).filter(
             session_id=self.session.key, picked_from=None
@@ -117,7 +112,7 @@ class SessionReader:
         taken = (
             read_withdrawal(row.content, previous) or read_restatement(row.content) if is_persons else None
         )
-        found = list(_find_in_message(row, previous, self._is_chat))
+        found = list(_find_in_message(row, previous, is_chat(self.session)))
         older = self._find_laid_down(row, taken, [one.text for one in found]) if taken else ""
         if taken and older:
             at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
@@ -193,9 +188,14 @@ def _has_telling(session: Session, mark: UUID | None) -> bool:
     return bool(telling.lowest(1, "uid", mark))
 
 
-def _find_in_message(row: Message, previous: str, is_chat: bool) -> Iterator[Finding]:
+def is_chat(session: Session) -> bool:
+    """Return whether a session belongs to no repository."""
+    return not session.project_path
+
+
+def _find_in_message(row: Message, previous: str, in_chat: bool) -> Iterator[Finding]:
     at, is_persons = row.said_at or row.created_at, row.role == Message.Role.USER
-    lessons = list(islice(rules.lessons(row.content, is_persons, previous, is_chat), MAX_LESSONS))
+    lessons = list(islice(rules.lessons(row.content, is_persons, previous, in_chat), MAX_LESSONS))
     found = [(lesson.text, lesson.category, False) for lesson in lessons]
     if is_persons:
         rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
