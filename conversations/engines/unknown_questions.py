@@ -10,8 +10,8 @@ from memory.engines.search.evidence import rate_rows, read_least
 from memory.engines.search.ranked import read_recipe
 from memory.models.hashes import normalise_text
 
-UNKNOWN = "Day1: nothing is known here on this question."
-POOR = "Day1: nothing is known here on this question; what is listed has too little to do with it."
+UNKNOWN = "Day1: nothing is known here on this."
+POOR = "Day1: nothing is known here on this; nearest:"
 
 
 def is_unknown(

@@ -223,8 +223,8 @@ def search(run: Invocation, query: str, branch: Sequence[str], **options: Any) -
 
 
 def print_hits(out: Output, client: Client, answer: Answer, several: bool) -> None:
-    if answer["results"] and not answer["known"]:
-        note("Nothing is known on this here: what is listed has too little to do with the query.")
+    if answer["results"] and answer["note"]:
+        note(strip_control(answer["note"]))
     if answer["context"] is not None:
         out.line(strip_control(answer["context"]))
     elif answer["results"]:

@@ -29,6 +29,7 @@ class LookShape(s.Serializer):
     took_ms = s.FloatField()
     evidence = s.FloatField(help_text="How likely the best of all that is found answers the query, 0 to 1.")
     known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
+    note = s.CharField(help_text="Where nothing is known: that, and what is nearest; else empty.")
 
 
 class FoundObservationShape(ObservationShape):
@@ -129,6 +130,7 @@ def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict
         "took_ms": found.took_ms,
         "evidence": found.evidence,
         "known": found.known,
+        "note": found.note,
     }
     return {"results": results, **options}
 

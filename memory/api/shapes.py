@@ -120,9 +120,10 @@ class FoundShape(s.Serializer):
     took_ms = s.FloatField()
     evidence = s.FloatField(help_text="The best of all that is found; 0 without any.")
     known = s.BooleanField(help_text="Whether that reaches the project's least; else nothing is known.")
+    note = s.CharField(help_text="Where nothing is known: that, and what is nearest; else empty.")
     branches = s.ListField(child=s.CharField(), help_text="The branches that were searched.")
     # The answer's ``context`` hides the serializer's own, which the REST framework allows.
-    context = s.CharField(allow_null=True, help_text="The essences, for a prompt; with max_tokens.")  # type: ignore[assignment]
+    context = s.CharField(allow_null=True, help_text="With max_tokens: lines for a prompt, or the note.")  # type: ignore[assignment]
     tokens = s.IntegerField(allow_null=True, help_text="What the context costs; with max_tokens.")
 
 
@@ -279,6 +280,7 @@ def found_shape(answer: SearchResult) -> dict[str, Any]:
         "took_ms": answer.took_ms,
         "evidence": answer.evidence,
         "known": answer.known,
+        "note": answer.note,
         "branches": list(answer.branches),
         "context": answer.context,
         "tokens": answer.tokens,

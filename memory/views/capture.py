@@ -68,7 +68,7 @@ class Observations(Listing):
         found = ObservationEngine().search_observations(
             query=query, **self.reader.read_args, filters=filters, limit=FOUND
         )
-        return {"results": [hit.row for hit in found.hits]}
+        return {"results": [hit.row for hit in found.hits], "note": found.note, "nearest": found.nearest}
 
 
 class ObservationPage(ProjectPage):

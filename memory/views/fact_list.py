@@ -32,6 +32,8 @@ class Ranked:
     """The facts that a search found, as one page; each has its ``score``."""
 
     results: list[Fact]
+    note: str
+    nearest: str
     next: str | None = None
     previous: str | None = None
 
@@ -91,7 +93,7 @@ class Facts(BulkActions, TokenFilters, ExportedList):
         )
         for hit in found.hits:
             hit.fact.score = hit.score
-        return Ranked([hit.fact for hit in found.hits])
+        return Ranked([hit.fact for hit in found.hits], found.note, found.nearest)
 
     def parse_filters(self) -> FactFilter:
         return FilterForm(self.request, OTHERS).filters

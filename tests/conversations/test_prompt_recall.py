@@ -339,7 +339,7 @@ def test_without_a_least_evidence_nothing_is_called_unknown(api, least):
 def test_a_question_below_the_least_evidence_is_said_to_be_unknown_once(api):
     set_least(0.5)
     say(api, SAID, "s1", prompt_id="p1")
-    unknown = "<day1-memory>\nDay1: nothing is known here on this question.\n</day1-memory>"
+    unknown = "<day1-memory>\nDay1: nothing is known here on this.\n</day1-memory>"
     assert say(api, "Who paints the shed green?", "s2", prompt_id="p2") == unknown
     assert say(api, "Who paints the shed green?", "s2", prompt_id="p2") == unknown  # the event again
     assert say(api, "who  paints the shed green?", "s2", prompt_id="p3") == ""
@@ -365,9 +365,7 @@ def test_poor_memories_come_with_the_word_that_nothing_is_known(api):
     say(api, SAID, "s1", prompt_id="p1")
     found = say(api, ASKED, "s2", prompt_id="p2")
     assert only_line(found).startswith(f"- {SAID}")
-    assert found.splitlines()[1].startswith(
-        "Day1: nothing is known here on this question; what is listed has"
-    )
+    assert found.splitlines()[1].startswith("Day1: nothing is known here on this; nearest: ")
     assert count_tokens(found) <= MAX_TOKENS
 
 

@@ -313,7 +313,7 @@ def test_the_writer_is_told_of_secrets(agent: Agent) -> None:
 def test_what_is_not_stored_is_said_plainly(agent: Agent) -> None:
     found = agent.call("memory_search", query="anything")
     assert (found["count"], found["results"]) == (0, [])
-    assert found["note"].startswith("Nothing is stored on this here.")
+    assert found["note"] == "Nothing is known here on this. Do not guess what memory might say."
 
 
 def test_an_index_keeps_to_its_budget(agent: Agent) -> None:
@@ -411,4 +411,8 @@ def test_a_search_says_that_nothing_is_known(agent: Agent) -> None:
     Project.objects.update(least_evidence=1.0)
     poor = agent.call("memory_search", query="deploys")
     assert (poor["count"], poor["known"], poor["evidence"]) == (1, False, found["evidence"])
-    assert poor["note"].startswith("Nothing is known on this here")
+    nearest = "Nothing is known here on this; nearest: “Deploys run from main.”"
+    assert poor["note"] == f"{nearest} Do not guess what memory might say."
+    assert agent.call("memory_search", query="penguins", category=["other"])["note"].startswith(
+        "Nothing is known here on this. Do not"
+    )

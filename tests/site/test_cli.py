@@ -127,10 +127,12 @@ def test_search_prints_a_line_per_hit(day1: Day1, fact: Fact, actor: Actor) -> N
 
 def test_search_says_that_nothing_is_known_below_the_least_evidence(day1: Day1, fact: Fact) -> None:
     Project.objects.update(least_evidence=0.99)
-    said = "Nothing is known on this here: what is listed has too little to do with the query.\n"
+    nearest = "Nothing is known here on this; nearest: “Tokens expire — nach 15 Minuten ☕.”"
+    said = f"{nearest}\n"
     status, out, err = day1("search", "tokens")
     assert (status, str(fact.uid) in out, err) == (0, True, said)
-    assert day1("search", "tokens", "--max-tokens", "30")[2] == said
+    assert day1("search", "tokens", "--max-tokens", "30") == (0, f"- {nearest}\n", said)
+    assert day1("search", "tokens", "--max-tokens", "8")[:2] == (0, "\n")
     assert day1("search", "tokens", "--category", "other")[2] == "Nothing found.\n"
     Project.objects.update(least_evidence=None)
     assert day1("search", "tokens")[2] == ""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -14,7 +14,7 @@ from memory.db.backend import get_backend
 from memory.engines.facts.assessment import annotate_usage
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.recall_log import log_recall
-from memory.engines.search.evidence import judge_evidence
+from memory.engines.search.evidence import Judged, judge_evidence
 from memory.engines.search.explain import ExplainEngine
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import Hit, SearchOptions, parse_options, rank_candidates
@@ -27,12 +27,10 @@ from memory.models import Branch
 MAX_BRANCHES = 50
 
 
-@dataclass(frozen=True)
-class SearchResult:
-    """Search result. ``context`` has the hits' essences within ``max_tokens``, where requested.
-
-    ``evidence`` is the best of all that the query finds, however many hits are shown; nothing is ``known``
-    below the project's least.
+@dataclass(frozen=True, kw_only=True)
+class SearchResult(Judged):
+    """Search result. ``context`` has the hits' essences within ``max_tokens``, where requested; where nothing
+    is known it says that instead.
     """
 
     hits: Sequence[Hit]
@@ -42,8 +40,6 @@ class SearchResult:
     branches: tuple[str, ...]
     context: str | None = None
     tokens: int | None = None
-    evidence: float = 0.0
-    known: bool = False
 
 
 class SearchEngine(ExplainEngine):
@@ -117,11 +113,19 @@ class SearchEngine(ExplainEngine):
             hits = found.top_hits(limit, options, question)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
         evidence, known = judge_evidence(found.hits, question, actor.project_id)
-        context, tokens, hits = pack_hits(hits, max_tokens)
+        packed = hits if max_tokens is None else pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
-        log_recall(actor, names, question.text, [hit.fact.uid for hit in hits])
-        done = (options.recipe.name, round(took, 3), tuple(names), context, tokens)
-        return SearchResult(hits, found.used, *done, evidence, known)
+        log_recall(actor, names, question.text, [hit.fact.uid for hit in packed])
+        result = SearchResult(
+            hits=packed,
+            signals_used=found.used,
+            recipe=options.recipe.name,
+            took_ms=round(took, 3),
+            branches=tuple(names),
+            evidence=evidence,
+            known=known,
+        )
+        return result if max_tokens is None else add_context(result, max_tokens)
 
     def _match_branches(self, actor: Actor, patterns: Sequence[str]) -> list[str]:
         """Return the live branches that match the patterns and that the actor may use. Raises
@@ -144,17 +148,22 @@ class SearchEngine(ExplainEngine):
         return named
 
 
-def pack_hits(hits: list[Hit], max_tokens: int | None) -> tuple[str | None, int | None, list[Hit]]:
-    """Return the essences that fit the token budget, their cost, and the hits; a token is four characters."""
-    if max_tokens is None:
-        return None, None, hits
+def pack_hits(hits: list[Hit], max_tokens: int) -> list[Hit]:
+    """Return the hits whose essences fit the token budget; a token is four characters."""
     if max_tokens < 1:
         raise Invalid("max_tokens must be at least 1.", field="max_tokens")
-    lines, kept, spent = [], [], 0
+    kept, spent = [], 0
     for hit in hits:
-        cost = ranking.token_cost(hit.fact.essence)
+        cost = ranking.token_cost(hit.text)
         if spent + cost <= max_tokens:
-            lines.append(ranking.prompt_line(hit.fact.essence))
             kept.append(hit)
             spent += cost
-    return "\n".join(lines), spent, kept
+    return kept
+
+
+def add_context(found: SearchResult, max_tokens: int) -> SearchResult:
+    """Return a result with its lines for a prompt: the essences of its hits, or that nothing is known."""
+    texts = [hit.text for hit in found.hits] if found.known else [found.note]
+    lines = [line for line in texts if ranking.token_cost(line) <= max_tokens]
+    context = "\n".join(map(ranking.prompt_line, lines))
+    return replace(found, context=context, tokens=sum(map(ranking.token_cost, lines)))

@@ -1,9 +1,13 @@
 """Evidence of hits: whether the words and the meaning of a question stand in them at all."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from operator import attrgetter
+from typing import Any, Protocol
 from uuid import UUID
+
+from django.utils.text import Truncator
 
 from memory.db.raw_select import select_equal
 from memory.db.segmentation import search_phrases
@@ -18,6 +22,43 @@ from memory.words import is_small_talk
 
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 MAX_CACHED_WORDS = 20_000
+MAX_NEAREST = 120  # characters of the text that is nearest
+UNKNOWN = "Nothing is known here on this."
+NEAREST = "Nothing is known here on this; nearest: “{text}”"
+
+
+class Rated(Protocol):
+    """Hit with its evidence."""
+
+    @property
+    def evidence(self) -> float: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Result of a search that says whether the answer is known. ``evidence`` is the best of all that the
+    query finds, however many hits are shown; nothing is ``known`` below the project's least.
+    """
+
+    hits: Sequence[Rated]
+    evidence: float
+    known: bool
+
+    @property
+    def nearest(self) -> str:
+        """Return the beginning of the shown text with the best evidence, in one line."""
+        best = max(self.hits, key=attrgetter("evidence"), default=None)
+        return Truncator(" ".join(best.text.split())).chars(MAX_NEAREST) if best else ""
+
+    @property
+    def note(self) -> str:
+        """Return what is told where nothing is known, in the same words on every surface; "" else."""
+        if self.known:
+            return ""
+        return NEAREST.format(text=self.nearest) if self.hits else UNKNOWN
 
 
 def rate_hits(hits: Sequence[Scored], question: PreparedQuery) -> list[float]:

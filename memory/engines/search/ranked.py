@@ -57,6 +57,10 @@ class Hit:
     branches: tuple[str, ...] = ()
     evidence: float = 0.0
 
+    @property
+    def text(self) -> str:
+        return self.fact.essence
+
 
 @dataclass(frozen=True)
 class SearchOptions:

@@ -22,7 +22,7 @@ from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
-from memory.engines.search.evidence import judge_evidence, rate_hits
+from memory.engines.search.evidence import Judged, judge_evidence, rate_hits
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import TYPES, get_recipe
@@ -61,15 +61,17 @@ class TextHit:
     around: Sequence[Any] = ()
     evidence: float = 0.0
 
+    @property
+    def text(self) -> str:
+        return str(getattr(self.row, self.row.TEXT))
 
-@dataclass(frozen=True)
-class TextSearchResult:
+
+@dataclass(frozen=True, kw_only=True)
+class TextSearchResult(Judged):
     hits: Sequence[TextHit]
     signals_used: Sequence[str]
     recipe: str
     took_ms: float
-    evidence: float = 0.0  # the best of all that the query finds
-    known: bool = False  # whether that reaches the project's least
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,15 @@ class TextSearch:
             ranked, used, adjacent = self.rank_rows(question, self.recipe.pool)
             hits = self._load_hits(ranked[:limit], adjacent, question)
         took = (time.perf_counter() - started) * 1000
-        judged = judge_evidence(ranked, question, self.actor.project_id)
-        return TextSearchResult(hits, sorted(used), self.recipe.name, round(took, 3), *judged)
+        evidence, known = judge_evidence(ranked, question, self.actor.project_id)
+        return TextSearchResult(
+            hits=hits,
+            signals_used=sorted(used),
+            recipe=self.recipe.name,
+            took_ms=round(took, 3),
+            evidence=evidence,
+            known=known,
+        )
 
     def rank_rows(
         self, question: PreparedQuery, pool: int

@@ -5,6 +5,7 @@ import pytest
 from memory.api.filters import FactFilterSet
 from memory.engines.facts.filters import FactFilter
 from memory.models import Fact, Project
+from memory.ranking import token_cost
 from tests.memory.api.client import UNKNOWN, Api, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -150,6 +151,7 @@ def test_a_search_says_what_is_known(filled: Api, project) -> None:
     assert 0.02 < best < 1
     poor = filled.get("/facts/search?q=nothing+like+it").json()
     assert (poor["results"], poor["evidence"], poor["known"]) == ([], 0.0, False)
+    assert poor["note"] == "Nothing is known here on this."
 
 
 def test_evidence_is_of_all_that_is_found_not_of_the_page(api: Api) -> None:
@@ -169,12 +171,19 @@ def test_evidence_is_of_all_that_is_found_not_of_the_page(api: Api) -> None:
     assert [(one["evidence"], one["known"]) for one in told] == [(second["evidence"], True)] * len(options)
     for limit in (1, 100):
         seen = api.get(f"/observations/search?q={query}&limit={limit}").json()
-        assert (seen["evidence"], seen["known"]) == (second["evidence"], True)
+        assert (seen["evidence"], seen["known"], seen["note"]) == (second["evidence"], True, "")
 
 
 def test_a_project_sets_the_least_evidence(filled: Api, project) -> None:
     Project.objects.filter(pk=project.pk).update(least_evidence=0.99)
     told = filled.get("/facts/search?q=tokens").json()
     assert (len(told["results"]), told["known"]) == (2, False)
+    nearest = max(told["results"], key=lambda hit: hit["evidence"])["fact"]["fact_text"]
+    note = f"Nothing is known here on this; nearest: “{nearest}”"
+    assert (told["note"], told["context"]) == (note, None)
+    packed = filled.get("/facts/search?q=tokens&max_tokens=100").json()
+    assert (packed["context"], packed["tokens"]) == (f"- {note}", token_cost(note))
+    assert len(packed["results"]) == 2
     Project.objects.filter(pk=project.pk).update(least_evidence=0.0)
-    assert filled.get("/facts/search?q=tokens").json()["known"] is True
+    told = filled.get("/facts/search?q=tokens").json()
+    assert (told["known"], told["note"]) == (True, "")

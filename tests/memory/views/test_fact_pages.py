@@ -59,6 +59,24 @@ def test_hits_with_their_signals_and_their_cost(viewer: Client, actor: Actor) ->
     assert f'href="/p/test/facts/{fact.uid}/why?q=tokens"' in page
 
 
+def test_pages_say_that_nothing_is_known_and_what_is_nearest(
+    viewer: Client, curator: Client, actor: Actor, project: Any
+) -> None:
+    write(actor, "Access tokens expire  after <15> minutes.")
+    seen = {"session_id": "s", "observation_type": "insight", "summary": "Gift tokens are red."}
+    ObservationEngine().write_observation(actor=actor, **seen)
+    note = "Nothing is known here on this; nearest: “{}”"
+    known = note.format("Access tokens expire after &lt;15&gt; minutes.")
+    pages = {"search": known, "facts": known, "observations": note.format("Gift tokens are red.")}
+    for name, told in pages.items():
+        assert told not in text(viewer.get(f"/p/test/{name}?q=tokens"))
+    type(project).objects.update(least_evidence=1.0)
+    for name, told in pages.items():
+        assert told in text(viewer.get(f"/p/test/{name}?q=tokens"))
+        assert told in text(curator.get(f"/p/test/{name}?q=tokens"))
+        assert "Nothing is known" not in text(viewer.get(f"/p/test/{name}"))
+
+
 def test_a_budget_packs_lines_for_a_prompt(viewer: Client, actor: Actor) -> None:
     write(actor, "Access tokens expire after 15 minutes.")
     write(actor, "Refresh tokens expire after 30 days, unless they are used.")
