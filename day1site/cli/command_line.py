@@ -98,7 +98,10 @@ def close_pipe() -> int:
 
 def is_database_error(error: Exception) -> bool:
     """Tell without Django, which a command on a server does not start."""
-    return isinstance(error.__cause__, sqlite3.Error) or type(error).__module__ == "django.db.utils"
+    kinds = type(error).__mro__  # of Django's errors, the ones of memory.db have subclasses
+    return isinstance(error.__cause__, sqlite3.Error) or any(
+        kind.__module__ == "django.db.utils" for kind in kinds
+    )
 
 
 def print_unexpected(error: Exception) -> int:

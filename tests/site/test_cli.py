@@ -10,6 +10,7 @@ import pytest
 from day1site.cli import main
 from day1site.cli.facts import NONE_YET
 from memory.actors import Actor
+from memory.db.errors import DatabaseAway
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
@@ -394,6 +395,12 @@ def test_trouble_with_the_store_is_one_line(day1: Day1, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(FactEngine, "list_facts", fail)
     assert day1("facts") == (1, "", "error: Something went wrong: ZeroDivisionError: x y\n")
+
+    def lose(*args: Any, **how: Any) -> Any:
+        raise DatabaseAway("no server answers")
+
+    monkeypatch.setattr(FactEngine, "list_facts", lose)
+    assert day1("facts") == (1, "", "store_error: The store cannot be used: no server answers.\n")
 
     def stop(*args: Any, **how: Any) -> Any:
         raise KeyboardInterrupt
