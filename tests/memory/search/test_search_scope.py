@@ -163,7 +163,8 @@ class TestProjects:
 
 
 class TestRecalls:
-    def test_is_logged_and_counted_after_a_while(self, write, look, actor):
+    def test_is_logged_and_counted_after_a_while(self, write, look, actor, monkeypatch):
+        monkeypatch.setattr(buffer, "interval", 3600.0)  # nothing is written before the flush
         uid = write("Alpha beta.").uid
         write("Gamma.")
         speaking = replace(actor, session_id="s", agent_id="g", surface="mcp")
