@@ -248,3 +248,26 @@ WITHDRAWS = re.compile(
     r"|不算数?)(?:了)?(?=[,，。]|$)|([^,、。!！]+?)(?:について(?:言った|話した)こと|の(?:件|話"
     r"|ルール))は?(?:忘れて|なし|取り消)"
 )
+OPPOSITES = (
+    "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
+    "|ascending descending"
+    "|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
+    "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly"
+    "|camelcase snake_case|metric imperial|merge rebase|hell dunkel|netto brutto|clair sombre|claro oscuro"
+)
+# Of each of these a thing has mostly one: another is a choice in its place.
+CHOSEN = (
+    "csv xls xlsx excel ods json jsonl ndjson yaml yml toml xml ini parquet avro pdf docx odt markdown",
+    "png jpg jpeg webp avif svg gif tiff",
+    "postgres postgresql mysql mariadb sqlite mongodb oracle",
+    "redis memcached valkey",
+    "kafka rabbitmq nats sqs",
+    "npm yarn pnpm bun",
+    "pip pipenv poetry uv conda",
+    "react vue svelte angular",
+    "jest vitest mocha jasmine",
+    "pytest unittest nose",
+    "cypress playwright selenium",
+    "rest graphql grpc soap",
+    "docker podman",
+)

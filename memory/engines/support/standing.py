@@ -10,7 +10,15 @@ from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
 
-from memory.engines.support.change_words import ALONE, ALSO, ANYBODY, EXCEPTS, FORGETS
+from memory.engines.support.change_words import (
+    ALONE,
+    ALSO,
+    ANYBODY,
+    CHOSEN,
+    EXCEPTS,
+    FORGETS,
+    OPPOSITES,
+)
 from memory.engines.support.claims import WORD, Claim, Value, list_roots, split_claims, split_clauses
 from memory.engines.support.personal_facts import replaces_personally
 from memory.engines.support.revision_rules import (
@@ -38,34 +46,7 @@ SAYING = STOP_WORDS - {"not", "no", "nor", "only", "before", "after", "above", "
 WITH = re.compile(r"\b(?:with|mit|avec|con|com) (?:the |an? )?(\w+)")
 WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin|sem) (?:the |an? |any )?(\w+)")
 MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
-OPPOSITES = (
-    "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
-    "|ascending descending"
-    "|left right|with without|sync async|public private|local remote|net gross|true false|first last|on off"
-    "|enable disable|enabled disabled|allow forbid|allowed forbidden|daily weekly|weekly monthly"
-    "|camelcase snake_case|metric imperial|merge rebase|hell dunkel|netto brutto|clair sombre|claro oscuro"
-)
-
-
-# Of each of these a thing has mostly one: another is a choice in its place.
-CHOICES = [
-    frozenset(root for name in names.split() for root in list_roots(name))
-    for names in (
-        "csv xls xlsx excel ods json jsonl ndjson yaml yml toml xml ini parquet avro pdf docx odt markdown",
-        "png jpg jpeg webp avif svg gif tiff",
-        "postgres postgresql mysql mariadb sqlite mongodb oracle",
-        "redis memcached valkey",
-        "kafka rabbitmq nats sqs",
-        "npm yarn pnpm bun",
-        "pip pipenv poetry uv conda",
-        "react vue svelte angular",
-        "jest vitest mocha jasmine",
-        "pytest unittest nose",
-        "cypress playwright selenium",
-        "rest graphql grpc soap",
-        "docker podman",
-    )
-]
+CHOICES = [frozenset(root for name in names.split() for root in list_roots(name)) for names in CHOSEN]
 
 
 class Standing(IntEnum):
