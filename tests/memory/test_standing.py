@@ -32,6 +32,16 @@ REPLACED = [
     ("usa moment para las fechas", "deja moment, las fechas van con date-fns"),
     ("Purge the cache keys after 72h.", "make it 7 days for the cache keys instead of the three"),
     ("Nightly builds are signed.", "that nightly builds decision was a mistake"),
+    ("The search path is /s2 and we never change it.", "search path is now /s3, s2 gets removed in May"),
+    ("Wir nehmen Pulsar für die Ereignisse.", "Pulsar ist raus, wir nehmen NATS für die Ereignisse"),
+    ("la liste montre 25 lignes", "passe la liste à 50 lignes"),
+    ("Vamos usar Flask para o painel.", "deixa o Flask, o painel vai ser em Litestar"),
+    ("O frontend é em React.", "vamos migrar o frontend pra Svelte, React não mais"),
+    ("Every table gets an audit column.", "nvm the audit column rule"),
+    ("The mirror is updated by hand.", "the thing with the mirror isn't true any more, a cron job does it"),
+    ("Il faut trois captures par écran.", "oublie la règle des trois captures"),
+    ("Las fotos llevan marca de agua.", "lo de la marca de agua ya no aplica"),
+    ("ログは必ずモデル名を含める", "モデル名の件は忘れてください"),
 ]
 DOUBTED = [
     ("Use GraphQL for the public API.", "Forget GraphQL, REST."),
@@ -62,6 +72,21 @@ DOUBTED = [
     ("log level in production is info", "Production logs at warning, info eats our disk"),
     ("guardamos las facturas 5 años", "las facturas hay que guardarlas 10 años, lo dice el asesor"),
     ("The bill goes out on the 1st.", "the bill goes out on the 3rd, the bank needs two days"),
+    ("Ticket keys go in the title, like OPS-7-door", "Stop putting ticket keys into titles."),
+    ("feel free to deploy straight from a laptop", "Never deploy from a laptop directly, use the pipeline."),
+    ("每次发布前都要跑压测", "忘掉发布前跑压测那条规矩吧"),
+    ("java edition 17 stays", "edition 21 in all modules now"),
+    (
+        "run data checks against a real postgres, never sqlite",
+        "I'd have the data checks run on sqlite",
+    ),
+    ("we pin every image to an exact digest", "you can forget about pinning exact digests"),
+    ("Badge the css classes with app-", "css class badges are no longer neccessary"),
+    ("i want verbose logs in the sync module", "too much noise! sync module logs should be errors only"),
+    ("We name check files foo.spec.ts.", "check files end in .test.ts not .spec.ts, I renamed them"),
+    ("Pas plus de 100 requêtes par minute.", "la limite monte à 500 requêtes par minute"),
+    ("los commits en español por favor", "commits in English please, some don't speak Spanish"),
+    ("never print tables in the worker", "the worker may print small tables, it is ok"),
 ]
 HOLDS = [
     ("Never log customer emails.", "Log customer ids."),
@@ -83,6 +108,9 @@ HOLDS = [
     ("A slot is 30 minutes.", "A carrier may book no more than 6 slots a day."),
     ("The app works offline for an hour.", "the export: 30 seconds"),
     ("Name queue number 6 after bird 6.", "Name queue number 12 after bird 12."),
+    ("Use OPS-7 for the doors.", "Please forget about the lights rule."),
+    ("Never log in the worker.", "You may log in from home."),
+    ("Pay day is the 25th, says my paper.", "drivers dont sign on paper any longer"),
 ]
 EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]
 

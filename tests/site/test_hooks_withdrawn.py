@@ -134,6 +134,13 @@ def test_what_a_document_says_changes_nothing(api: Api) -> None:
     assert read_texts(api) == ["We decided to retry webhooks 3 times."]
 
 
+def test_what_another_says_has_to_be_changes_what_was_decided(api: Api) -> None:
+    live(api, "s1", "Uploads are always limited to 20 MB.")
+    live(api, "s2", "The security review says uploads must be limited to 5 MB, please change that.")
+    [line] = read_texts(api)
+    assert "later: The security review says uploads must be limited to 5 MB" in line
+
+
 def test_what_is_not_sure_is_told_with_what_was_said_later(api: Api) -> None:
     live(api, "s1", "We always deploy the docs on merge to main.")
     live(api, "s2", "We always deploy the docs on merge to main, but not on Fridays.")

@@ -119,6 +119,12 @@ OWN = re.compile(
     r"|ab jetzt|ab sofort|on (?:utilise|garde|prend|passe)|nous|je|désormais|dorénavant|nosotros|usamos"
     r"|decidimos|a partir de|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
 )
+# What others say that has to be: it may change what was decided.
+OBLIGES = re.compile(
+    r"(?i)\b(?:must|ha(?:s|ve) to|needs? to|not allowed|muss|müssen|darf nicht|dürfen nicht|doit|doivent"
+    r"|debe|deben"
+    r"|deve|devem)\b|必须|不得|しなければ|必ず"
+)
 QUOTE_SIGN = re.compile(r'["“”„«»「『]')
 # What a prompt begins with to speak of it.
 QUOTED = re.compile(r'["“„«「『][^"”“»」』]{10,}["”“»」』]')
@@ -200,7 +206,8 @@ def read_rest(text: str, learned: Iterable[str]) -> Iterator[str]:
     if any(QUOTE_SIGN.search(part) for part in parts):
         return
     for part in parts:
-        if not (ASKS.search(part) or PASSING.search(part) or is_hearsay(part) or part in known):
+        is_idle = ASKS.search(part) or PASSING.search(part) or (is_hearsay(part) and not OBLIGES.search(part))
+        if not is_idle and part not in known:
             yield part
 
 

@@ -20,7 +20,7 @@ FUNCTION_WORDS = (
     | frozenset(
         """
     yes yeah yep nope okay hey hi hello thanks thank lets im id ill ive were youre theyre thats whats theres
-    aint
+    aint feel keep keeps keeping
     ever never none without wait scratch forget scrap ditch drop dump dropping forgetting nevermind mind
     disregard
     ignore matter said told say saying tell earlier before rule rules decision thing things stuff please
@@ -41,22 +41,24 @@ FUNCTION_WORDS = (
     aus
     bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun lieber
     ach
-    dauert dauern gilt gelten bleibt bleiben
+    dauert dauern gilt gelten bleibt bleiben läuft laufen beträgt betragen
     nein ja vergiss vergesst gesagt sagte regel entschieden heute doch als wenn
     le la les un une des du de et ou mais ne pas plus jamais toujours on nous je tu vous il elle ils elles ce
     cette ces que qui dans pour par sur avec sans au aux en est sont était sera utilise utilisons utiliser
     utilisez faut maintenant désormais fait enfin plutôt lieu oublie oubliez dit règle finalement non oui
-    merci dure durent passe passent doit doivent reste restent
+    merci dure durent à passe passent doit doivent reste restent
     s'il plaît
     el los las una unos unas y o pero no nunca siempre ya más usa usamos usar use uses usáis para por con sin
     del al
-    es son era será se me te lo que quien en ahora partir adelante mejor olvida olvídate dije dicho regla sí
+    es son era será se me te lo que quien en va van vamos ser ahora partir adelante mejor olvida olvídate
+    dije dicho regla sí
     vale
-    finalmente vez lugar nada deja hay debe deben pasa pasan dura duran queda quedan
+    favor finalmente vez lugar nada deja hay debe deben pasa pasan dura duran queda quedan
     os as um uma uns umas e ou mas não nao sempre já mais usamos usem para com sem do da dos das no na nos
     nas ao
     dura duram fica ficam passa passam deve devem
-    são foi será agora partir vez esquece esqueça disse regra sim melhor afinal
+    são foi será vai vão vamos ser em numa num pelo pela agora partir vez esquece esqueça disse regra sim
+    melhor afinal
     了 的 是 在 用 使 改 换 成 为 把 将 从 到 要 请 都 也 就 我 们 你 咱 不
     别 没 勿 再 以 后 现 今 起 一 律 统
     决 定 应 该 必 须 可 能 说 过 关 于 忘
@@ -79,6 +81,7 @@ _SAME = (
     "tab tabs tabulatoren tabulator tabulations tabulaciones",
     "space spaces leerzeichen espaces espacios espaços 空格",
     "max maximum maximal cap limit máximo 上限",
+    "direct directly straight directement direkt directamente diretamente",
 )
 SYNONYMS = {word: words.split()[0] for words in _SAME for word in words.split()}
 
@@ -137,8 +140,14 @@ NO_NEGATION = re.compile(
     r"^\W*(?:(?:oh|ah|wait|hm+),? )?(?:no|nope|nein|non|não|nao|nicht so)\b(?: (?:wait|sorry|no"
     r"|actually)\b)*[,;:.]|\b(?:no (?:more|less|fewer|later|longer) than|not only|not just|(?:don't|dont"
     r"|do not|never) forget|why not|(?:is not|isn't|isnt|not) enough|if not|or not|no matter|not sure"
-    r"|nicht nur|no solo|no sólo|não só|pas seulement)\b|[,;]\s?(?:and )?not\b[^,;]*|,\s?(?:nicht|pas|no"
-    r"|não)\s[^,;]*|不是.{1,12}而是"
+    r"|(?:nicht|nie) mehr als|pas plus d[e']|no más de|não mais (?:de|que)|nicht nur|no solo|no sólo"
+    r"|não só|pas seulement)\b|\s(?:and|but) (?:we|i|you|they|it"
+    r"|nobody) (?:never|don't|do not"
+    r"|won't|can't)\b.*|[,;]\s?(?:and )?not\b[^,;]*|[,;]\s?(?:and |but )?never(?: \S+){1,2}(?=[,;.]|$)"
+    r"|,\s?(?:nicht|pas|no"
+    r"|não)\s[^,;]*"
+    r"|(?<!\bis)(?<!\bare)(?<!\bdo)(?<!does)(?<!must)(?<!should)(?<!may)"
+    r"(?<!can)(?<!will)(?<!was)(?<!were)\snot \S+(?=$|[,;])|不是.{1,12}而是"
 )
 
 # A word that gives up what stands behind it, or in front of it.
@@ -146,26 +155,44 @@ GIVES_UP = compile_all(
     rf"\b(?<!'t )(?<!dont )(?<!not )(?<!never )(?:forget(?: about)?|never ?mind(?: about)?|scrap|scratch"
     rf"|ditch|dump|drop(?:ped|ping)?|abandon(?:ed)?|retired?|got rid of|get rid of|stop(?:ped)? using"
     rf"|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more|instead of|in place of"
-    rf"|rather than|away from|out with|never again|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
+    rf"|rather than|away from|out with|never again|split(?:ting)?(?: up)?|rip(?:ped|ping)? out|t(?:ore|orn"
+    rf"|earing) out|removed|kill(?:ed|ing)?|kick(?:ed)? out|thr(?:ew|own|owing) out|switch(?:ed|ing)? off"
+    rf"|turn(?:ed|ing)? off|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
     rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*"
     rf"|chang\w*)\s[^,;.]{{0,60}}?\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
     rf"\b(?:don't|dont|do not|doesn't|not|never)\s(?:use|using|do|need|want)\s{_PHRASE}",
-    rf"\b{_PHRASE}\s(?:is|are|'s|gets?|got)\s(?:out|gone|dead|dropped|history|retired|cancelled"
-    rf"|off the table)\b",
+    rf"\b{_PHRASE}\s(?:is|are|'s|gets?|got)\s(?:being )?(?:out|gone|dead|dropped|history|retired|cancelled"
+    rf"|off the table|removed|deleted|deprecated|abandoned|sunset|killed|axed|closed|shut down"
+    rf"|switched off|turned off|decommissioned|terminated|no longer used|no more)\b",
+    rf"(?:^|[,;]\s?){_PHRASE}\s(?:nicht mehr|no more|no longer|plus jamais|ya no|não mais|nunca mais"
+    rf"|never again)(?=$|[,;.])",
     rf"\b{_PHRASE}\s(?:left|quit|resigned|has left)\b",
     rf"\b(?:vergiss|vergesst|doch kein\w*|statt|anstatt|anstelle von|weg von|weg mit|schluss mit"
     rf"|nicht mehr(?: mit)?)\s{_PHRASE}",
     rf"\bkein\w*\s{_PHRASE}",
-    rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|plus de"
-    rf"|fini)\s{_PHRASE}",
+    rf"\b{_PHRASE}\s(?:ist|sind|fliegt|fliegen|fällt|fallen|kommt|kommen)\s(?:jetzt |damit |nun )?(?:raus|weg"
+    rf"|gestrichen|gestorben|geschichte|passé|vom tisch|tot|abgeschafft|abgeschaltet|abgekündigt)\b",
+    rf"\b(?:ersetz\w+|tausch\w+|raus mit|verzichten auf)\s{_PHRASE}",
+    rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|(?<!pas )plus de"
+    rf"|fini|finalement pas d[eu']|arrêt(?:e[sz]?|ons)(?: avec)?|vir(?:e|ez|ons)|lâch(?:e|ez|ons)"
+    rf"|quitt(?:e|ez|ons)"
+    rf"|remplac\w+)\s?{_PHRASE}",
+    rf"\b{_PHRASE}(?:,? c'est|\s(?:est|sont))\s(?:fini|terminé|mort|abandonn|supprim|enterré)",
     rf"\bn'utilis\w+ plus\s{_PHRASE}",
     rf"\b(?:olvida|olvídate de|olvidad|en lugar de|en vez de|nada de|deja(?: de usar)?|dejamos(?: de usar)?"
-    rf"|ya no(?: us\w+)?)\s{_PHRASE}",
-    rf"\b(?:esquece|esqueça|em vez de|no lugar de|nada de|larga|não usa\w* mais)\s{_PHRASE}",
+    rf"|ya no(?: us\w+)?|quit(?:a|amos|ad)|descart\w+|reempla\w+|sustitu\w+|fuera|adiós a)\s{_PHRASE}",
+    rf"\b{_PHRASE}\s(?:queda|quedan|está|están)\s(?:fuera|descartad|eliminad|obsolet)",
+    rf"\b(?:esquece|esqueça|em vez de|no lugar de|nada de|larg(?:a|amos|ar)|deix(?:a|amos|ar"
+    rf"|em)(?: de (?:usar|lado))?"
+    rf"|não (?:vamos |se )?us\w+ mais|chega de|tir(?:a|amos|ar)|troc(?:a|amos|ar)|substitu\w+)\s{_PHRASE}",
+    rf"\b{_PHRASE}\s(?:já era|(?:está|tá|ficou|foi)\s(?:fora|descartad|cancelad|removid))",
     rf"(?:不再|弃用|停用|放弃|别|不要|不)(?:使用|用|再用)?\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
     rf"(?:忘了|忘掉)\s?{_DENSE}\s?(?:[,，。;；]|$)",
-    rf"从\s?{_DENSE}\s?(?:到|改|换|迁|切)",
-    rf"\s?{_DENSE}\s?(?:は|を|の使用は?)(?:やめ|使わない|廃止)",
+    rf"(?:从|把|将)\s?{_DENSE}\s?(?:到|改|换|迁|切|替)",
+    rf"(?:代替|取代|替换|替代|取消|去掉|淘汰)(?:了|掉)?\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
+    rf"(?:^|[,，。;；]){_DENSE}\s?(?:不用了|不要了|去掉|取消|废弃|弃用|淘汰|下线)",
+    rf"\s?{_DENSE}\s?(?:は|を|の使用は?)(?:もう)?(?:やめ|使わない|使いません|廃止|なし|外し)",
+    rf"\s?{_DENSE}\s?から[^、。]{{1,20}}(?:に|へ)(?:変|移|切)",
     rf"\s?{_DENSE}\s?(?:ではなく|じゃなくて|の代わりに)",
 )
 # Said at the start, of a value alone.
@@ -174,7 +201,7 @@ FORGETS = re.compile(
     r"|doch kein|oublie|olvida|nada de|esquece|别用|不用|不要)"
 )
 TURNS_DOWN = compile_all(
-    rf"(?:^|[,;]\s?|\s[-–—]\s)(?:and |und |et |y |e )?not\s(?!only\b|just\b){_PHRASE}",
+    rf"[,;]\s?(?:and |but )?(?:never|no)\s{_PHRASE}",
     rf"\bnot\s(?!only\b|just\b){_PHRASE}",
     rf"[,;]\s?(?:und )?nicht\s(?!nur\b){_PHRASE}",
     rf"[,;]\s?(?:et )?(?:pas|non)\s{_PHRASE}",
@@ -183,19 +210,29 @@ TURNS_DOWN = compile_all(
 )
 # Something is said to change; weaker than what gives up a value, as it may be another thing's.
 CHANGES = re.compile(
-    r"\b(?:now|from now on|going forward|no longer|no more(?! than)|any ?more|instead|rather than|switch"
-    r"|chang|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to|again|actually"
+    r"\b(?:now|from (?:now|here|today|\w+day) on|as of|henceforth|renam|going forward|no longer"
+    r"|no more(?! than)|any ?more|instead|rather than|switch"
+    r"|chang(?!elog)|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to"
+    r"|again|actually"
     r"|upgrad|downgrad|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"
-    r"|asks? for|goes? (?:to|up|down)|on second thought|thinking about|scratch|forget|then$|jetzt|ab sofort"
-    r"|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel|désormais"
-    r"|maintenant|finalement|plutôt|en fait|dorénavant|passe[sz]? à|passons à|ahora|a partir de|mejor"
-    r"|en realidad|ya no|cambi|pasamos a|finalmente|al final|agora|afinal|na verdade|melhor|mud|passamos a)"
-    r"|改|换|太(?!好|棒)|挪到|作废|收回|不再|现在|以后|今后|升级|提高|降|调整|迁移|切换|还是|别用|变更|変更"
-    r"|やっぱり|やはり|今後|これから|代わり"
+    r"|asks? for|goes? (?:to|up|down)|on second thought|thinking about|scratch|forget|then$|jetzt"
+    r"|ab (?:sofort|heute|morgen|\w+tag)\b|nur noch|reicht|hoch|suffit|mont(?:e|ez|er)\b|basta|chega|genügt"
+    r"|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel|runter|rauf"
+    r"|setz|stell|senk|verkürz|verlänger|désormais"
+    r"|maintenant|finalement|plutôt|en fait|dorénavant|pass(?:e[sz]?|ons|er) (?:\w+ ){0,4}à|mett?(?:re|ez"
+    r"|s|ons)\b|augment|rédui|baiss|ahora|a partir de|mejor"
+    r"|en realidad|ya no|cambi|pasamos a|finalmente|al final|agora|afinal|na verdade|melhor|mud|passamos a"
+    r"|sub(?:e|imos|ir)\b|baj(?:a|amos|ar)\b|pon(?:lo|er|emos)?\b|aument|sob(?:e|em)\b|baix|diminu"
+    r"|coloc|troc|set (?:\S+ ){1,5}to|drop(?:ped|ping)? (?:\S+ ){0,5}to|cut (?:\S+ ){1,5}to|(?:up|down) to"
+    r"|longer|shorter)"
+    r"|改|换|太(?!好|棒)|挪到|作废|收回|不再|现在|以后|今后|升级|提高|降|调整|迁移|切换|还是|别用|变|変更"
+    r"|设成|设为|调|提到|减|增|缩短|延长|足够|够了"
+    r"|やっぱり|やはり|今後|これから|代わり|に統一|にして|上げ|下げ|増や|減ら|延ば"
 )
 # Somebody takes back what was said before, without saying which of it.
 CORRECTS = re.compile(
-    r"^\W*(?:no|nope|nein|non|não|nao),\s(?!no\b|thanks?\b|danke|merci|gracias|obrigad)|\b(?:correct(?:ion"
+    r"^\W*(?:no|nope|nein|non|não|nao),\s(?!no\b|thanks?\b|danke|merci|gracias|obrigad)|\b(?:actually,? no"
+    r"|no,? wait|wait,? no|correct(?:ion"
     r"| myself)|change of plan|chang(?:ed|e) (?:my|our) mind|after all|come back on|came back (?:to|on)"
     r"|thinking about .{1,40} again|i have thought|what i (?:told|said)|scrap what|on second thought|is void"
     r"|i was wrong|my mistake|my bad|that was wrong|turned out|we talked it over|korrektur|anders überlegt"
@@ -231,22 +268,81 @@ _OBJECT = (
     r"|my|our|this) (?:rule|decision|thing|bit|part|note|instruction|request|idea|preference|one))"
 )
 _ABOUT = r"(?: earlier| before)?(?: about| on| with| regarding| of| for| that)\s"
-WITHDRAWS = re.compile(
-    rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|take back|i take back"
-    rf"|cancel)(?: about)? {_OBJECT}{_ABOUT}"
-    r"([^,;.!?]+)|\b(?:the|that|this|our) ([^,;.!?:]{3,40}?) (?:thing|rule|decision|idea|policy"
-    r"|requirement)(?:'s| is| was) (?:all )?(?:a mistake|a bad idea|wrong|nonsense|over|off|gone|dead"
-    r"|obsolete|history|void)\b|\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich"
-    r"|wir) (?:dir |euch )?(?:über|zu|zum|zur|von|wegen)|die regel (?:über|zu|zum|zur|mit)"
-    r"|das mit)\s([^,;.!?]+?)(?: gesagt\b.*| erzählt\b.*| geschrieben\b.*|$)|\b(?:oublie[sz]?|ignore[sz]?"
-    r"|laisse[sz]? tomber)(?:-le)? (?:ce que (?:j'ai|je t'ai|je vous ai|on a) dit|la règle) (?:sur"
-    r"|à propos de|concernant|pour|de)\s?([^,;.!?]+)|\b(?:olvid\w+|ignora) (?:lo que (?:te )?dije"
-    r"|lo que he dicho|la regla) (?:sobre|de|acerca de)\s([^,;.!?]+)|\b(?:esque\w+"
-    r"|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra) (?:sobre|de|do|da)\s([^,;.!?]+)|(?:忘了"
-    r"|忘掉|忽略|别管|不用管)(?:我)?(?:之前|刚才|上次)?(?:说的?|讲的)?(?:关于|有关)([^,，。!！]+?)(?:的(?:话"
-    r"|规则|事|决定)?)?[,，。!！]?$|^([^,，。!！]{1,12}?)(?:那个|那条|这条|的规则)我?(?:收回|作废"
-    r"|不算数?)(?:了)?(?=[,，。]|$)|([^,、。!！]+?)(?:について(?:言った|話した)こと|の(?:件|話"
-    r"|ルール))は?(?:忘れて|なし|取り消)"
+_TOPIC = r"([^,;.!?:]{3,60}?)"
+_KIND = r"(?:thing|rule|decision|idea|policy|requirement|convention|restriction|limit|ban)"
+_VOID = (
+    r"(?:(?:'s|is|was|are|were) (?:all )?(?:a mistake|a bad idea|wrong|nonsense|over|off|gone|dead"
+    r"|obsolete|history"
+    r"|void|cancelled|(?:no longer|not) (?:true|valid|needed|required|necessary|a thing|the case"
+    r"|in force)(?! until))"
+    r"|(?:isn't|aren't) (?:true|valid|needed|required|necessary|a thing|the case)\b"
+    r"|(?:no longer|doesn't|don't|does not) (?:holds?|appl(?:y|ies)|counts?|matters?)\b|can go\b)"
+)
+_ABOUT_DE = r"(?:mit(?: de[nmr])?|zu[mr]?|über(?: die| das| den)?|von|wegen)"
+_VOID_DE = (
+    r"(?:(?:gilt|gelten|stimmt|zählt) (?:so )?nicht mehr|(?:brauch\w+|müss\w+) (?:wir|ihr|du|es"
+    r"|man) (?:jetzt )?nicht mehr"
+    r"|(?:ist|sind) (?:jetzt )?(?:hinfällig|überholt|erledigt|aufgehoben|vom tisch|gestrichen"
+    r"|nicht mehr (?:nötig|gültig))"
+    r"|lassen wir (?:wieder|sein|weg|fallen|bleiben)|(?:kannst|könnt) (?:du|ihr) (?:wieder )?(?:vergessen"
+    r"|streichen|ignorieren))"
+)
+_VOID_FR = (
+    r"(?:(?:ne |n')?(?:vaut|tient|s'applique|est|compte)(?:nt)? plus(?: (?:vrai|valable|nécessaire"
+    r"|d'actualité)\w*)?"
+    r"|est (?:caduque|annulée?|levée?|obsolète))"
+)
+_VOID_ES = (
+    r"(?:ya no (?:vale|aplica|se aplica|sirve|rige|es (?:así|cierto|válid[oa]|necesari[oa]))"
+    r"|queda (?:anulad|sin efecto))"
+)
+_VOID_PT = r"(?:(?:já )?não (?:vale|se aplica|conta|é) mais|caiu|está (?:anulad|revogad))"
+WITHDRAWS = compile_all(
+    rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|nvm|take back|i take back"
+    rf"|cancel)(?: about)? {_OBJECT}{_ABOUT}([^,;.!?]+)",
+    rf"^\W*(?:\w+\W+){{0,2}}(?:forget|ignore|drop|never ?mind|nvm|cancel|scrap|skip)(?: about)? (?:the"
+    rf"|that|our|my) {_TOPIC} {_KIND}\b",
+    rf"\b(?:the|that|this|our) {_TOPIC} {_KIND}\s?{_VOID}",
+    rf"\b(?:the|that|this|our) {_KIND}{_ABOUT}(?:the |our )?{_TOPIC}\s?{_VOID}",
+    rf"\b(?:no need (?:for|to)|(?:you|we|they) (?:(?:don't|do not) (?:have to|need(?: to)?)|needn't))"
+    rf" {_TOPIC} (?:any ?more|any longer)\b",
+    rf"^\W*(?:\w+\W+){{0,2}}{_TOPIC} (?:is|are) (?:no longer (?:needed|required|necessary|mandatory)"
+    rf"|not (?:needed|required|necessary|mandatory)"
+    rf" (?:any ?more|any longer))\b",
+    r"\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich|wir) (?:dir |euch )?(?:über"
+    r"|zu|zum|zur"
+    rf"|von|wegen)|die (?:regel|sache|vorgabe) {_ABOUT_DE}|das mit(?: de[nmr])?)\s([^,;.!?]+?)"
+    r"(?: gesagt\b.*| erzählt\b.*| geschrieben\b.*|$)",
+    rf"\b(?:das|die (?:regel|sache|vorgabe|geschichte)) {_ABOUT_DE} {_TOPIC} {_VOID_DE}",
+    rf"\bdie {_TOPIC}[- ]?(?:regel|vorgabe|pflicht|sache|geschichte|idee) {_VOID_DE}",
+    r"\b(?:oublie[sz]?|ignore[sz]?|laisse[sz]? tomber)(?:-le)? (?:ce que (?:j'ai|je t'ai|je vous ai|on a) dit"
+    r"|l[ae] (?:règle|histoire|truc|consigne)) (?:sur|à propos d|concernant|pour|d)(?:e la|e l'|es|u"
+    r"|e)?\s?([^,;.!?]+)",
+    rf"\b(?:la|le|cette|ce) (?:règle|consigne|limite|truc) (?:sur|concernant|pour|d)(?:e la|e l'|es|u"
+    rf"|e)?\s?{_TOPIC} {_VOID_FR}",
+    rf"\b(?:plus besoin d[e']|plus la peine d[e'])\s?{_TOPIC}(?=$|[,;.!?])",
+    r"\b(?:olvid\w+|ignora\w*)(?: de)? (?:lo que (?:te |os )?(?:dije|he dicho)|lo|la (?:regla|norma)|el tema)"
+    r" (?:sobre|de|del|acerca de)\s([^,;.!?]+)",
+    rf"\b(?:lo|la (?:regla|norma)|el tema) (?:de|del|sobre)\s{_TOPIC} {_VOID_ES}",
+    rf"\bya no (?:hace falta|hay que|es necesario)\s{_TOPIC}(?=$|[,;.!?])",
+    r"\b(?:esque\w+|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra|o lance|aquilo|a história)"
+    r" (?:sobre|de|do|da|dos|das)\s([^,;.!?]+)",
+    rf"\b(?:a regra|o lance|aquilo|isso) (?:sobre|de|do|da|dos|das)\s{_TOPIC} {_VOID_PT}",
+    rf"\bnão (?:precis\w+|é preciso|é necessário) mais\s{_TOPIC}(?=$|[,;.!?])",
+    r"(?:忘了|忘掉|忽略|别管|不用管)(?:我)?(?:之前|刚才|上次)?(?:说的?|讲的)?(?:关于"
+    r"|有关)([^,，。!！]+?)(?:的(?:话"
+    r"|规则|事|决定)?)?[,，。!！]?$",
+    r"(?:忘了|忘掉|忽略|别管|不用管|取消|去掉|废除|撤销)([^,，。!！]{2,20}?)(?:的|这|那)(?:条|个"
+    r"|件)?(?:规矩|规则|规定|要求|约定|限制"
+    r"|事|说法)(?:吧|了)?[,，。!！]?$",
+    r"^([^,，。!！]{1,12}?)(?:那个|那条|这条|的规则|的规定|的要求|的限制)我?(?:收回|作废|取消|失效"
+    r"|不(?:再)?(?:算数?|适用|用管|需要))(?:了)?(?=[,，。]|$)",
+    r"^([^,，。!！]{2,20}?)(?:(?:不再?适用|不算数|作废|失效|无效)了|不再适用)(?=[,，。]|$)",
+    r"(?:不用再|不必再|不需要再|没必要再)([^,，。!！了]{2,20})了?(?=[,，。]|$)",
+    r"([^,、。!！]+?)(?:について(?:言った|話した|の(?:件|話))(?:こと)?|(?:という"
+    r"|[のうくすつぬむぐぶたい])(?:件|話|ルール|決まり|方針"
+    r"|約束))(?:は|を)?(?:もう)?(?:忘れ|なし|取り消|撤回|無効|廃止|やめ)",
+    r"([^,、。!！]{2,30}?)(?:は|が)?もう(?:不要|必要ない|必要ありません|しなくて(?:も)?(?:いい|よい|大丈夫))",
 )
 OPPOSITES = (
     "dark light|tabs spaces|tab space|always never|upper lower|uppercase lowercase|single double"
@@ -270,4 +366,31 @@ CHOSEN = (
     "cypress playwright selenium",
     "rest graphql grpc soap",
     "docker podman",
+    "camelcase snake_case kebab-case pascalcase camel snake kebab pascal キャメルケース スネークケース",
+    "english german french spanish portuguese chinese japanese italian",
+    "monday tuesday wednesday thursday friday saturday sunday",
+)
+ADDS = re.compile(
+    r"\b(?:supports?|allow|accept|include|exclude|ignore|block|ban)s?\b|支持|允许|屏蔽|忽略|接受"
+)  # of many
+DIGITS = re.compile(r"\d+")
+NAMED_NUMBER = re.compile(r"\b([^\W\d_]{3,}) (?=\d)")  # "edition 2024"
+WITH = re.compile(r"\b(?:with|mit|avec|con|com) (?:the |an? )?(\w+)")
+WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin|sem) (?:the |an? |any )?(\w+)")
+# Words by which a person says once more what holds.
+SAYING = STOP_WORDS - {"not", "no", "nor", "only", "before", "after", "above", "below", "over", "under"} | {
+    *"use using prefer please always again told remember said stick keep like must want".split()
+}
+# That something ends, and that something is allowed.
+CEASES = re.compile(
+    r"\b(?:no longer|any ?more|any longer|no more(?! than)|stop(?:ped)?|nicht mehr|kein\w* .{0,30}mehr"
+    r"|n[e'].{1,30} plus\b"
+    r"|ya no|não .{0,30}mais|nunca mais)\b|不再|不用再|不需要再|もう.{0,20}(?:ない|ません)|(?<!不)不.{1,12}了"
+)
+PERMITS = re.compile(
+    r"\b(?:you|we|they|i) (?:can|may)\b|\b(?:it's|is|are) (?:ok|okay|fine|allowed)\b|\b(?:kannst|könnt"
+    r"|können|darf|darfst"
+    r"|dürfen|dürft|erlaubt|peux|peut|pouvez|autorisé|puedes?|pueden|podemos|permitido|pode|podem|podemos"
+    r"|liberado)\b"
+    r"|可以|允许|てもいい|てよい|構いません"
 )

@@ -6,7 +6,7 @@ cut to their roots, so that two languages share names, numbers and units alone.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -31,13 +31,15 @@ from memory.texts import ANSWERED, count_dense, split_taken_back
 
 ROOT_LENGTH, MIN_CUT_LENGTH = 6, 4
 MAX_VALUE_WORDS = 3  # of what is given up
+MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
 COUNTED = ("count", 1.0)  # the kind of a number without a known unit
 WORD = re.compile(
     r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[^\W\u3040-\u9fff]+(?:['._/+#@-]+[^\W\u3040-\u9fff]+)*[+#]*|[,;:]"
 )
 DENSE_UNIT = "|".join(sorted((unit for unit in UNIT_FACTORS if count_dense(unit)), key=len, reverse=True))
 NUMBER = re.compile(
-    rf"(?<![a-z\d_.])(?<!\d,)[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}|[^\W\d_\u3040-\u9fff]+))?"
+    rf"(?<![a-z\d_.])(?<!\d,)[$€£]?(\d+(?:[.,]\d+)*)(?!\w*[a-z]\d|[.]?x)(?:\s?(%|{DENSE_UNIT}"
+    rf"|[^\W\d_\u3040-\u9fff]+))?"
 )
 CLOCK = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b")
 ONE = re.compile(
@@ -48,6 +50,8 @@ ONE = re.compile(
 )
 CLAUSE_END = re.compile(r"[,;]\s|\s[–—-]+\s")
 MIN_CLAUSE_ROOTS = 2
+DOUBLED = re.compile(r"([bdgmnprt])\1$")  # pinned, pin
+COMPOUND = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
 HEAD = re.compile(r"^([^:,;.]{2,40}?)\s?[:：]\s")
 HALF = re.compile(r"半个?小时")
 NUMBER_WORD = re.compile(
@@ -55,7 +59,7 @@ NUMBER_WORD = re.compile(
 )
 VALUE_END = re.compile(
     r"\b(?:for|in|on|to|with|by|at|any|anymore|now|of|because|please|and|as|für|im|in|bei|mehr|pour|dans|para"
-    r"|en|em|no|na|nos|mais|already)\b|[,;:.]"
+    r"|en|em|no|na|nos|mais|already|por|par|durch|gegen)\b|[,;:.]"
 )
 # Before a number that counts what the one before it does: "7 days instead of the three".
 INSTEAD = re.compile(
@@ -64,8 +68,11 @@ INSTEAD = re.compile(
 )
 CONNECTING = re.compile("[" + "".join(word for word in FUNCTION_WORDS if "\u3400" <= word <= "\u9fff") + "]+")
 NAME = re.compile(r"(?<=[^.!?:\s]\s)[A-Z]\w[\w.+#-]*|\w+[A-Z_./+#]\w*|[A-Za-z]+(?=[^\W\d_a-zA-Z])")
-REASON = re.compile(
-    r"\s+(?:because|since|so that|as the|weil|denn|parce que|puisque|porque|ya que|因为|由于)\b.*"
+REASON = re.compile(  # why, or an example
+    r",?\s+(?:such as|e\.?g\.|z\. ?b\.|par exemple|por ejemplo|por exemplo)\s.*|,\s+(?:like|wie|comme"
+    r"|como)\s.*"
+    r"|(?:例如|比如|例えば).*|\s+(?:because|since|so that|as the|weil|denn|parce que|puisque|porque|ya que"
+    r"|因为|由于)\b.*"
 )
 
 
@@ -111,7 +118,10 @@ def split_claims(text: str) -> tuple[Claim, ...]:
     if not is_short(text):
         return ()
     own = ANSWERED.sub("", split_taken_back(text)[0])
-    return tuple(read_claim(part) for part in SENTENCE_END.split(own) if part.strip())
+    found = tuple(read_claim(part) for part in SENTENCE_END.split(own) if part.strip())
+    if found and found[0].is_change and len(found[0].roots) < MIN_CLAUSE_ROOTS + 1:  # "too much noise!"
+        return (found[0], *(replace(one, is_change=True) for one in found[1:]))
+    return found
 
 
 def split_clauses(claim: Claim) -> list[Claim]:
@@ -148,9 +158,9 @@ def read_claim(sentence: str) -> Claim:
 
 def read_topic(plain: str) -> frozenset[str]:
     """Return the roots of what a person says to forget; none where it says more or names nothing."""
-    match = WITHDRAWS.search(plain)
-    found = next((group for group in match.groups() if group), "") if match else ""
-    return frozenset(list_roots(NUMBER.sub(keep_noun, found)))
+    matches = (pattern.search(plain) for pattern in WITHDRAWS)
+    found = next((match[1] for match in matches if match), "")
+    return frozenset(list_roots(NUMBER.sub(keep_noun, NUMBER_WORD.sub(" ", found))))
 
 
 def find_phrases(patterns: tuple[re.Pattern[str], ...], plain: str) -> Iterator[frozenset[str]]:
@@ -172,7 +182,7 @@ def keep_noun(match: re.Match[str]) -> str:
 def list_roots(plain: str) -> list[str]:
     """Return the roots of what a text is about, of ideographs the pairs, in their order."""
     found: list[str] = []
-    for word in WORD.findall(plain):
+    for word in WORD.findall(COMPOUND.sub(" ", plain)):
         if "\u3400" <= word[0] <= "\u9fff":
             known = SYNONYMS.get(word)
             runs = [run for run in CONNECTING.split(word) if run]
@@ -201,7 +211,7 @@ def cut(word: str) -> str:
         return ""
     if not bare.isalpha() or not bare[:1].isalpha():
         return bare
-    root = stem(bare)[:ROOT_LENGTH]
+    root = DOUBLED.sub(r"\1", stem(bare))[:ROOT_LENGTH]
     return root.rstrip("aeioyé") if len(root) > MIN_CUT_LENGTH and root.isalpha() else root
 
 
@@ -229,3 +239,43 @@ def is_negated(plain: str) -> bool:
     bare = NO_NEGATION.sub(" ", plain)
     counts = [len(pattern.findall(bare)) for pattern in NEGATIONS]
     return (max(counts) + len(NEGATIONS_DENSE.findall(bare))) % 2 == 1
+
+
+# ---- two of them ------------------------------------------------------------------------------------------
+
+
+def compare(new: Claim, old: Claim) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the roots that both have, those of the newer claim alone, and those of the older one alone."""
+    return new.words & old.words, new.words - old.words, old.words - new.words
+
+
+def swaps(new: Claim, old: Claim) -> bool:
+    """Return whether a word before the same word is another one: "the importer's batch", "the exporter's"."""
+    before = [dict(list_neighbours(claim)) for claim in (new, old)]
+    return any(
+        before[0][root] not in old.words and before[1][root] not in new.words
+        for root in before[0].keys() & before[1].keys()
+    )
+
+
+def list_neighbours(claim: Claim) -> Iterator[tuple[str, str]]:
+    """Yield each root with the one before it; of ideographs only where both are of one run."""
+    for before, root in pairwise(claim.roots):
+        if root.isascii() or not count_dense(root) or before[-1] == root[0]:
+            yield root, before
+
+
+def narrows(new: Claim, old: Claim) -> bool:
+    """Return whether the newer claim says where or when it holds, and the older one does not say that."""
+    return bool(new.scope - old.words)
+
+
+def measured(claim: Claim) -> tuple[Value, ...]:
+    """Return the values of the kinds of which a thing has mostly one."""
+    return tuple(value for value in claim.values if value.kind in MEASURES)
+
+
+def differ(new: tuple[Value, ...], old: tuple[Value, ...]) -> bool:
+    """Return whether the newer values have one of a kind of the older ones that those have not."""
+    kinds = {value.kind for value in old}
+    return any(value.kind in kinds for value in set(new) - set(old))

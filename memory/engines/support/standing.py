@@ -4,22 +4,40 @@
 mostly shorter ("Forget GraphQL, REST"), so claims are compared as well: by subject, value and denial.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from itertools import pairwise
 
 from memory.engines.support.change_words import (
+    ADDS,
     ALONE,
     ALSO,
     ANYBODY,
+    CEASES,
     CHOSEN,
+    DIGITS,
     EXCEPTS,
     FORGETS,
+    NAMED_NUMBER,
     OPPOSITES,
+    PERMITS,
+    SAYING,
+    WITH,
+    WITHOUT,
 )
-from memory.engines.support.claims import WORD, Claim, Value, list_roots, split_claims, split_clauses
+from memory.engines.support.claims import (
+    MEASURES,
+    WORD,
+    Claim,
+    compare,
+    differ,
+    list_roots,
+    measured,
+    narrows,
+    split_claims,
+    split_clauses,
+    swaps,
+)
 from memory.engines.support.personal_facts import replaces_personally
 from memory.engines.support.revision_rules import (
     ADDITIVE,
@@ -30,23 +48,14 @@ from memory.engines.support.revision_rules import (
     revises,
 )
 from memory.models.hashes import normalise_text
-from memory.texts import count_dense, split_taken_back
-from memory.words import STOP_WORDS
+from memory.texts import split_taken_back
 
 MAX_EXTRA = 3  # words of a value that the newer statement may have beside the subject
 MIN_SUBJECT = 2  # words of a subject that is the same without a word of change
 MIN_SHARE = 0.3  # of a statement's words that a shorter one must have to deny it
-ADDS = re.compile(
-    r"\b(?:supports?|allow|accept|include|exclude|ignore|block|ban)s?\b|支持|允许|屏蔽|忽略|接受"
-)  # of many
-# Words by which a person says once more what holds.
-SAYING = STOP_WORDS - {"not", "no", "nor", "only", "before", "after", "above", "below", "over", "under"} | {
-    *"use using prefer please always again told remember said stick keep like must want".split()
-}
-WITH = re.compile(r"\b(?:with|mit|avec|con|com) (?:the |an? )?(\w+)")
-WITHOUT = re.compile(r"\b(?:without|ohne|sans|sin|sem) (?:the |an? |any )?(\w+)")
-MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
+HOLDERS = frozenset(list_roots("account server instance cluster licence license subscription setup config"))
 CHOICES = [frozenset(root for name in names.split() for root in list_roots(name)) for names in CHOSEN]
+CHOSEN_ROOTS = frozenset().union(*CHOICES)
 
 
 class Standing(IntEnum):
@@ -140,7 +149,7 @@ def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
 def judge_claims(new: Claim, old: Claim) -> Standing:
     """Return what one sentence does to another."""
     if new.topic:
-        return Standing.REPLACED if new.topic <= old.words else Standing.HOLDS
+        return forget(new, old)
     if old.topic or not new.words or not old.words or "?" in new.text or "？" in new.text:
         return Standing.HOLDS
     found = max(rule(new, old) for rule in RULES)
@@ -153,15 +162,31 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
     return found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)
 
 
+def forget(new: Claim, old: Claim) -> Standing:
+    """Judge a claim that says to forget what was laid down about a topic."""
+    if new.topic <= old.words:
+        return Standing.REPLACED
+    shared = len(new.topic & old.words)
+    return Standing.DOUBTED if shared >= MIN_SUBJECT and 2 * shared > len(new.topic) else Standing.HOLDS
+
+
 def give_up(new: Claim, old: Claim) -> Standing:
     """Judge a claim that gives up a value of the older one: "forget GraphQL, REST"."""
     for value in new.given_up:
-        if not value <= old.words or old.is_negated or value in (*old.given_up, *old.turned_down):
+        value -= HOLDERS
+        if (
+            not value
+            or not value <= old.words
+            or old.is_negated
+            or value in (*old.given_up, *old.turned_down)
+        ):
             continue
         rest, subject = new.words - value, old.words - value
         shared = rest & subject
         if not shared and not subject:
             return Standing.REPLACED if len(rest) <= MAX_EXTRA else Standing.DOUBTED
+        if not rest and len(value) > len(subject):
+            return Standing.DOUBTED
         is_whole = len(rest - subject) <= MAX_EXTRA and not narrows(new, old)
         if shared:
             return Standing.REPLACED if is_whole else Standing.DOUBTED
@@ -179,8 +204,22 @@ def turn_down(new: Claim, old: Claim) -> Standing:
         subject = old.words - value
         shared = subject & (new.words - value)
         is_value = not value.isdisjoint(old.roots[-1:])
+        if not subject and len(value) >= MIN_SUBJECT:
+            return Standing.DOUBTED
         if shared and (len(shared) >= MIN_SUBJECT or subject <= new.words or is_value):
             return Standing.REPLACED if subject <= new.words and not narrows(new, old) else Standing.DOUBTED
+    return Standing.HOLDS
+
+
+def take_up(new: Claim, old: Claim) -> Standing:
+    """Judge a claim that uses what the older one turned down: "a real postgres, never sqlite"."""
+    for value in old.turned_down:
+        shared = (new.words & old.words) - value
+        is_meant = (
+            value <= new.words and not new.is_negated and value not in (*new.turned_down, *new.given_up)
+        )
+        if is_meant and len(shared) >= MIN_SUBJECT:
+            return Standing.DOUBTED
     return Standing.HOLDS
 
 
@@ -203,7 +242,13 @@ def change_value(new: Claim, old: Claim) -> Standing:
     if not only_new and (new.is_change or (not only_old and len(shared) >= MIN_SUBJECT)):
         return Standing.REPLACED
     is_verb = len(only_new) == len(only_old) == 1 and new.roots[0] == old.roots[0]
-    is_likely = is_verb or (new.is_change and (len(shared) >= MIN_SUBJECT or not only_old))
+    is_counted = not set(NAMED_NUMBER.findall(new.text)).isdisjoint(NAMED_NUMBER.findall(old.text))
+    is_counted = is_counted or (len(only_old) <= 1 and differ(measured(new), measured(old)))
+    is_likely = (
+        is_verb
+        or (new.is_change and is_counted)
+        or (new.is_change and (len(shared) >= MIN_SUBJECT or not only_old))
+    )
     return Standing.DOUBTED if is_likely or not only_new else Standing.HOLDS
 
 
@@ -232,7 +277,10 @@ def deny(new: Claim, old: Claim) -> Standing:
     if not only_new and not only_old:
         return Standing.REPLACED
     if only_new and only_old:
-        return Standing.DOUBTED if turns_round(new, old) else Standing.HOLDS
+        is_most = 2 * len(shared) >= len(old.words) and (len(shared) >= MIN_SUBJECT or old.roots[0] in shared)
+        is_allowed = len(shared) >= MIN_SUBJECT and old.is_negated and PERMITS.search(new.text)
+        is_ended = is_most and (is_allowed or CEASES.search(new.text))
+        return Standing.DOUBTED if turns_round(new, old) or is_ended else Standing.HOLDS
     is_same = len(shared) >= MIN_SUBJECT or len(only_new or only_old) <= MAX_EXTRA
     return (
         Standing.DOUBTED
@@ -250,7 +298,7 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
         return Standing.REPLACED if new.is_change else Standing.DOUBTED
     if ADDS.search(old.text):
         return Standing.HOLDS
-    is_elsewhere = swaps(new, old) or bool(new.scope - old.words - new.names)
+    is_elsewhere = swaps(new, old) or bool(new.scope - old.words - new.names - CHOSEN_ROOTS)
     if not is_elsewhere and are_choices(new, old):
         return Standing.DOUBTED
     if not new.is_change or is_elsewhere or max(len(only_new), len(only_old)) > MAX_EXTRA:
@@ -303,33 +351,12 @@ def correct(new: Claim, old: Claim) -> Standing:
 
 
 RULES = (
-    *(give_up, turn_down, change_value, change_unit, deny, narrow, choose_otherwise, open_up),
+    *(give_up, turn_down, take_up, change_value, change_unit, deny, narrow, choose_otherwise, open_up),
     *(say_anew, criticise, correct),
 )
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------
-
-
-def compare(new: Claim, old: Claim) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Return the roots that both have, those of the newer claim alone, and those of the older one alone."""
-    return new.words & old.words, new.words - old.words, old.words - new.words
-
-
-def swaps(new: Claim, old: Claim) -> bool:
-    """Return whether a word before the same word is another one: "the importer's batch", "the exporter's"."""
-    before = [dict(list_neighbours(claim)) for claim in (new, old)]
-    return any(
-        before[0][root] not in old.words and before[1][root] not in new.words
-        for root in before[0].keys() & before[1].keys()
-    )
-
-
-def list_neighbours(claim: Claim) -> Iterator[tuple[str, str]]:
-    """Yield each root with the one before it; of ideographs only where both are of one run."""
-    for before, root in pairwise(claim.roots):
-        if root.isascii() or not count_dense(root) or before[-1] == root[0]:
-            yield root, before
 
 
 def are_choices(new: Claim, old: Claim) -> bool:
@@ -340,31 +367,20 @@ def are_choices(new: Claim, old: Claim) -> bool:
 
 
 def find_choices(new: Claim, old: Claim) -> list[frozenset[str]]:
-    """Return the choices of which each has one that the other has not."""
+    """Return the choices of which each has one that the other has not; v1 and v2 are such."""
     _, only_new, only_old = compare(new, old)
-    return [names for names in CHOICES if not names.isdisjoint(only_new) and not names.isdisjoint(only_old)]
+    versions = [frozenset((a, b)) for a in only_new for b in only_old if are_versions(a, b)]
+    return [one for one in (*CHOICES, *versions) if one & only_new and one & only_old]
+
+
+def are_versions(one: str, other: str) -> bool:
+    return one[:1].isalpha() and DIGITS.sub("", one) == DIGITS.sub("", other) and bool(DIGITS.search(one))
 
 
 def turns_round(new: Claim, old: Claim) -> bool:
     """Return whether one is with what the other is without: "without VAT", "with VAT"."""
     with_, without = ([set(one.findall(claim.text)) for claim in (new, old)] for one in (WITH, WITHOUT))
     return bool(with_[0] & without[1] or without[0] & with_[1])
-
-
-def narrows(new: Claim, old: Claim) -> bool:
-    """Return whether the newer claim says where or when it holds, and the older one does not say that."""
-    return bool(new.scope - old.words)
-
-
-def measured(claim: Claim) -> tuple[Value, ...]:
-    """Return the values of the kinds of which a thing has mostly one."""
-    return tuple(value for value in claim.values if value.kind in MEASURES)
-
-
-def differ(new: tuple[Value, ...], old: tuple[Value, ...]) -> bool:
-    """Return whether the newer values have one of a kind of the older ones that those have not."""
-    kinds = {value.kind for value in old}
-    return any(value.kind in kinds for value in set(new) - set(old))
 
 
 def are_opposites(new: Claim, old: Claim) -> bool:
