@@ -19,6 +19,7 @@ NOTES = {
     "known_loss": "findings are of a loss that was accepted when the store was salvaged.",
     "versions_without_checksum": "versions are older than checksums: only the hash of their text is checked.",
     "no_mark": "store without a mark yet: an older copy in its place cannot be told. A server makes one.",
+    "tables_of_libraries": "store with libraries of other releases: of its tables only Day1's were compared.",
     "embedding_is_off": "embedder is off: whether each text has its vector was not checked.",
 }
 

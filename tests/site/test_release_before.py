@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from memory.db.sqlite.structure import find_differences
+from memory.engines.store.check.structure import SCHEMA_FILE
 from tests.databases import ON_SQLITE, only_on_matrixone, only_on_sqlite
 from tests.up_process import ROOT, Up, environment, provisioned
 
@@ -77,6 +79,8 @@ def test_a_store_of_the_release_before_is_copied_and_migrated(old_store: Path) -
         check_copy(old_store, server.output())
         assert server.stop() == 0
     check_kept(old_store)
+    with closing(sqlite3.connect(old_store / "day1.sqlite3")) as store:
+        assert list(find_differences(store, json.loads(SCHEMA_FILE.read_text())["statements"])) == []
     check_older_code_fails(old_store)
     check_newer_store_is_refused(old_store)
 

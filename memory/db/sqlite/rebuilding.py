@@ -3,10 +3,12 @@
 import sqlite3
 from typing import Any
 
+from django.apps import apps
 from django.db import DatabaseError
 
+from memory.db.indexes import full_text_index
 from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
-from memory.db.sqlite.schema import index_tables
+from memory.db.sqlite.schema import full_text_table
 
 
 def rebuild_index(connection: Any, name: str) -> None:
@@ -14,46 +16,48 @@ def rebuild_index(connection: Any, name: str) -> None:
     try:
         run_statement(connection, f'REINDEX "{name}"')
     except DatabaseError:
-        make_again(connection, [name])
+        make_again(connection, read_statements(connection, name), [name])
 
 
 def make_full_text_anew(connection: Any) -> None:
-    """Make all full-text tables anew, empty."""
-    full_text = [name for _, name in index_tables(connection)]
-    make_again(
-        connection, full_text, [f"{name}_{suffix}" for name in full_text for suffix in SHADOW_SUFFIXES]
-    )
+    """Make all full-text tables anew, empty, those that are gone too."""
+    indexes = filter(None, map(full_text_index, apps.get_models()))
+    names = [name for index in indexes for name in (index.name, index.closed)]
+    parts = [f"{name}_{suffix}" for name in names for suffix in SHADOW_SUFFIXES]
+    make_again(connection, [full_text_table(name) for name in names], [*names, *parts])
 
 
-def make_again(connection: Any, names: list[str], parts: list[str] | None = None) -> None:
+def make_again(connection: Any, statements: list[str], names: list[str]) -> None:
     """Forget tables or indexes without reading their pages, free those pages, and make them anew, empty.
 
     Not inside of a transaction: the file is written anew. Raises DatabaseError where a table is damaged too.
     """
-    statements = forget(connection, names, parts or [])
+    forget(connection, names)
     run_statement(connection, "VACUUM")  # the pages of what was forgotten belong to nothing
     with connection.schema_editor() as editor:
         for statement in statements:
             editor.execute(statement, None)
 
 
-def forget(connection: Any, names: list[str], parts: list[str]) -> list[str]:
-    """Take tables or indexes out of the list of tables; return the statements that made them."""
-    marks = ", ".join(["%s"] * len(names))
+def read_statements(connection: Any, name: str) -> list[str]:
+    """Return the statement that made an index."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT sql FROM sqlite_master WHERE name IN ({marks}) AND sql IS NOT NULL", names)
-        statements = [sql for (sql,) in cursor.fetchall()]
-    if len(statements) != len(names):
-        raise DatabaseError("An index that is a part of its table cannot be made anew without the table.")
+        cursor.execute("SELECT sql FROM sqlite_master WHERE name = %s AND sql IS NOT NULL", [name])
+        if not (found := cursor.fetchall()):
+            raise DatabaseError("An index that is a part of its table cannot be made anew without the table.")
+    return [sql for (sql,) in found]
+
+
+def forget(connection: Any, names: list[str]) -> None:
+    """Take tables or indexes out of the list of tables."""
+    marks = ", ".join(["?"] * len(names))
     link: sqlite3.Connection = connection.connection
     link.execute("PRAGMA writable_schema = ON")
     try:
-        marks = ", ".join(["?"] * (len(names) + len(parts)))
-        link.execute(f"DELETE FROM sqlite_master WHERE name IN ({marks})", [*names, *parts])
+        link.execute(f"DELETE FROM sqlite_master WHERE name IN ({marks})", names)
     finally:
         link.execute("PRAGMA writable_schema = RESET")
     connection.has_vocabularies = False
-    return statements
 
 
 def run_statement(connection: Any, statement: str) -> None:

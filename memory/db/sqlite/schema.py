@@ -17,12 +17,7 @@ BATCH_SIZE = 1000  # texts that are read at a time
 
 class DatabaseSchemaEditor(SQLiteSchemaEditor):
     def full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
-        return self._full_text_table(index.name)
-
-    def _full_text_table(self, name: str) -> str:
-        # A table remake runs this again while the index and its rows still exist: hence IF NOT EXISTS.
-        columns = f"text, tok, tokenize='{TOKENIZER}'"
-        return f"CREATE VIRTUAL TABLE IF NOT EXISTS {self.quote_name(name)} USING fts5({columns})"
+        return full_text_table(index.name)
 
     def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         return f"DROP TABLE IF EXISTS {self.quote_name(index.name)}"
@@ -36,7 +31,7 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
 
     def add_closed(self, index: FullTextIndex) -> None:
         """Create the table of closed versions, if it is missing."""
-        self.execute(self._full_text_table(index.closed), None)
+        self.execute(full_text_table(index.closed), None)
 
     def respell_texts(self, model: type[models.Model]) -> None:
         """Write the indexed texts of a store of another release as this one writes them."""
@@ -52,7 +47,7 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
 
     def _model_indexes_sql(self, model: type[models.Model]) -> list[Any]:
         index = full_text_index(model)
-        return [*super()._model_indexes_sql(model), *([self._full_text_table(index.closed)] if index else [])]
+        return [*super()._model_indexes_sql(model), *([full_text_table(index.closed)] if index else [])]
 
     def remove_index(self, model: type[models.Model], index: models.Index) -> None:
         super().remove_index(model, index)
@@ -79,6 +74,11 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
         super().delete_model(model, handle_autom2m=handle_autom2m)
         if handle_autom2m and (index := full_text_index(model)):  # False in a remake, which must keep it
             self.remove_index(model, index)
+
+
+def full_text_table(name: str) -> str:
+    # A table remake runs this again while the index and its rows still exist: hence IF NOT EXISTS.
+    return f"CREATE VIRTUAL TABLE IF NOT EXISTS \"{name}\" USING fts5(text, tok, tokenize='{TOKENIZER}')"
 
 
 def find_respelled(cursor: Any, name: str, table: str, column: str) -> Iterator[list[tuple[str, int]]]:

@@ -196,6 +196,33 @@ KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
         "broken_foreign_key",
         "",
     ),
+    "indexes, a trigger and a table of the index dropped": (
+        run_sql(
+            "DROP INDEX fact_bnorm",
+            "DROP INDEX auth_user_groups_user_id_group_id_94350c0c_uniq",
+            "CREATE INDEX auth_user_groups_user_id_group_id_94350c0c_uniq ON auth_user_groups (user_id)",
+            "DROP VIEW memory_node",
+            "DROP TABLE memory_fact_fts",
+        ),
+        "schema index",
+        "missing_full_text missing_index missing_trigger index_words_differ",
+        "",
+    ),
+    "table of rows dropped": (
+        run_sql("DROP TABLE memory_recalllog"),
+        "schema foreign_keys",
+        "missing_table",
+        "missing_table",
+    ),
+    "column, constraint and trigger": (
+        run_sql(
+            "ALTER TABLE memory_commit RENAME COLUMN actor_label TO label",
+            "CREATE TRIGGER other AFTER INSERT ON memory_fact BEGIN DELETE FROM memory_vector; END",
+        ),
+        "schema",
+        "changed_table foreign_trigger",
+        "changed_table foreign_trigger",
+    ),
     "unknown task": (run_sql(MESSAGE), "queue clock", "unknown_task", ""),
     "beat in the future": (run_sql(BEAT), "queue clock", "beat_in_future", ""),
     "row that is not indexed": (

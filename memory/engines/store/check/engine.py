@@ -13,7 +13,16 @@ from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from memory.db.backend import get_backend, get_features, get_file_check
-from memory.engines.store.check import commits, files, high_water, index, vectors, versions, work  # noqa: F401
+from memory.engines.store.check import (  # noqa: F401
+    commits,
+    files,
+    high_water,
+    index,
+    structure,
+    vectors,
+    versions,
+    work,
+)
 from memory.engines.store.check.files import LOST_FILE
 from memory.engines.store.check.problems import (
     CHECKS,
@@ -32,6 +41,7 @@ from memory.models import AuditEntry
 # As they run: what others rest on comes first.
 ORDER = (
     "file",
+    "schema",
     "foreign_keys",
     "content",
     "versions",

@@ -40,8 +40,8 @@ BROKEN_KEY = ProblemKind(
 )
 MISSING_TABLE = ProblemKind(
     "missing_table",
-    "tables that are gone, or older than this Day1",
-    advice="Start `up` once, or restore a backup.",
+    "tables that are gone",
+    advice=SALVAGE,
 )
 
 
@@ -62,11 +62,12 @@ def check_foreign_keys(store: CheckedStore, findings: Findings) -> None:
             try:
                 check_reference(store, kind, field, findings)
             except UNREADABLE as error:
-                missing = "no such" in str(error)
-                findings.add(
-                    MISSING_TABLE if missing else UNREADABLE_ROWS,
-                    f"{kind._meta.db_table}: {describe_error(error)}",
-                )
+                is_missing = "no such" in str(error)
+                if not (is_missing and store.path):  # of a file the check of its schema names them
+                    findings.add(
+                        MISSING_TABLE if is_missing else UNREADABLE_ROWS,
+                        f"{kind._meta.db_table}: {describe_error(error)}",
+                    )
 
 
 def list_references(kind: type[models.Model]) -> list[Any]:

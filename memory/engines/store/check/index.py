@@ -68,7 +68,8 @@ def check_entries(
     try:
         own, closed = check.read_entries(index.name, keys), check.read_entries(index.closed, keys)
     except DatabaseError:
-        findings.add(INDEX_WORDS, index.name)
+        if INDEX_WORDS.name not in findings.problems:  # once, not for each batch
+            findings.add(INDEX_WORDS, index.name)
         return
     points = fork_points(Branch.objects.using(store.alias).filter(indexed=True))
     for row in rows:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DatabaseError, models, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, models, transaction
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
@@ -16,7 +16,7 @@ from memory.db.backend import get_file_check, get_index
 from memory.db.damage import permit_writes
 from memory.engines.embedding.engine import EmbeddingEngine, active_provider
 from memory.engines.embedding.unread import forget_unread
-from memory.engines.store.check import files, high_water, index, vectors, versions, work
+from memory.engines.store.check import files, high_water, index, structure, vectors, versions, work
 from memory.engines.store.check.engine import CheckReport, Tell, open_store
 from memory.engines.store.check.finished_work import clear_finished, list_finished
 from memory.engines.store.check.mending import (
@@ -101,6 +101,10 @@ def rebuild_indexes(tell: Progress) -> None:
         get_file_check().rebuild_index(name)
 
 
+def make_parts(tell: Progress) -> None:
+    structure.make_missing(DEFAULT_DB_ALIAS)
+
+
 def rebuild_full_text(tell: Progress) -> None:
     try:
         MaintenanceEngine().rebuild_index(tell)
@@ -128,7 +132,7 @@ def mend_versions(tell: Progress) -> None:
 
 def seal_versions(tell: Progress) -> None:
     """Seal every version that can be read, in short transactions."""
-    store = CheckedStore("default", None, tell)
+    store = CheckedStore(DEFAULT_DB_ALIAS, None, tell)
     for model in sealed_models():
         for batch in walk_rows(store, store.rows(model), Findings("")):
             with transaction.atomic(savepoint=False):
@@ -173,7 +177,7 @@ def is_usable(row: Vector, sizes: dict[str, int]) -> bool:
 
 def find_emptiable() -> Iterator[tuple[Any, str]]:
     """Yield rows whose reference leads nowhere and may be empty, and its column."""
-    store = CheckedStore("default", None, ignore_progress)
+    store = CheckedStore(DEFAULT_DB_ALIAS, None, ignore_progress)
     for kind in list_tables():
         for field in files.list_references(kind):
             if field.remote_field.on_delete is models.SET_NULL:
@@ -220,6 +224,9 @@ WORKS: dict[str, Work] = {
     versions.CHANGED_CONTENT.name: Work(mend_versions, count_mendable),
     files.BROKEN_KEY.name: Work(empty_references, count_emptiable),
     files.KINDS["damaged_full_text"].name: Work(rebuild_full_text),
+    "missing_full_text": Work(rebuild_full_text),
+    "missing_index": Work(make_parts),
+    "missing_trigger": Work(make_parts),
     **{
         kind.name: Work(rebuild_full_text)
         for kind in (index.ROW_NOT_INDEXED, index.INDEX_DIFFERS, index.INDEX_WITHOUT_ROW, index.INDEX_WORDS)
