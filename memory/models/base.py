@@ -5,15 +5,15 @@ version across branches (a merge that copies a version keeps it), ``prev_vid`` i
 ``merged_vid`` the other parent. ``rid`` never leaves the server. See docs/decisions/0001.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db import models
 
-from memory.db.fields import RowIdField, replace_strange
+from memory.db.fields import RowIdField
 from memory.db.querysets import VersionedManager
 from memory.models.branches import Branch
 from memory.models.checksums import compute_checksum
@@ -110,26 +110,6 @@ class BranchedModel(models.Model):
             models.Index(fields=["branch", "seq_to"], name="%(class)s_bopen"),
             models.Index(fields=["uid"], name="%(class)s_uid"),
         ]
-
-    @classmethod
-    def from_db(
-        cls, db: str | None, field_names: Collection[str], values: Collection[Any], **options: Any
-    ) -> Self:
-        fields, known = cls._meta.concrete_fields, cls._known_types()
-        types = tuple(map(type, values))  # most rows have those of another one, which are known to fit
-        if len(types) == len(fields) and types not in known:
-            link = connections[db or DEFAULT_DB_ALIAS]
-            columns = zip(fields, values, strict=True)
-            values = [replace_strange(field, [value], link)[0] for field, value in columns]
-            if tuple(map(type, values)) == types:
-                known.add(types)
-        return super().from_db(db, field_names, values, **options)
-
-    @classmethod
-    @cache
-    def _known_types(cls) -> set[tuple[type, ...]]:
-        """Return the types of values that rows were read with."""
-        return set()
 
     def identity(self) -> str:
         """Return the key that may be open only once on a branch."""

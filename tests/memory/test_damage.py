@@ -61,16 +61,21 @@ def read_from(table: str, page: int) -> None:
 @contextmanager
 def damaged_value(fact_id: str, column: str, value: str) -> Iterator[None]:
     """Let a row of a fact have a value, as SQL, that is none of its column."""
-    key = fact_id.replace("-", "")
+    with damaged_row("memory_fact", f"uid = '{fact_id.replace('-', '')}'", column, value):
+        yield
+
+
+@contextmanager
+def damaged_row(table: str, where: str, column: str, value: str) -> Iterator[None]:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {column} FROM memory_fact WHERE uid = %s", [key])
+        cursor.execute(f"SELECT {column} FROM {table} WHERE {where}")
         (before,) = cursor.fetchone()
-        cursor.execute(f"UPDATE memory_fact SET {column} = {value} WHERE uid = %s", [key])
+        cursor.execute(f"UPDATE {table} SET {column} = {value} WHERE {where}")
     try:
         yield
     finally:
         with permit_writes(), connection.cursor() as cursor:
-            cursor.execute(f"UPDATE memory_fact SET {column} = %s WHERE uid = %s", [before, key])
+            cursor.execute(f"UPDATE {table} SET {column} = %s WHERE {where}", [before])
         get_backend().clear_damage()
 
 
@@ -260,6 +265,18 @@ def test_a_value_of_another_kind_is_damage(api: Api) -> None:
             for path in ("/facts", f"/facts/{fact['id']}", "/facts/search?query=tokens"):
                 refused(api.get(path), 503, "store_damaged")
             assert api.get(f"/facts/{other['id']}").status_code == 200
+            assert api.get("/health").json()["status"] == "failing"
+
+
+@pytest.mark.parametrize("value", ["x'ff00'", "CAST(x'41ff' AS TEXT)"])
+def test_a_row_without_versions_is_damaged_too(api: Api, value: str) -> None:
+    api.post("/sessions", {"session_id": "s1", "agent_id": "a1"})
+    for table, where, column, path in (
+        ("memory_session", "key = 's1'", "agent_id", "/sessions"),
+        ("memory_branch", "name = 'main'", "purpose", "/branches"),
+    ):
+        with damaged_row(table, where, column, value):
+            refused(api.get(path), 503, "store_damaged")
             assert api.get("/health").json()["status"] == "failing"
 
 

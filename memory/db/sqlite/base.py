@@ -71,6 +71,8 @@ class DatabaseFeatures(features.DatabaseFeatures):
 
 
 class DatabaseOperations(operations.DatabaseOperations):
+    compiler_module = "memory.db.sqlite.compiler"
+
     def convert_datetimefield_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Convert a stored time as Django does, which takes four times as long for most."""
         zone = connection.timezone
