@@ -19,6 +19,9 @@ START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=\\x[0-9a-fA-F]{2})|(?<=\\u[0-9a-
 VALUE = (
     r"(?:'(?P<s>[^'\n]{3,200})'|\"(?P<t>[^\"\n$]{3,200})\"|(?P<u>[^\s\"'$<>\[{(`|;&-][^\s\"'<>`|;&]{2,200}))"
 )
+WORD = r"[^\s|;&,]{1,100}"
+# A password that ends before the @ of an address.
+VALUE_IN_ADDRESS = VALUE.replace("&-]", "&@-]").replace("|;&]{2", "|;&@]{2")
 
 # Every pattern takes linear time: a match starts where no other match can start within it, or
 # has a bounded length.
@@ -89,16 +92,47 @@ TEXTS: dict[str, tuple[tuple[str, ...], str]] = {
         r"|encrypted)\s{1,5}password)\s{1,5}"
         r"'(?P<s>[^'\n]{4,200})'",
     ),
+    "set password": (
+        ("set password",),
+        r"(?i)set\s{1,5}password\s{1,5}(?:for\s{1,5}[^\n=;]{1,200}?)?(?:=|to)\s{0,5}(?:password\()?'(?P<s>[^'\n]{4,200})'",
+    ),
+    # Programs that take a password as a word of its own.
+    "password argument": (
+        (
+            "rclone obscure",
+            "wpa_passphrase",
+            "rabbitmqctl",
+            "bw unlock",
+            "bw login",
+            "sqlplus",
+            "lftp",
+            "mysqladmin",
+            "nmcli",
+            "iwconfig",
+            "mkpasswd",
+            "slappasswd",
+        ),
+        rf"(?<![\w./-])(?:rclone obscure|wpa_passphrase {WORD}|rabbitmqctl [a-z]+_(?:user|password) {WORD}"
+        rf"|bw unlock|bw login {WORD}|sqlplus (?:-\w{{1,9}} ){{0,3}}[\w$]{{1,60}}(?=/)"
+        rf"|lftp [^\n]{{0,100}}?-u {WORD}(?=,)|(?:mysqladmin|nmcli) [^\n]{{0,200}}?password"
+        rf"|iwconfig {WORD} key|mkpasswd(?: -m {WORD})?|slappasswd -s)[ ,/](?=\S*\d){VALUE_IN_ADDRESS}",
+    ),
+    "remote login": (
+        ("freerdp", "winrs", "schtasks"),
+        rf"(?:freerdp\d?|winrs|schtasks)(?:\.exe)?\s[^\n]{{0,{MAX_LINE}}}?\s[-/]r?p[: ]{VALUE}",
+    ),
     "vault login": (("vault login",), rf"(?<=vault login[ ])(?=[^\s=]{{0,60}}\d){VALUE}(?!\S)"),
     "redis setting": (
-        ("requirepass", "masterauth"),
-        rf"(?:requirepass|masterauth)[ \t]{{1,5}}(?=\S*\d){VALUE}",
+        ("requirepass", "masterauth", "rediscli_auth", "acl setuser"),
+        rf"(?:(?:requirepass|masterauth)[ \t]{{1,5}}(?=\S*\d)|REDISCLI_AUTH="
+        rf"|ACL SETUSER [^\n>]{{1,99}}>){VALUE}",
     ),
     "piped password": (
-        ("--password-stdin", "sudo -S", "chpasswd", "--stdin"),
+        ("--password-stdin", "sudo -S", "chpasswd", "cryptsetup", "--stdin"),
         r"(?:echo|printf)[ ](?:-n[ ])?(?:\"(?P<s>[^\"\n$]{3,200})\"|'(?P<t>[^'\n]{3,200})'"
         r"|(?P<u>[^\s\"'$|]{3,200}))[ ]?\|"
-        r"[ ]?(?:sudo|docker|podman|helm|chpasswd|passwd)[^\n|]{0,200}?(?:-S\b|-stdin|chpasswd)",
+        r"[ ]?(?:(?:sudo[ ])?(?:chpasswd|cryptsetup)"
+        r"|(?:sudo|docker|podman|helm|passwd)[^\n|]{0,200}?(?:-S\b|-stdin|chpasswd))",
     ),
     "openssl password": (("pass:",), r"openssl\s[^\n]{0,200}?[\s\"'=]pass:(?P<s>[^\s\"'$]{3,200})"),
     "keystore password": (("storepass", "keypass"), rf"-(?:storepass|keypass)[ \t]{{1,5}}{VALUE}"),
@@ -173,7 +207,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "curl password": (
         ("curl",),
         "curl",
-        rf"(?<=\s)(?:-u|--user|-U|--proxy-user)[ =]?[\"']?[^\s:\"']{{1,{MAX_NAME}}}:(?P<s>[^\s\"'$]{{3,}})",
+        r"(?<=\s)(?:-[#046fgikLnqsSvN]{0,8}[uU]|--user|--proxy-user)[ =]?[\"']?"
+        rf"[^\s:\"']{{1,{MAX_NAME}}}:(?P<s>[^\s\"'$]{{3,}})",
     ),
     "httpie password": (
         ("http -", "https -", " --auth "),
@@ -187,14 +222,48 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "login password": (
         (" login ",),
         r"(?:docker|podman|helm|oras|nerdctl|skopeo|buildah|az|oc)\s(?:[^\s]+\s)?login",
+        rf"(?<=\s)-p[ \t]{{0,5}}{VALUE}",
+    ),
+    # Programs whose option -p is a password.
+    "password option": (
+        (
+            "twine",
+            "psexec",
+            "rdesktop",
+            "ncftp",
+            "rabbitmqadmin",
+            "cypher-shell",
+            "elasticsearch-users",
+            "doveadm",
+            "useradd",
+            "usermod",
+            "keychain",
+        ),
+        r"(?:twine\s+upload|psexec(?:64)?|rdesktop|ncftp\w{1,5}|rabbitmqadmin|cypher-shell|elasticsearch-users"
+        r"|doveadm\s+pw|useradd|usermod|security\s+[a-z]+-keychain[a-z-]*)",
         rf"(?<=\s)-p[ \t]{{1,5}}{VALUE}",
+    ),
+    "device password": (
+        ("ipmitool", "mosquitto_"),
+        "(?:ipmitool|mosquitto_(?:pub|sub|rr))",
+        rf"(?<=\s)-P[ \t]{{1,5}}{VALUE}",
+    ),
+    "SNMP password": (("snmp",), "snmp[a-z]+", rf"(?<=\s)-[AX][ \t]{{1,5}}{VALUE}"),
+    "openssl key": (
+        ("openssl",),
+        r"openssl\s+(?:enc|aes\S*|des\S*|bf\S*|rc[24]\S*|camellia\S*|aria\S*)",
+        rf"(?<=\s)-[kK][ \t]{{1,5}}{VALUE}",
     ),
     "redis password": (
         ("redis-cli", "valkey-cli"),
         "(?:redis|valkey)-cli",
         rf"(?<=\s)(?:-a|AUTH|auth)[ \t]{{1,5}}{VALUE}",
     ),
-    "LDAP password": (("ldap",), "ldap[a-z]+", rf"(?<=\s)-w[ \t]{{0,5}}{VALUE}"),
+    "LDAP password": (
+        ("ldap", "kadmin", "security add-"),
+        r"(?:ldap[a-z]+|kadmin|security\sadd-[a-z]+-password)",
+        rf"(?<=\s)-w[ \t]{{0,5}}{VALUE}",
+    ),
     "SQL Server password": ((" -P",), "(?:sqlcmd|bcp|osql|isql|tsql)", rf"(?<=\s)-P[ \t]{{0,5}}{VALUE}"),
     "Samba password": (
         ("smb", "rpcclient"),
@@ -209,8 +278,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "htpasswd password": (
         ("htpasswd",),
         "htpasswd",
-        rf"(?<=\s)-[A-Za-z]{{0,4}}b[A-Za-z]{{0,4}}[ \t]{{1,5}}\S{{1,{MAX_NAME}}}"
-        rf"[ \t]{{1,5}}\S{{1,{MAX_NAME}}}[ \t]{{1,5}}{VALUE}",
+        rf"(?<=\s)-(?=[A-Za-z]{{0,4}}b)(?:[A-Za-z]{{0,4}}n[A-Za-z]{{0,4}}|[A-Za-z]{{1,5}}[ \t]{{1,5}}{WORD})"
+        rf"[ \t]{{1,5}}{WORD}[ \t]{{1,5}}{VALUE}",  # with -n there is no file
     ),
 }
 END_OF_KEY = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")

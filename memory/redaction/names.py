@@ -54,6 +54,8 @@ PASSWORD_PHRASES = (
 )
 KEYS = (
     "api key",
+    "ssh pass",
+    "dbpass",
     "access key",
     "secret key",
     "private key",

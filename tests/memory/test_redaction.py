@@ -271,6 +271,13 @@ AROUND = {
     "openssl password": "openssl rsa -in x -passin pass:<hunter2>",
     "keystore password": "keytool -list -storepass <changeit1>",
     "htpasswd password": "htpasswd -b file me <hunter2>",
+    "set password": "SET PASSWORD FOR 'me'@'%' = '<hunter2>';",
+    "password argument": "rabbitmqctl change_password me <hunter2>",
+    "remote login": "xfreerdp /u:me /p:<hunter2> /v:x",
+    "password option": "twine upload -u me -p <hunter2> dist/*",
+    "device password": "ipmitool -H x -U me -P <hunter2> power on",
+    "SNMP password": "snmpwalk -v3 -u me -A <hunter2> x",
+    "openssl key": "openssl enc -aes-256-cbc -salt -in a -out b -k <hunter2>",
     "Windows password": r"net use z: \\files\x /user:me <hunter2>",
     "PowerShell password": '$x = ConvertTo-SecureString -String "<S3 cret>" -AsPlainText -Force',
     "piped password": "echo '<hunter2>' | sudo -S ls",
@@ -281,6 +288,62 @@ AROUND = {
 def test_each_kind_is_known_by_what_is_around_it(kind):
     before, secret, after = re.split("[<>]", AROUND[kind], maxsplit=2)
     assert redact_text(f"{before}{secret}{after}") == f"{before}[redacted: {kind}]{after}"
+
+
+OF_COMMANDS = """
+openssl aes-256-cbc -d -K <00112233aabbccdd> -in a
+openssl pkcs12 -export -passout pass:<hunter2> -in a
+curl -fsSu me:<hunter2> https://x.y
+curl -uadmin:<hunter2> https://x.y
+htpasswd -nbB me <hunter2>
+htpasswd -cb file me <hunter2>
+docker login -u me -p<hunter2> x.io
+kadmin -p me -w <hunter2>
+security add-generic-password -a me -s x -w <hunter2>
+mosquitto_pub -u me -P <hunter2> -t x
+SSHPASS=<hunter2> sshpass -e ssh x
+REDISCLI_AUTH=<hunter2> redis-cli ping
+wp config create --dbpass=<hunter2>
+ACL SETUSER me on ><hunter2> ~* +@all
+echo "me:hunter2" | chpasswd
+printf '<hunter2>' | cryptsetup luksFormat /dev/sda -
+sqlplus system/<hunter2>@XE
+lftp -u me,<hunter2> ftp.x.y
+mysqladmin -u root password <hunter2>
+mkpasswd -m sha-512 <hunter2>
+bw unlock <hunter2>
+schtasks /create /ru me /rp <hunter2>
+tool --password <hunter2>
+tool --client-secret=<hunter2>
+PGPASSWORD=<hunter2> psql
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("command", OF_COMMANDS)
+def test_commands_with_a_secret(command):
+    secret = re.search("<(.+)>", command) or re.search('"(.+)"', command)
+    found = redact_text(command.replace("<hunter2>", "hunter2").replace(secret[0], secret[0].strip("<>")))
+    assert "hunter2" not in found
+    assert found.count("[redacted: ") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "openssl s_client -connect x:443 -key key1.pem",
+        "mkdir -p data/2024 && ssh -p 2222 me@x",
+        "docker run -u 1000 -p 8080:80 x",
+        "curl -o u:file1 -H 'Accept: a/b1' https://x.y",
+        "rabbitmqctl list_queues name messages2",
+        "lftp -u me ftp.x.y/dir2",
+        "snmpget -v2c -c public x 1.3.6.1",
+        "useradd -m -s /bin/bash user1",
+        "mysqladmin sets the password of version 8",
+        "The user can set password rules to 'strict-2'",
+    ],
+)
+def test_commands_without_a_secret(command):
+    assert redact_text(command) == command
 
 
 def test_no_kind_is_without_an_example():
