@@ -37,7 +37,8 @@ Report = dict[str, Any]
 @option("--keep", type=int, metavar="N", help="make a dated copy in the folder FILE; keep the newest N")
 @switch(
     "--verify",
-    help="restore the copy into a temporary store and check that; a FILE that is there is only checked",
+    help="restore the copy FILE, or the newest one, into a temporary store and check that; with --keep or"
+    " --force the one that is made",
 )
 @switch("--force", help="replace the file if it is there")
 def backup(run: Invocation, file: str | None, keep: int | None, verify: bool, force: bool) -> int:
@@ -50,8 +51,8 @@ def backup(run: Invocation, file: str | None, keep: int | None, verify: bool, fo
         raise local_only("backup")
     if keep is not None:
         answer = rotate(file, keep, verify)
-    elif verify and not force and (file is None or Path(file).exists()):
-        answer = {"file": file or str(find_newest())}
+    elif verify and not force:
+        answer = {"file": str(find_copy(file) if file is not None else find_newest())}
     else:
         answer = make_copy(str(file), force)
     if verify and "check" not in answer:
@@ -93,6 +94,13 @@ def rotate(folder: str | None, keep: int, verify: bool) -> Report:
 
 
 # ---- checking ----------------------------------------------------------------------------------------
+
+
+def find_copy(file: str) -> Path:
+    """Return the copy of that name. Raises CliError: a name that was mistyped is no proof of another copy."""
+    if not Path(file).is_file():
+        raise CliError("not_found", f"There is no backup {file} to check: day1 backup {file} makes one.")
+    return Path(file)
 
 
 def find_newest() -> Path:
@@ -154,15 +162,13 @@ def print_copy(out: Output, answer: Report, shown: str) -> None:
     for path in answer.get("removed", []):
         note(f"Removed {path}.")
     if "check" in answer:
-        named = "sha256" in answer and "removed" not in answer  # made where no such file was, maybe mistyped
-        print_check(out, shown, answer["check"], made=named)
+        print_check(out, shown, answer["check"])
 
 
-def print_check(out: Output, shown: str, check: Report, made: bool) -> None:
-    begin = f"Made {shown} and checked it: it" if made else shown
+def print_check(out: Output, shown: str, check: Report) -> None:
     if check["ok"]:
-        out.line(f"{begin} can be gone back to: nothing was found by {len(check['checks'])} checks.")
+        out.line(f"{shown} can be gone back to: nothing was found by {len(check['checks'])} checks.")
         return
-    out.line(f"{begin} is no good: {check.get('error', 'the check found something').rstrip('.')}.")
+    out.line(f"{shown} is no good: {check.get('error', 'the check found something').rstrip('.')}.")
     for problem in check.get("problems", []):
         note(f"{problem['name']}: {problem['count']}, such as {(problem['examples'] or ['?'])[0]}")

@@ -35,6 +35,7 @@ from day1site.connections import (
 from day1site.loading import pause_gc
 from day1site.running_servers import LOCK_NAME
 from day1site.server.supervisor import Supervisor
+from memory.db.backend import get_file_check
 from memory.db.process_group import end_group, get_group, start_group
 from memory.engines.support.write_buffer import buffer
 from memory.providers.embedding import load_for_children
@@ -56,10 +57,12 @@ class Stoppable(Protocol):
 
 @contextmanager
 def data_dir_lock(folder: Path, database: Path | None = None) -> Iterator[list[IO[str]]]:
-    """Lock the data directory, and the database file, which may be elsewhere. Raises CannotStart.
+    """Lock the data directory, and a database file elsewhere. Raises CannotStart, ForeignFile.
 
-    The locks end with the process, however that ends.
+    The locks end with the process, however that ends. Nothing is put beside a database of another program.
     """
+    if database is not None:
+        get_file_check().refuse_foreign()
     with ExitStack() as stack:
         files = [stack.enter_context(hold_lock(folder / LOCK_NAME, folder))]
         if database is not None:

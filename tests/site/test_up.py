@@ -316,13 +316,15 @@ def test_what_is_in_the_place_of_a_store_is_left_alone(folder: Path) -> None:
         " remove both to begin anew."
     )
     assert (file.read_bytes(), log.read_bytes()) == (b"", b"a log")
-    log.unlink()
+    for other in folder.iterdir():
+        other.unlink()
     with closing(sqlite3.connect(file)) as database:
         database.execute("CREATE TABLE a (b)")
     assert refusal("--port", "0", "--data-dir", str(folder)) == (
         f"{file} is a database of another program: it has tables, and none of Day1's migrations. Name another"
         " data directory or database; where DATABASE_URL is another program's, unset it for Day1."
     )
+    assert {one.name for one in folder.iterdir()} <= {file.name, "secret_key"}  # nothing locks it
 
 
 def test_answers_do_not_wait_for_more_to_send() -> None:
