@@ -5,6 +5,7 @@ import re
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 
 from conversations.capture.rows import MAX_SESSION_BYTES
 from conversations.capture.text_cleaning import LONG_TEXT_BYTES, cut_middle
@@ -48,6 +49,22 @@ def test_the_second_session_is_told_what_the_first_decided(api):
     assert json.loads(answer)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert json.loads(answer).keys() == {"hookSpecificOutput"}
     assert Session.objects.get(key="s2").parent_session == "s1"
+
+
+def test_the_summary_of_a_session_does_not_repeat_what_was_taken_back(api, actor):
+    """The next session is told neither the statement that holds no more nor the prompt that made it."""
+    send(api, *first_session())
+    learn()
+    decided, repaired = Fact.objects.all_versions().order_by("uid")
+    write = FactEngine().update_fact
+    write(fact_id=repaired.uid, updates={"valid_until": timezone.now()}, actor=actor)
+    answer = told(send(api, event("SessionStart", "s2", source="startup")))
+    assert ("Session before" in answer, DECISION in answer, "invalid salt" in answer) == (True, True, False)
+    write(fact_id=decided.uid, updates={"valid_until": timezone.now()}, actor=actor)
+    assert send(api, event("SessionStart", "s3", source="startup")) == ""  # nothing is left to be told
+    for session in ("s2", "s3"):
+        found = SessionManager().get_session_context(session_id=session, actor=actor)
+        assert (found.session.parent_session, found.parent_summary) == ("s1", "")
 
 
 def test_a_session_in_which_nothing_happened_is_not_the_one_before(api):

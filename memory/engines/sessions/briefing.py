@@ -18,6 +18,7 @@ from memory.conf import conf
 from memory.db.querysets import Lineage
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.sessions.assignment import find_assigned, list_open
+from memory.engines.sessions.context import read_summary
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import Budget, Line, explain_marks, fenced_line, head_day, iterate_days
 from memory.engines.sessions.relevant import Entry, choose_order, list_relevant
@@ -67,7 +68,7 @@ def start_context(session: Session, actor: Actor, lineage: Lineage, now: datetim
     one.
     """
     where = f" in {fenced_line(session.project_path)}" if session.project_path else ""
-    task, before = find_assigned(session, actor), load_previous_summary(session, actor, lineage)
+    task, before = find_assigned(session, actor), load_previous_summary(session, actor, lineage, now)
     head = [f"<{BRIEFING_TAG}>", HEAD.format(where=where), *(describe_task(task) if task else ())]
     summary = fenced_line(before, MIN_SUMMARY_LENGTH)
     described, parts = describe_parts(session, actor, now, [*head, summary])
@@ -119,7 +120,7 @@ def describe_task(task: AgentTask) -> Iterator[str]:
         yield f"- {one.n}. {fenced_line(one.text, MAX_OBJECTIVE_LENGTH)} [{one.state}{who}]"
 
 
-def load_previous_summary(session: Session, actor: Actor, lineage: Lineage) -> str:
+def load_previous_summary(session: Session, actor: Actor, lineage: Lineage, now: datetime) -> str:
     """Return the previous session's summary line, where the actor may read its branch.
 
     The text is stored for every reader of the session's branch, so it contains nothing of other branches.
@@ -132,8 +133,10 @@ def load_previous_summary(session: Session, actor: Actor, lineage: Lineage) -> s
         return ""
     if is_elsewhere(found.project_path, session.project_path):
         return ""
+    if not (summary := read_summary(found, lineage, now)):
+        return ""
     day = (found.ended_at or found.started_at).date()
-    return f"Session before ({day}, {found.status}): {fenced_line(found.summary, MAX_SUMMARY_LENGTH)}"
+    return f"Session before ({day}, {found.status}): {fenced_line(summary, MAX_SUMMARY_LENGTH)}"
 
 
 def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: datetime) -> list[Line]:

@@ -2,17 +2,24 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
 from memory.actors import Actor
+from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_one
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.search.fact_rows import read_facts
 from memory.exceptions import BranchForbidden
 from memory.models import Branch, Fact, Observation, Session
+from memory.texts import OWN_SUMMARY
+from memory.words import STOP_WORDS, TOKEN
+
+MAX_STATEMENTS = 500  # of a session that are compared with its summary
+MIN_REPEATED = 0.8  # of the words of a statement
 
 
 def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
@@ -22,6 +29,29 @@ def session_facts(session: Session, actor: Actor, limit: int) -> Sequence[Fact]:
     rids = rows.highest_keys(limit, "uid")
     facts = read_facts(rids)
     return attach_belief([facts[rid] for rid in rids if rid in facts], lineage)
+
+
+def read_summary(session: Session, lineage: Lineage, now: datetime) -> str:
+    """Return a session's summary for the next one; "" for Day1's own, which has what was said, where that
+    repeats a statement of the session that holds no more.
+    """
+    if not session.summary.startswith(OWN_SUMMARY):
+        return session.summary
+    said, branches = list_words(session.summary), [branch for branch, _ in lineage]
+    versions = Fact.objects.all_versions().filter(branch__in=branches, session_id=session.key)
+    texts = dict(versions.order_by().values_list("content_hash", "fact_text").distinct()[:MAX_STATEMENTS])
+    repeated = [key for key, text in texts.items() if repeats(said, list_words(text))]
+    holding = searchable_rows(lineage, now).filter(content_hash__in=repeated)
+    return "" if set(repeated) - set(holding.values_list("content_hash", flat=True)) else session.summary
+
+
+def list_words(text: str) -> set[str]:
+    return set(TOKEN.findall(text.casefold())) - STOP_WORDS
+
+
+def repeats(said: set[str], words: set[str]) -> bool:
+    """Return whether most words of a statement were said."""
+    return len(words & said) >= MIN_REPEATED * len(words) > 0
 
 
 def observation_counts(session: Session) -> dict[str, Any]:

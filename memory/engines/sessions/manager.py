@@ -25,6 +25,7 @@ from memory.engines.sessions.context import (
     filter_visible,
     find_session,
     observation_counts,
+    read_summary,
     require_scope,
     session_facts,
 )
@@ -182,13 +183,14 @@ class SessionManager:
         parent = filter_visible(actor).filter(key=session.parent_session or None).first()
         limits = {"messages": message_limit, "facts": fact_limit}
         parts: dict[str, Any] = {}
+        is_told = parent and not is_elsewhere(parent.project_path, session.project_path)
         for part in session_parts():
             parts |= part.context(session, actor, limits)
         return SessionContext(
             session,
             session_facts(session, actor, fact_limit),
             observation_counts(session),
-            parent.summary if parent and not is_elsewhere(parent.project_path, session.project_path) else "",
+            read_summary(parent, session.branch.lineage(), timezone.now()) if is_told else "",
             parts,
         )
 
