@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from memory.redaction.formats import COMMANDS, find_formats
+from memory.redaction.commands import COMMANDS
+from memory.redaction.formats import find_formats
 from memory.redaction.named_values import find_named
 from memory.redaction.spans import MARK, NAMED, Spans, fold_case
 

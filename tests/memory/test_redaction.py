@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.redaction import count_marks, redact_all, redact_text
-from memory.redaction.formats import COMMANDS, TEXTS, WORD_TEXTS
+from memory.redaction.commands import COMMANDS
+from memory.redaction.formats import TEXTS, WORD_TEXTS
 from memory.redaction.names import KEYS, PASSWORD_PHRASES, PASSWORDS, WORDS, list_forms
 from memory.redaction.prefixes import PREFIXES
 

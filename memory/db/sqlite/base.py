@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, SafeUUID
 
 from django.db import DEFAULT_DB_ALIAS, OperationalError
@@ -98,8 +98,7 @@ class DatabaseOperations(operations.DatabaseOperations):
         return found
 
     def _replace(self, label: str, instead: Any) -> Any:
-        connection: Any = self.connection  # of this backend, which Django's types do not say
-        return connection.replace_damaged(label, instead)
+        return cast("DatabaseWrapper", self.connection).replace_damaged(label, instead)
 
     def sql_flush(self, style: Any, tables: Any, **kwargs: Any) -> list[str]:
         """Return statements that empty the tables, and with them their full-text tables."""
@@ -191,8 +190,7 @@ class DatabaseWrapper(SQLiteWrapper):
     def get_new_connection(self, conn_params: Any) -> Any:
         if self.alias == DEFAULT_DB_ALIAS:
             self.file_check.refuse_foreign()
-        made = super().get_new_connection(conn_params)
-        self.has_vocabularies = False
+        made, self.has_vocabularies = super().get_new_connection(conn_params), False
         # Weak: the garbage collector does not see SQLite's reference to a function, and the connection of
         # a thread that has ended would stay open.
         index = weakref.proxy(self.index)

@@ -37,10 +37,10 @@ def read_summary(session: Session, lineage: Lineage, now: datetime) -> str:
     """
     if not session.summary.startswith(OWN_SUMMARY):
         return session.summary
-    said, branches = list_words(session.summary), [branch for branch, _ in lineage]
+    words, branches = list_words(session.summary), [branch for branch, _ in lineage]
     versions = Fact.objects.all_versions().filter(branch__in=branches, session_id=session.key)
     texts = dict(versions.order_by().values_list("content_hash", "fact_text").distinct()[:MAX_STATEMENTS])
-    repeated = [key for key, text in texts.items() if repeats(said, list_words(text))]
+    repeated = [key for key, text in texts.items() if repeats(words, list_words(text))]
     holding = searchable_rows(lineage, now).filter(content_hash__in=repeated)
     return "" if set(repeated) - set(holding.values_list("content_hash", flat=True)) else session.summary
 
@@ -49,9 +49,9 @@ def list_words(text: str) -> set[str]:
     return set(TOKEN.findall(text.casefold())) - STOP_WORDS
 
 
-def repeats(said: set[str], words: set[str]) -> bool:
-    """Return whether most words of a statement were said."""
-    return len(words & said) >= MIN_REPEATED * len(words) > 0
+def repeats(summary: set[str], words: set[str]) -> bool:
+    """Return whether most words of a statement are in a summary."""
+    return len(words & summary) >= MIN_REPEATED * len(words) > 0
 
 
 def observation_counts(session: Session) -> dict[str, Any]:
