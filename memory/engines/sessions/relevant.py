@@ -92,9 +92,12 @@ def list_relevant(session: Session, lineage: Lineage, now: datetime) -> list[Ent
     shown = searchable_rows(lineage, now)
     own = [filter_named(shown, session.project_path)] if session.project_path else []
     for rows in [*own, shown.filter(repository="")]:
-        found |= {fact.uid: fact for fact in rows.newest(MAX_NEWEST)}
-        found |= {fact.uid: fact for fact in rows.filter(category__in=sorted(DECIDED)).newest(MAX_DECISIONS)}
-        found |= {fact.uid: fact for fact in rows.filter(pinned=True).newest(MAX_PINNED)}
+        newest = rows.newest(MAX_NEWEST)
+        decided = rows.filter(category__in=sorted(DECIDED))
+        kinds = ((decided, MAX_DECISIONS), (rows.filter(pinned=True), MAX_PINNED))
+        more = kinds if len(newest) == MAX_NEWEST else ()  # fewer are all
+        found |= {fact.uid: fact for fact in newest}
+        found |= {fact.uid: fact for kind, most in more for fact in kind.newest(most)}
     known = find_repositories(session.project_id, list(found.values()))
     where = dict(zip(found, known, strict=True))
     facts = [fact for fact in found.values() if where[fact.uid] in ("", session.project_path)]
