@@ -141,6 +141,14 @@ def test_what_another_says_has_to_be_changes_what_was_decided(api: Api) -> None:
     assert "later: The security review says uploads must be limited to 5 MB" in line
 
 
+def test_what_we_always_do_is_learned_and_taken_back(api: Api) -> None:
+    live(api, "s1", "We always name queues after birds.")
+    live(api, "s2", "We never got the queues to work.")
+    assert list_facts() == ["We always name queues after birds."]
+    live(api, "s3", "Forget birds, we name queues after trees.")
+    assert not [text for text in read_texts(api) if text.startswith("We always name queues after birds")]
+
+
 def test_what_is_not_sure_is_told_with_what_was_said_later(api: Api) -> None:
     live(api, "s1", "We always deploy the docs on merge to main.")
     live(api, "s2", "We always deploy the docs on merge to main, but not on Fridays.")

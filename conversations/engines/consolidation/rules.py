@@ -56,7 +56,10 @@ DECIDED = re.compile(
     r"|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
 PREFERRED = re.compile(
-    r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+|\bi (?:always |really )?(?:prefer|want you to always"
+    r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+|^\W*we (?:always|never) (?!g[eo]t\b|ha[vd]|see\b"
+    r"|saw\b|hit\b"
+    r"|end\b|run into|forget|talk|sa[iy]|did\b|agreed|decided|kn[eo]w|\w+ed\b)\w+|\bi (?:always "
+    r"|really )?(?:prefer|want you to always"
     r"|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)|所有.{1,20}(?:都要|都得|都用|必须|一律)|\b(?:wir"
     r"|bitte|man)\b.{0,40}\bimmer\b(?! noch| wieder)|^\W*(?:nobody|no one) (?!knows|likes|thinks|said|was|has"
     r"|seems|cares|does|talks|told|wants|forget|forgets)\w+|\bi(?:'d| would) like (?:us|you) to (?:always"
