@@ -48,10 +48,6 @@ def list_ranges(codes: Iterable[int]) -> str:
 
 MARKS = list_ranges(code for code in MARKED if unicodedata.category(chr(code))[0] == "M")
 WORD_PATTERN = re.compile(rf"[\w{MARKS}]+|{PICTURE}")
-UNIT = re.compile(f"[{UNSPACED}](?:[{MARKS}]|{STACKED}[{UNSPACED}])*")
-FORM_PATTERN = re.compile(
-    f"(?P<units>[{UNSPACED}]+)|(?P<spaced>[{SPACED}]+)|{PICTURE}|[^{UNSPACED}{SPACED}]+"
-)
 # All that is indexed in another form than it is written in.
 OTHER_FORM = re.compile(
     f"(?:[{UNSPACED}{SPACED}{PRESENTED}{PICTURES}\U0001f1e6-\U0001f1ff\u200b-\u200f\ufe0f])+"
@@ -84,11 +80,19 @@ def load_folding() -> dict[int, str | None]:
 
 def split_forms(text: str) -> list[list[str]]:
     """Return the words of a folded text, each as the forms that an index has of it: units, or one form."""
+    parts, unit = load_cutters()
     forms = []
-    for part in FORM_PATTERN.finditer(text):
-        units = UNIT.findall(part[0]) if part["units"] else []
+    for part in parts.finditer(text):
+        units = unit.findall(part[0]) if part["units"] else []
         forms.append(units or [stem_word(part[0]) if part["spaced"] else part[0]])
     return forms
+
+
+@cache
+def load_cutters() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a text's parts and of a unit; slow to compile, and many processes need none."""
+    parts = f"(?P<units>[{UNSPACED}]+)|(?P<spaced>[{SPACED}]+)|{PICTURE}|[^{UNSPACED}{SPACED}]+"
+    return re.compile(parts), re.compile(f"[{UNSPACED}](?:[{MARKS}]|{STACKED}[{UNSPACED}])*")
 
 
 # ---- stems -----------------------------------------------------------------------------------------------

@@ -78,10 +78,8 @@ class InstructionsViewSet(Resource):
 
     def create(self, request: Request) -> Response:
         fields: dict[str, Any] = Input(request).take_fields(("preset", "text", "categories"))
-        actor = get_request_actor(request)
-        before = instructions_engine.get_instructions(actor=actor).number
-        row = instructions_engine.set_instructions(actor=actor, **fields)
-        return build_row_response(render(row), 201 if row.number > before else 200)
+        row, is_new = instructions_engine.set_instructions(actor=get_request_actor(request), **fields)
+        return build_row_response(render(row), 201 if is_new else 200)
 
     @action(detail=False, methods=["get"])
     def versions(self, request: Request) -> Response:

@@ -63,8 +63,9 @@ class InstructionsEngine:
         preset: str = "",
         text: str | None = None,
         categories: Sequence[str] | None = None,
-    ) -> Instructions:
-        """Store a new version of the instructions; what equals those that hold stores none.
+    ) -> tuple[Instructions, bool]:
+        """Store a new version of the instructions; return those that hold now, and whether they are new: what
+        equals those that held stores none.
 
         A preset brings its text and categories; without one, what is not given stays as it is. Needs the
         scope curate on main: what is remembered concerns every branch. Raises Invalid, also for a text that
@@ -78,11 +79,11 @@ class InstructionsEngine:
             before = find_instructions(actor.project_id)
             made = merge_fields(before, requested)
             if describe(made) == describe(before):
-                return before
+                return before, False
             made.number, made.created_by = before.number + 1, actor.label[:200]
             made.save(force_insert=True)
             record_entry(actor, "instructions.set", str(made.number), describe(made))
-        return made
+        return made, True
 
     def list_versions(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Instructions]:
         """List the versions, the newest first."""

@@ -1,6 +1,8 @@
 """The commands on what a project wants remembered, and on what was said."""
 
 import json
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from day1site.cli.invocation import Invocation, command, read_text
@@ -8,7 +10,9 @@ from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import OneOf, argument, branch_option, drop_empty, option, paging_options
 from day1site.cli.rest import Answer
 
-PRESETS = ("coding", "assistant", "support")
+# The file of the presets alone: its engine would load Django.
+FILE = Path(__file__).parents[2] / "conversations" / "prompts" / "presets.toml"
+PRESETS = tuple(tomllib.loads(FILE.read_text(encoding="utf-8")))
 PATH = "/instructions"
 
 

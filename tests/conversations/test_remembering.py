@@ -171,9 +171,11 @@ def test_instructions_are_versions_and_what_changes_nothing_makes_none(
     engine = InstructionsEngine()
     first = engine.get_instructions(actor=actor)
     assert (first.number, first.preset) == (0, "coding")
-    assert engine.set_instructions(actor=actor, preset="coding").number == 0
-    assert engine.set_instructions(actor=actor, preset="assistant").number == 1
-    own = engine.set_instructions(actor=actor, text="Note guests.")
+    same, is_new = engine.set_instructions(actor=actor, preset="coding")
+    assert (same.number, is_new) == (0, False)
+    made, is_new = engine.set_instructions(actor=actor, preset="assistant")
+    assert (made.number, is_new) == (1, True)
+    own, _ = engine.set_instructions(actor=actor, text="Note guests.")
     assert (own.number, own.preset, own.categories[:2]) == (2, "own", ["family", "home"])
     versions = engine.list_versions(actor=actor).results
     assert [(one.number, one.preset) for one in versions] == [(2, "own"), (1, "assistant")]
