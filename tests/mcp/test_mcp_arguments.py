@@ -100,6 +100,12 @@ def test_a_day_of_odd_shapes_is_understood(agent: Agent) -> None:
     assert (read["tags"], read["confidence"], read["metadata"]) == (["ops", "web"], 0.9, {"file": "a.py"})
     odd = {"category": '["decision"]', "tags": "ops", "limit": "5", "kind": "", "session_id": None, "at": ""}
     assert [row["id"] for row in agent.call("memory_search", query="deploys", **odd)["results"]] == [uid]
+    kept = {"valid_from": None, "valid_until": "", "expires_at": None, "essence": ""}
+    agent.call("memory_update", fact_id=uid, valid_until="2030-01-01", expires_at="2031-01-01")
+    agent.call("memory_update", fact_id=uid, priority="P1", **kept)
+    (row,) = agent.call("memory_get", fact_ids=[uid])["facts"]
+    assert (row["priority"], row["valid_until"][:4], row["expires_at"][:4]) == ("P1", "2030", "2031")
+    assert "null and empty texts stand for" in agent.refused("memory_update", "invalid", fact_id=uid, **kept)
     assert agent.call("memory_write", fact_text='["5"]')["fact"]["essence"] == '["5"]'
     again = {"fact_text": "Once.", "idempotency_key": "k"}
     assert agent.call("memory_write", tags=["a"], **again) == agent.call(

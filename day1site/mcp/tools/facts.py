@@ -166,7 +166,7 @@ def memory_update(call: Call) -> b.Answer:
     uid, where, version = _fact_field(call)
     updates = call.inputs.take_fields()
     if not updates:
-        raise Invalid("Nothing to change is given.")
+        raise Invalid("Nothing to change is given: null and empty texts stand for what is left out.")
     return _answer_fact(
         call, memory_engine.update(fact_id=uid, updates=updates, expected_version=version, **where)
     )
