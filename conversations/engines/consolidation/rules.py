@@ -89,6 +89,18 @@ NOT_DECIDED = re.compile(
 
 
 INTENT = re.compile(r"(?i)^\W*(?:i(?:'|’)ll|i will)\b")
+# In a chat what a person picks now, unless it is to last, and what people say to be polite.
+IN_PASSING = re.compile(
+    r"(?i)^\W*(?:(?:ok(?:ay)?|right|alright|fine|well|so|hm+|yes|yeah|sure|then|i (?:think|guess))\W+)*"
+    r"(?:i(?:'|’)ll|i will)\b(?!.*\b(?:always|never|every|each|from now on|any ?more)\b)"
+    r"|\b(?:no (?:worries|problem|rush)|take your time|you(?:'|’)re welcome|good luck|see you"
+    r"|(?:sounds|looks) (?:good|great|fine|lovely)|have a (?:nice|good|great|lovely)|talk (?:soon|later))\b"
+)
+# How a person wants to be treated by whom they talk to.
+REQUESTED = re.compile(
+    r"(?i)\bi(?:'|’)?(?:d| would) rather\b|\b(?:please|bitte|por favor|s'il (?:te|vous) pla[iî]t)\b"
+    r"|\b(?:give|call|send|tell|show|remind|answer|write)(?: to)? me\b"
+)
 
 # What another said, and what the person says of itself or its team.
 REPORTED = re.compile(
@@ -238,11 +250,19 @@ def read_prompt(text: str, previous: str, is_chat: bool) -> Iterator[Lesson]:
     personal = list(read_life(parts, is_chat))
     yield from personal
     parts = [part for part in parts if not any(one.text in part for one in personal)]
+    parts = [part for part in parts if not (is_chat and IN_PASSING.search(part))]
     for start in range(0, len(parts), MAX_PARTS):
         batch = parts[start : start + MAX_PARTS]
         for joined in join_parts(batch, choose_parts(batch, question)):
-            yield Lesson(add_question(joined, question), "preference" if prefers(joined) else "decision")
+            yield Lesson(add_question(joined, question), name_category(joined, is_chat))
         question = ""
+
+
+def name_category(text: str, is_chat: bool) -> str:
+    """Return the category of what is laid down; in a chat it is a decision only where a phrase says so."""
+    if prefers(text) or (is_chat and REQUESTED.search(text)):
+        return "preference"
+    return "decision" if not is_chat or has_phrase(text) else "general"
 
 
 def choose_parts(parts: Sequence[str], question: str) -> list[int]:
