@@ -9,11 +9,13 @@ from collections.abc import Collection
 from conversations.engines.prompt_intent import Request, is_dense, read_request, split_words, stem_words
 from memory.conf import conf
 from memory.engines.search.candidates import PreparedQuery
+from memory.engines.search.evidence import is_telling
 from memory.words import extract_keywords
 
 SHARE_WEIGHT = 0.5
 # Of the share alone, in scripts without spaces: of their pairs of characters half are no word.
 DENSE_WEIGHT = 2.0
+FOREIGN_SHARE = 0.2  # that a question needs in a language of which the model knows the letters alone
 MIN_SUBJECTS = 2  # of a prompt that names so many, nearness alone may be evidence
 RICH_SUBJECTS = 5
 
@@ -22,9 +24,11 @@ def weigh(question: PreparedQuery, text: str, cosine: float | None) -> float:
     """Return the evidence that a prompt needs a text; 0 where it is too little."""
     request, stems = get_request(question), read_stems(text)
     share, subjects = request.share_words(stems), request.count_subjects(stems)
+    if question.is_foreign and request.is_question:
+        return share if share >= FOREIGN_SHARE and is_telling(request.subjects & set(stems)) else 0.0
     if is_dense(question.text) or is_dense(text):
         evidence, cosine = DENSE_WEIGHT * share, None
-    elif cosine is None or not is_calibrated():
+    elif cosine is None or question.is_foreign or not is_calibrated():
         evidence, cosine = share, None
     else:
         evidence = max(cosine, 0.0) + SHARE_WEIGHT * share

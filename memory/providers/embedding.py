@@ -95,6 +95,12 @@ def get_floor() -> float:
     return float(getattr(get_provider(), "floor", 0.0))
 
 
+def share_known(text: str) -> float:
+    """Return the share of a text in words that the model in force knows; 1 where it was not told to count."""
+    count = getattr(get_provider(), "share_known", None)
+    return float(count(text)) if count else 1.0
+
+
 def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:
     """Return the read-only vectors of a query and of its words; None when embedding is off, and of a query
     that the model cannot read.

@@ -82,6 +82,10 @@ class OnnxMiniLM:
         except (OSError, ValueError) as error:
             raise ProviderUnavailable(reason=f"the model cannot be loaded: {error}") from error
 
+    def share_known(self, text: str) -> float:
+        """Return the share of a text in words that an English model knows; 1 for a model of its own file."""
+        return load_vocabulary(None).share_known(text) if self._path is None else 1.0
+
     def embed(self, texts: list[str]) -> Vectors:
         """Return one unit vector for each text, shape (n, d), float32; equal texts have equal vectors.
 

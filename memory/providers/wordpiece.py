@@ -100,6 +100,13 @@ class WordPiece:
                 known += length - sum(piece in self._foreign for piece in pieces)
         return known > 0 and known >= MIN_KNOWN_SHARE * letters
 
+    def share_known(self, text: str) -> float:
+        """Return the share of a text's letters that stand in words which the vocabulary has whole."""
+        words = [(len(word), pieces) for word, pieces in self.words(text) if word.isalpha() and len(word) > 1]
+        letters = sum(length for length, _ in words)
+        whole = sum(length for length, pieces in words if len(pieces) == 1 and pieces[0] != self.unknown)
+        return whole / letters if letters else 1.0
+
     def ids(self, text: str) -> list[int]:
         """Return the piece ids of ``text``; [] for an empty one. Never fails, whatever its characters."""
         return [number for _, pieces in self.words(text) for number in pieces]

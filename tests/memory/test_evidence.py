@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.engines.search.query import build_query
 from memory.engines.search.speakers import find_named, find_speaker
-from memory.evidence import Likeness, rate_evidence
+from memory.evidence import Likeness, expect_answer, list_names, rate_evidence
 
 UNIT = st.floats(0, 1)
 
@@ -17,12 +18,63 @@ def test_evidence_never_falls_when_the_likeness_grows(share, cosine, words, more
     for other in ((max(share, more), cosine, words), (share, max(cosine, more), words)):
         assert rate_evidence(Likeness(*other)) >= before
     assert rate_evidence(Likeness(share, cosine, max(words, more))) >= before
-    assert rate_evidence(Likeness(share, cosine, words, by_other=True)) < before
+    assert rate_evidence(Likeness(share, cosine, words), -1.0) < before
 
 
 def test_words_alone_decide_without_vectors():
     found = [rate_evidence(Likeness(share)) for share in (0.0, 0.5, 1.0)]
     assert found == [pytest.approx(value, abs=1e-4) for value in (0.018, 0.2689, 0.8808)]
+    assert rate_evidence(Likeness(0.5), 3.0) == found[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "expected"),
+    [
+        ("Who signs off releases?", 200, -0.8),
+        ("In what ways do releases fail?", 200, 0.0),
+        ("releases", 200, 0.0),
+        ("Wann endet der Vertrag?", 200, 0.0),
+        ("When did I move?", 200, 0.2),
+        ("How do I bake bread?", 200, -0.8),
+        ("What is my locker number?", 32, 1.6),
+        ("releases", 1, 2.1),
+        ("releases", 0, 2.1),
+    ],
+)
+def test_a_kind_of_question_and_a_small_memory_let_expect_more_or_less(question, texts, expected):
+    assert expect_answer(question, texts) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What did Anna buy in New York on 5 May?", ["Anna", "New", "York"]),
+        ("Who painted the Mona Lisa?", ["Mona", "Lisa"]),
+        ("When did I see it, and what's I'm to do on Monday?", []),
+        ("Welchen Dienst nutzt das Projekt?", []),
+        ("Anna", []),
+    ],
+)
+def test_names_of_an_english_question_are_its_words_in_capitals(question, names):
+    assert list_names(question) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("Apa kabar hari ini?", True),
+        ("Vielen lieben Dank, du bist der Beste!", True),
+        ("Hôm nay trời nóng quá trời luôn", True),
+        ("Who has to look at the payout batch?", False),
+        ("add pagination to the endpoint", False),
+        ("kubectl", False),
+        ("Мама мыла раму", False),  # has no vector at all
+        ("", False),
+    ],
+)
+def test_a_query_whose_words_the_model_does_not_know_is_foreign(settings, text, foreign):
+    settings.DAY1 = {"embedder": "minilm"}
+    assert build_query(text).is_foreign is foreign
 
 
 @pytest.mark.parametrize(

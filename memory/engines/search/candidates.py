@@ -33,6 +33,7 @@ class PreparedQuery:
     word_vectors: np.ndarray | None = None
     model: str = ""
     floor: float = 0.0  # the cosine that unrelated texts have under this model
+    is_foreign: bool = False  # in a language of which the model knows the letters alone
 
 
 @dataclass

@@ -14,7 +14,7 @@ from memory.db.backend import get_backend
 from memory.engines.facts.assessment import annotate_usage
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.recall_log import log_recall
-from memory.engines.search.evidence import Judged, judge_evidence
+from memory.engines.search.evidence import Judged, Rater, judge_evidence
 from memory.engines.search.explain import ExplainEngine
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import Hit, SearchOptions, parse_options, rank_candidates
@@ -110,9 +110,10 @@ class SearchEngine(ExplainEngine):
         question = build_query(query, query_vector, options.search_type)
         with get_backend().snapshot():
             found = rank_candidates(names, question, options, actor)
-            hits = found.top_hits(limit, options, question)
+            rater = Rater.from_hits(found.hits, question)
+            hits = found.top_hits(limit, options, rater)
         annotate_usage([hit.fact for hit in hits], actor.project_id)
-        evidence, known = judge_evidence(found.hits, question, actor.project_id)
+        evidence, known = judge_evidence(found.hits, rater, question, actor.project_id)
         packed = hits if max_tokens is None else pack_hits(hits, max_tokens)
         took = (time.perf_counter() - started) * 1000
         log_recall(actor, names, question.text, [hit.fact.uid for hit in packed])

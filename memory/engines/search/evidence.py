@@ -1,6 +1,6 @@
 """Evidence of hits: whether the words and the meaning of a question stand in them at all."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
@@ -14,7 +14,16 @@ from memory.db.segmentation import search_phrases
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.late_interaction import match_words
 from memory.engines.search.scoring import Scored
-from memory.evidence import MIN_EVIDENCE, Likeness, rate_evidence
+from memory.engines.search.speakers import ASKING, name_speaker
+from memory.evidence import (
+    FOR_NO_NAME,
+    FOR_OTHER,
+    MIN_EVIDENCE,
+    Likeness,
+    expect_answer,
+    list_names,
+    rate_evidence,
+)
 from memory.models import Project
 from memory.ranking import Recipe
 from memory.word_forms import WORD_PATTERN, fold_text
@@ -61,20 +70,54 @@ class Judged:
         return NEAREST.format(text=self.nearest) if self.hits else UNKNOWN
 
 
-def rate_hits(hits: Sequence[Scored], question: PreparedQuery) -> list[float]:
-    """Return the evidence of each hit."""
-    stems = list_stems(question.words)
-    return [rate_hit(hit, stems) for hit in hits]
+@dataclass(frozen=True)
+class Rater:
+    """Evidence of the hits of a search; ``expected`` is added for each, see memory/evidence.py."""
+
+    stems: set[str]
+    expected: float
+    is_foreign: bool  # then the words alone decide
+
+    @classmethod
+    def from_hits(cls, hits: Sequence[Scored], question: PreparedQuery) -> "Rater":
+        expected = expect_answer(question.text, len(hits))
+        if any(not stands_anywhere(name, hits) for name in list_names(question.text)):
+            expected += FOR_NO_NAME
+        expected += FOR_OTHER * compare_speakers(hits)
+        return cls(list_stems(question.words), expected, question.is_foreign)
+
+    def rate(self, hit: Scored) -> float:
+        if self.is_foreign:
+            return rate_foreign(hit.row.text, self.stems)
+        return rate_text(hit.row.text, self.stems, hit.cosine, hit.words, self.expected)
+
+    def find_best(self, hits: Iterable[Scored]) -> float:
+        """Return the best evidence of hits; a text is read only where it could have a better one."""
+        if self.is_foreign:
+            return max(map(self.rate, hits), default=0.0)
+        best = 0.0
+        bounds = ((rate_evidence(Likeness(1.0, hit.cosine, hit.words), self.expected), hit) for hit in hits)
+        for bound, hit in sorted(bounds, key=lambda pair: -pair[0]):
+            if bound <= best:
+                break
+            best = max(best, self.rate(hit))
+        return best
 
 
-def rate_hit(hit: Scored, requested: set[str]) -> float:
-    return rate_text(hit.row.text, requested, hit.cosine, hit.words, is_by_other(hit))
+def stands_anywhere(name: str, hits: Iterable[Scored]) -> bool:
+    stem = cut_word(fold_text(name))[0]
+    return any(stem in fold_text(hit.row.text) for hit in hits)
 
 
-def is_by_other(hit: Scored) -> bool:
-    """Return whether the question names who speaks in other hits, and not in this one."""
-    named = hit.columns.get("speaker")
-    return named is not None and not named[hit.at] and bool(named.any())
+def compare_speakers(hits: Sequence[Scored]) -> float:
+    """Return by what share of the best match the words of those whom a question names match it less."""
+    named = hits[0].columns.get("speaker") if hits else None
+    if named is None:
+        return 0.0
+    rated = [(hit.bare, bool(named[hit.at]), hit.row) for hit in hits if hit.bare is not None]
+    own = [bare for bare, is_named, row in rated if is_named and name_speaker(row) not in ASKING]
+    best = max((bare for bare, _, _ in rated), default=0.0)
+    return 1 - max(max(own), 0.0) / best if own and best > 0 else 0.0
 
 
 def rate_rows(
@@ -93,12 +136,25 @@ def rate_rows(
 
 
 def rate_text(
-    text: str, requested: set[str], cosine: float | None, words: float | None, by_other: bool = False
+    text: str, requested: set[str], cosine: float | None, words: float | None, expected: float = 0.0
 ) -> float:
     """Return the evidence of a text for a question with the requested stems."""
-    own = list_stems(WORD_PATTERN.findall(fold_text(text))) if requested else set()
-    share = len(requested & own) / len(requested) if requested else 0.0
-    return rate_evidence(Likeness(share, cosine, words, by_other))
+    share = len(find_shared(text, requested)) / len(requested) if requested else 0.0
+    return rate_evidence(Likeness(share, cosine, words), expected)
+
+
+def rate_foreign(text: str, requested: set[str]) -> float:
+    """Return the evidence of a text by its words alone, of which a single short one says nothing."""
+    shared = find_shared(text, requested)
+    return rate_evidence(Likeness(len(shared) / len(requested) if is_telling(shared) else 0.0))
+
+
+def is_telling(shared: Collection[str]) -> bool:
+    return len(shared) > 1 or any(len(stem) > MIN_STEM_LENGTH for stem in shared)
+
+
+def find_shared(text: str, requested: set[str]) -> set[str]:
+    return requested & list_stems(WORD_PATTERN.findall(fold_text(text))) if requested else set()
 
 
 def list_stems(words: Iterable[str]) -> set[str]:
@@ -112,27 +168,18 @@ def cut_word(word: str) -> tuple[str, ...]:
     return tuple(phrase[: max(MIN_STEM_LENGTH, len(phrase) - MAX_ENDING)] for phrase in search_phrases(word))
 
 
-def judge_evidence(hits: Sequence[Scored], question: PreparedQuery, project_id: UUID) -> tuple[float, bool]:
+def judge_evidence(
+    hits: Sequence[Scored], rater: Rater, question: PreparedQuery, project_id: UUID
+) -> tuple[float, bool]:
     """Return the best evidence of all that a query finds, and whether that counts as known in the project.
 
     Where the project has no least, a question is unknown only by a model that one was measured with.
     """
-    best, least = find_best(hits, question), read_least(project_id)
+    best, least = rater.find_best(hits), read_least(project_id)
     if least is None:
         is_measured = any(hit.words is not None for hit in hits)
         least = MIN_EVIDENCE.get(question.model, 0.0) if is_measured else 0.0
     return best, bool(hits) and best >= least and not (least and is_small_talk(question.words))
-
-
-def find_best(hits: Iterable[Scored], question: PreparedQuery) -> float:
-    """Return the best evidence of hits; a text is read only where it could have a better one."""
-    stems, best = list_stems(question.words), 0.0
-    bounds = ((rate_evidence(Likeness(1.0, hit.cosine, hit.words, is_by_other(hit))), hit) for hit in hits)
-    for bound, hit in sorted(bounds, key=lambda pair: -pair[0]):
-        if bound <= best:
-            break
-        best = max(best, rate_hit(hit, stems))
-    return best
 
 
 def read_least(project_id: UUID) -> float | None:

@@ -7,10 +7,11 @@ import numpy as np
 from memory.engines.embedding.engine import model_in_force
 from memory.engines.search.candidates import PreparedQuery
 from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
-from memory.providers.embedding import get_floor, read_query
-from memory.words import extract_keywords
+from memory.providers.embedding import get_floor, read_query, share_known
+from memory.words import STOP_WORDS, extract_keywords, list_phrases
 
 MAX_QUERY_LENGTH = 8000  # characters
+MIN_KNOWN, MIN_ENGLISH = 0.78, 0.3  # letters in words that the model knows, words that connect others
 logger = logging.getLogger(__name__)
 
 
@@ -31,7 +32,18 @@ def build_query(query: str, vector: np.ndarray | None = None, search_type: str =
     except ProviderUnavailable as error:
         logger.warning("search without vectors: %s", error)
         return PreparedQuery(text, words, None, None, model, floor)
-    return PreparedQuery(text, words, *read, model, floor) if read else PreparedQuery(text, words)
+    if not read:
+        return PreparedQuery(text, words)
+    return PreparedQuery(text, words, *read, model, floor, is_foreign(text))
+
+
+def is_foreign(text: str) -> bool:
+    """Return whether few words of a query are known to the model, and few connect others in English: it finds
+    texts of one language near whatever they say.
+    """
+    words = [word for word in list_phrases(text) if word.isalpha() and len(word) > 1]
+    english = sum(word in STOP_WORDS for word in words)
+    return len(words) > 1 and english < MIN_ENGLISH * len(words) and share_known(text) < MIN_KNOWN
 
 
 def check_query(query: str) -> str:

@@ -26,7 +26,7 @@ from memory.engines.facts.assessment import (
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.answer_boost import find_answers, is_answered
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
-from memory.engines.search.evidence import rate_hits
+from memory.engines.search.evidence import Rater
 from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
 from memory.engines.search.overlay import Overlay
 from memory.engines.search.rows import Row
@@ -117,11 +117,10 @@ class Ranking:
     used: Sequence[str]
     pool: CandidatePool
 
-    def top_hits(self, limit: int, options: SearchOptions, question: PreparedQuery) -> list[Hit]:
+    def top_hits(self, limit: int, options: SearchOptions, rater: Rater) -> list[Hit]:
         chosen = limit_reflections(self.hits, limit, options)
         facts = read_facts([scored.row.rid for scored in chosen])
-        rated = zip(chosen, rate_hits(chosen, question), strict=True)
-        return [self.pool.build_hit(scored, facts[scored.row.rid], evidence) for scored, evidence in rated]
+        return [self.pool.build_hit(one, facts[one.row.rid], rater.rate(one)) for one in chosen]
 
 
 def rank_candidates(

@@ -28,6 +28,7 @@ class Scored:
     at: int  # position of the row in the columns
     cosine: float | None = None  # undivided, as is the match of its words
     words: float | None = None  # with its window, where that was looked at
+    bare: float | None = None  # by its own words, rare ones counting more
     added: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -53,11 +54,12 @@ def score_all(
     parts, used, matches = score_parts(rows, raw.keyword, cosines, question, recipe, project_id)
     relevance = ranking.weigh_parts(used, parts)
     matched, is_mixed = matches.list_means(), recipe.mix and "words" in used
+    bare: Mapping[int, float] = {}
     if is_mixed:
         add_signals(rows, parts, relevance, answers, question, recipe)
         raw_mix = load_mix().add_up(parts)
         near = (matches, around, question, recipe, project_id)
-        parts["window"], matched = rate_windows(rows, raw_mix, parts["words"], *near)
+        parts["window"], matched, bare = rate_windows(rows, raw_mix, parts["words"], *near)
         parts["mix"] = relevance = load_mix().score(parts, raw_mix)
         if (exact := find_exact(rows, question.text)).any() and not exact.all():
             parts["exact"] = exact.astype(float)
@@ -65,7 +67,7 @@ def score_all(
     scores, factors = ranking.score_hits(recipe, relevance, [row.standing for row in rows.values()], now)
     columns = {**parts, **factors}
     hits = {
-        rid: Scored(row, score, columns, at, cosines.get(rid), matched.get(rid))
+        rid: Scored(row, score, columns, at, cosines.get(rid), matched.get(rid), bare.get(rid))
         for at, ((rid, row), score) in enumerate(zip(rows.items(), scores.tolist(), strict=True))
     }
     if recipe.replies and not is_mixed:

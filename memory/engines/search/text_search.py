@@ -22,7 +22,7 @@ from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
-from memory.engines.search.evidence import Judged, judge_evidence, rate_hits
+from memory.engines.search.evidence import Judged, Rater, judge_evidence
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import TYPES, get_recipe
@@ -94,9 +94,10 @@ class TextSearch:
         question = build_query(query, query_vector, self.search_type)
         with get_backend().snapshot():
             ranked, used, adjacent = self.rank_rows(question, self.recipe.pool)
-            hits = self._load_hits(ranked[:limit], adjacent, question)
+            rater = Rater.from_hits(ranked, question)
+            hits = self._load_hits(ranked[:limit], adjacent, rater)
         took = (time.perf_counter() - started) * 1000
-        evidence, known = judge_evidence(ranked, question, self.actor.project_id)
+        evidence, known = judge_evidence(ranked, rater, question, self.actor.project_id)
         return TextSearchResult(
             hits=hits,
             signals_used=sorted(used),
@@ -167,7 +168,7 @@ class TextSearch:
         return ranked_rows(self.all_rows, new)
 
     def _load_hits(
-        self, chosen: Sequence[Scored], adjacent: Mapping[int, Adjacent], question: PreparedQuery
+        self, chosen: Sequence[Scored], adjacent: Mapping[int, Adjacent], rater: Rater
     ) -> list[TextHit]:
         missing = [hit.row.rid for hit in chosen if hit.row.rid not in adjacent]
         if missing and self.neighbours is not None:
@@ -182,9 +183,9 @@ class TextSearch:
                 hit.score,
                 {k: v for k, v in hit.signals.items() if k not in HIDDEN},
                 [whole[rid] for rid in around[hit.row.rid]],
-                evidence,
+                rater.rate(hit),
             )
-            for hit, evidence in zip(chosen, rate_hits(chosen, question), strict=True)
+            for hit in chosen
         ]
 
 

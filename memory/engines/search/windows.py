@@ -70,9 +70,9 @@ def rate_windows(
     question: PreparedQuery,
     recipe: ranking.Recipe,
     project_id: UUID,
-) -> tuple[np.ndarray, dict[int, float]]:
+) -> tuple[np.ndarray, dict[int, float], dict[int, float]]:
     """Return how well the words of the question stand in each row and around the best: divided by the best,
-    and as it is, of rows with codes.
+    and as it is, of rows with codes, with what is around and without.
 
     ``scores`` decide which are the best, ``words`` are the matched words of each row by itself. The rarer a
     word is among the candidates, the more it counts.
@@ -84,8 +84,9 @@ def rate_windows(
     weights = weigh_words(matches.rows)
     rated = lend_words(matches, near, lent) @ weights / weights.sum()
     found = dict(zip(matches.places, rated.tolist(), strict=True))
+    bare = dict(zip(matches.places, (matches.rows @ weights / weights.sum()).tolist(), strict=True))
     own = dict(zip(rows, words.tolist(), strict=True))  # of a text without codes
-    return np.array([*({**own, **ranking.normalise_scores(found)}.values())]), found
+    return np.array([*({**own, **ranking.normalise_scores(found)}.values())]), found, bare
 
 
 def order_rows(rows: Mapping[int, Row], scores: np.ndarray) -> list[int]:

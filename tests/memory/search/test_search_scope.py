@@ -307,6 +307,25 @@ class TestWithTheModel:
         evidence = [{hit.fact.fact_text[:3]: hit.evidence for hit in hits} for hits in (own, other)]
         assert evidence[0]["Ann"] > evidence[1]["Ann"]
 
+    def test_a_name_that_stands_nowhere_takes_evidence_away(self, project, many, look):
+        many("Anna moved to Lisbon in March.")
+        EmbeddingEngine().embed_pending(project.pk)
+        known, unknown = (look(f"When did Anna move to {name}?") for name in ("Lisbon", "Helsinki"))
+        assert unknown.evidence < known.evidence / 4
+
+    def test_in_another_language_the_words_decide_what_is_known(self, project, many, look):
+        many("Der Vertrag mit dem Vermieter endet im März.", "Faktur dikirim setiap hari Jumat.")
+        EmbeddingEngine().embed_pending(project.pk)
+        for query, known in (
+            ("Wann endet der Vertrag mit dem Vermieter?", True),
+            ("Kapan faktur dikirim?", True),
+            ("Vielen lieben Dank, du bist der Beste!", False),
+            ("Selamat pagi, tidurnya nyenyak?", False),
+            ("Apa kabar hari ini?", False),  # shares a short word alone
+        ):
+            found = look(query)
+            assert (len(found.hits), found.known) == (2, known), query
+
     def test_a_word_asked_for_alone_brings_the_text_that_has_it(self, project, many, look):
         many("He was mentored by Ada.", *(f"Mentoring helps mentor number {n} to mentor." for n in range(8)))
         EmbeddingEngine().embed_pending(project.pk)
