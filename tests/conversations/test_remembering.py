@@ -278,3 +278,18 @@ def test_what_is_no_fact_of_a_life(text: str) -> None:
 def test_a_fact_in_the_middle_of_a_request_is_learned_alone(actor: Actor, main: Any) -> None:
     found = remember(actor, "So i'm from Manila but I'm allergic to nuts, what can I eat near the campus?")
     assert told(found) == [("added", "So i'm from Manila"), ("added", "I'm allergic to nuts")]
+
+
+def test_in_a_chat_what_is_picked_in_passing_is_no_decision(actor: Actor, main: Any) -> None:
+    picked = "Ok, I'll go with the blue one."
+    found = remember(actor, [picked, "No worries, take your time.", "My feet are killing me."])
+    assert [one.action for one in found.outcomes] == ["ignored"] * 3
+    inside = remember(replace(actor, repository="github.com/acme/shop"), picked)
+    assert told(inside) == [("added", picked)]
+    lasting = ["I'd rather get reminders by text message.", "From now on please give me recipes in grams."]
+    lasting += ["I always fly with an aisle seat.", "I'm on the waiting list for a knee operation."]
+    lasting += ["We decided to have the party at the Red Lion."]
+    outcomes = remember(actor, lasting).outcomes
+    categories = {one.text: one.fact.category for one in outcomes if one.fact}
+    expected = ["preference", "preference", "personal", "personal", "decision"]
+    assert categories == dict(zip(lasting, expected, strict=True))

@@ -262,7 +262,7 @@ def name_category(text: str, is_chat: bool) -> str:
     """Return the category of what is laid down; in a chat it is a decision only where a phrase says so."""
     if prefers(text) or (is_chat and REQUESTED.search(text)):
         return "preference"
-    return "decision" if not is_chat or has_phrase(text) else "general"
+    return "decision" if not is_chat or has_phrase(text) else "personal"
 
 
 def choose_parts(parts: Sequence[str], question: str) -> list[int]:
