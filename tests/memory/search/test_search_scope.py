@@ -311,7 +311,7 @@ class TestWithTheModel:
         many("Anna moved to Lisbon in March.")
         EmbeddingEngine().embed_pending(project.pk)
         known, unknown = (look(f"When did Anna move to {name}?") for name in ("Lisbon", "Helsinki"))
-        assert unknown.evidence < known.evidence / 4
+        assert 1 - unknown.evidence > 4 * (1 - known.evidence)
 
     def test_in_another_language_the_words_decide_what_is_known(self, project, many, look):
         many("Der Vertrag mit dem Vermieter endet im März.", "Faktur dikirim setiap hari Jumat.")
