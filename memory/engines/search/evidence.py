@@ -105,8 +105,8 @@ class Rater:
 
 
 def stands_anywhere(name: str, hits: Iterable[Scored]) -> bool:
-    stem = cut_word(fold_text(name))[0]
-    return any(stem in fold_text(hit.row.text) for hit in hits)
+    stems = cut_word(fold_text(name))
+    return any(all(stem in text for stem in stems) for text in (fold_text(hit.row.text) for hit in hits))
 
 
 def compare_speakers(hits: Sequence[Scored]) -> float:
@@ -129,6 +129,8 @@ def rate_rows(
 ) -> list[float]:
     """Return the evidence that each of these rows would have as a hit of a search."""
     texts = {row.rid: getattr(row, row.TEXT) for row in rows}
+    if question.is_foreign:
+        return [rate_foreign(text, list_stems(question.words)) for text in texts.values()]
     hashes = {row.rid: row.content_hash for row in rows}
     words = match_words(hashes, question, project_id).take_off(recipe.length_allowance).list_means()
     stems = list_stems(question.words)
