@@ -3,11 +3,10 @@
 import sys
 from typing import Any
 
-from click import ClickException, UsageError
+from click import ClickException, Context, Option, UsageError
 from django.core.management.base import BaseCommand
 
 COMMANDS = ("worker", "beat", "inspect", "status")
-DETACHING = {"-D", "--detach"}  # Celery would start itself anew, with the current folder on Python's path
 
 
 class Command(BaseCommand):
@@ -18,6 +17,7 @@ class Command(BaseCommand):
 
         try:
             check_words(argv[2:])
+            forbid_detaching()
             sys.exit(app.start(argv=argv[2:] or ["--help"]))
         except ClickException as error:
             error.show()
@@ -31,5 +31,21 @@ def check_words(words: list[str]) -> None:
     """Check the words after ``celery``. Raises UsageError."""
     if words and words[0] not in (*COMMANDS, "--help", "--version"):
         raise UsageError(f"{words[0]!r} is none of {', '.join(COMMANDS)}.")
-    if DETACHING & set(words):
+
+
+def forbid_detaching() -> None:
+    """Refuse ``--detach`` however it is written, also ``-ED``.
+
+    Celery would start itself anew, with the current folder on Python's path.
+    """
+    from celery.bin.celery import celery
+
+    for param in (param for name in COMMANDS for param in celery.commands[name].params):
+        if param.name == "detach":
+            param.callback, param.hidden = refuse_detaching, True
+
+
+def refuse_detaching(_ctx: Context, _option: Option, value: bool) -> bool:
+    if value:
         raise UsageError("It runs in the foreground: let systemd or the like keep it in the background.")
+    return value
