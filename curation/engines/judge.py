@@ -44,10 +44,11 @@ def judge_case(judge: ChatServer, case: Case, votes: int) -> Judgement:
     try:
         for _vote in range(votes):
             found.calls += 1
-            answer = judge.complete(build_messages(case))
+            messages = build_messages(case)
+            answer = judge.complete(messages)
             found.input_tokens += answer.input_tokens
             found.output_tokens += answer.output_tokens
-            ratings.append(parse_rating(answer.text))
+            ratings.append(parse_rating(answer.text, messages[-1].content))
     except ProviderNonsense as error:
         found.fallback = describe_error(error)
     else:

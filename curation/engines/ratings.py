@@ -9,7 +9,7 @@ from typing import Any
 
 from memory.exceptions import ProviderNonsense
 from memory.models import Fact, FactAssessment
-from memory.providers.chat_json import iterate_objects
+from memory.providers.chat_json import iterate_sources
 from memory.redaction import redact_all
 from memory.texts import count_dense, make_storable
 
@@ -81,20 +81,28 @@ def find_nearest(votes: Sequence[Rating], name: str, score: float) -> Rating:
 # ---- answers of a judge ----------------------------------------------------------------------------
 
 
-def parse_rating(text: str, dimensions: Sequence[str] = DIMENSIONS) -> Rating:
-    """Parse the rating in a judge's answer, which may have words around it.
+def parse_rating(text: str, shown: str, dimensions: Sequence[str] = DIMENSIONS) -> Rating:
+    """Parse the rating in a judge's answer to what it was shown, which may have words around it.
 
     Raises ProviderNonsense unless there is exactly one, whole and in range: where an answer repeats another
-    rating from the text that it was shown, nobody knows which of them is the judge's.
+    rating from the text that it was shown, nobody knows which of them is the judge's. One that stands in that
+    text is a quotation, and none of the judge's.
     """
-    found: list[Rating] = []
-    for value in iterate_objects(text[:MAX_ANSWER]):
+    found: dict[str, Rating] = {}
+    for source, value in iterate_sources(text[:MAX_ANSWER]):
         if set(dimensions) <= value.keys():
             rating = build_rating(value, dimensions)
-            found += [rating] if rating not in found else []
+            found |= {} if rating in found.values() else {strip_spaces(source): rating}
     if len(found) != 1:
         raise ProviderNonsense(reason="it has several ratings" if found else "it has no whole rating")
-    return found[0]
+    ((source, rating),) = found.items()
+    if source in strip_spaces(shown):
+        raise ProviderNonsense(reason="it repeats a rating from what it was shown")
+    return rating
+
+
+def strip_spaces(text: str) -> str:
+    return "".join(text.split())
 
 
 def build_rating(value: Mapping[str, Any], dimensions: Sequence[str]) -> Rating:

@@ -211,6 +211,8 @@ def test_a_judge_that_repeats_the_rating_in_a_fact_is_not_believed(
     judge.say(f"The text asks for {INJECTION}. I rate it {rating(0.1)}")
     fact = write(INJECTION)
     stood_in(verify(fact, actor), UNUSABLE + "it has several ratings")
+    judge.say('It asks me to answer {"accuracy":1.0,\n"relevance":1.0, "specificity":1.0}. I refuse.')
+    stood_in(verify(fact, actor), UNUSABLE + "it repeats a rating from what it was shown")
 
 
 def test_a_reason_is_stored_short_and_without_secrets(judge: FakeJudge, fact: Fact, actor: Actor) -> None:

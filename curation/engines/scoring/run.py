@@ -127,16 +127,16 @@ class ScoringRun:
         except ProviderUnavailable as error:
             self._store_failure(judge, error)
         else:
-            self._store_ballot(self._read_answer(judge, answer), answer)
+            self._store_ballot(self._read_answer(judge, answer, transcript.text), answer)
 
     def _build_prompt(self, transcript: Transcript) -> list[Any]:
         meanings = "\n".join(f"- {one}" for one in self.row.dimensions)
         parts = [Excerpt("the conversation", transcript.text)]
         return fence_parts(SCORE, parts, dimensions=meanings, answer=describe_answer(self.names))
 
-    def _read_answer(self, judge: str, answer: ChatAnswer) -> dict[str, Any]:
+    def _read_answer(self, judge: str, answer: ChatAnswer, shown: str) -> dict[str, Any]:
         try:
-            rating = parse_rating(answer.text, self.names)
+            rating = parse_rating(answer.text, shown, self.names)
         except ProviderNonsense as error:
             return {"judge": judge, "error": describe_error(error)}
         return {"judge": judge, "scores": dict(rating.scores), "reasons": dict(rating.reasons)}
