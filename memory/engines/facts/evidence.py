@@ -1,6 +1,6 @@
 """Evidence of a fact: verdicts, confirmations, recalls, links, sources and successors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -32,12 +32,16 @@ SIMILAR = 5
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict in a fact's history; ``counts`` is False unless it is the latest and on the present text."""
+    """Verdict in a fact's history; ``counts`` is False unless it is the latest and on the present text.
+
+    ``by_kind`` is the kind of who gave it, since a label may be of several; "" where history does not tell.
+    """
 
     status: str
     method: str
     reason: str
     by: str
+    by_kind: str
     at: datetime
     counts: bool
     commit: Commit | None
@@ -146,19 +150,36 @@ class EvidenceEngine:
 
     def _list_verdicts(self, fact: Fact, lineage: Lineage) -> list[Verdict]:
         rows = list(FactAssessment.objects.history(lineage, fact.uid)[:VERDICTS])
-        commits = Commit.objects.that_made({(row.branch_id, row.seq_from) for row in rows})
+        given = load_originals(rows)
+        commits = Commit.objects.that_made(
+            {(row.branch_id, row.seq_from) for row in (*rows, *given.values())}
+        )
         return [
             Verdict(
                 row.status,
                 row.method,
                 row.reason,
                 row.by,
+                find_kind(row, given.get(row.vid, row), commits),
                 row.at,
                 counts=index == 0 and row.judged_hash == fact.judged_hash and not row.deleted,
                 commit=commits.get((row.branch_id, row.seq_from)),
             )
             for index, row in enumerate(rows)
         ]
+
+
+def load_originals(rows: Sequence[FactAssessment]) -> dict[int, FactAssessment]:
+    """Return the versions of which some of these are copies, made by merges or restores, by vid."""
+    copied = [row.vid for row in rows if row.vid != row.rid]
+    return FactAssessment._base_manager.in_bulk(copied) if copied else {}
+
+
+def find_kind(row: FactAssessment, given: FactAssessment, commits: Mapping[tuple[int, int], Commit]) -> str:
+    """Return the kind of who gave a verdict: the actor of the commit at its time, whose label it has."""
+    commit = commits.get((given.branch_id, given.seq_from))
+    is_its = commit is not None and (commit.at, commit.actor_label) == (row.at, row.by)
+    return commit.actor_kind if commit is not None and is_its else ""
 
 
 def _to_sources(fact: Fact, links: Sequence[FactLink]) -> list[FactLink]:

@@ -1,6 +1,7 @@
 """Search, the list of facts, a fact and its explanation: contents and access."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.merging.engine import MergeEngine
 from memory.engines.search.engine import SearchEngine
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.write_buffer import buffer
@@ -271,6 +273,18 @@ def test_a_fact_with_all_that_stands_beside_it(viewer: Client, actor: Actor) -> 
     page = text(viewer.get(f"/p/test/facts/{old.uid}"))
     assert "Replaced by" in page
     assert 'href="/p/test/session?key=s1"' in page
+
+
+def test_a_verdict_is_by_the_kind_that_gave_it_also_after_a_merge(viewer: Client, actor: Actor) -> None:
+    """A key has the name of a person who merges what it verified: neither passes for the other."""
+    key, person = (replace(actor, kind=kind, id=kind, label="admin") for kind in ("key", "user"))
+    BranchManager().create_branch(name="side", actor=actor)
+    fact = write(actor, "Deploys run from main.", branch_name="side")
+    FACTS.set_verification(fact_id=fact.uid, branch_name="side", verdict="verified", actor=key)
+    MergeEngine().merge_branch(source="side", target="main", actor=person)
+    belief = text(viewer.get(f"/p/test/facts/{fact.uid}")).partition("Is it believed?")[2]
+    belief = belief.partition("</section>")[0]
+    assert (belief.count('title="API key"'), belief.count('title="person"')) == (2, 0)
 
 
 def test_a_fact_as_it_was(viewer: Client, actor: Actor) -> None:
