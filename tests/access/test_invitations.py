@@ -274,6 +274,7 @@ def test_a_form_that_cannot_be_taken_keeps_what_was_typed(maintainer: Client) ->
     for wrong, text in (
         ({"again": "other"}, "The two passwords are different."),
         ({"username": "max"}, "The name max is taken"),
+        ({"username": "m\u0430x"}, "A name has letters of one alphabet"),
         ({"password": "12345678", "again": "12345678"}, "too common"),
         ({"username": ""}, "required"),
     ):

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+import unicodedata
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -167,6 +168,8 @@ def build_user(username: str, password: str) -> Any:
     known = model.objects.annotate(name=Lower("username"))  # Admin beside admin would pass for it
     if known.filter(name=user.get_username().lower()).exists():
         raise name_taken(username)
+    if mixes_alphabets(user.get_username()):
+        raise Invalid("A name has letters of one alphabet: this one mixes several.", field="username")
     for field, check in (("username", lambda: user.clean_fields(exclude=["password"])), ("password", None)):
         try:
             check() if check else validate_password(c.plain_text("password", password), user)
@@ -175,6 +178,12 @@ def build_user(username: str, password: str) -> Any:
             raise Invalid(text, field=field) from None
     user.password = make_password(password)
     return user
+
+
+def mixes_alphabets(name: str) -> bool:
+    """Return whether letters of one alphabet pass for those of another, as a Cyrillic a in admin."""
+    words = {unicodedata.name(letter, "").partition(" ")[0] for letter in name}
+    return len(words & {"LATIN", "CYRILLIC", "GREEK"}) > 1
 
 
 def name_taken(username: str) -> Invalid:
