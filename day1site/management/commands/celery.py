@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from click import ClickException, Context, Option, UsageError
+from click import ClickException, Context, Option, Parameter, UsageError
 from django.core.management.base import BaseCommand
 
 COMMANDS = ("worker", "beat", "inspect", "status")
@@ -41,11 +41,11 @@ def forbid_detaching() -> None:
     from celery.bin.celery import celery
 
     for param in (param for name in COMMANDS for param in celery.commands[name].params):
-        if param.name == "detach":
+        if isinstance(param, Option) and param.name == "detach":
             param.callback, param.hidden = refuse_detaching, True
 
 
-def refuse_detaching(_ctx: Context, _option: Option, value: bool) -> bool:
+def refuse_detaching(_ctx: Context, _option: Parameter, value: Any) -> Any:
     if value:
         raise UsageError("It runs in the foreground: let systemd or the like keep it in the background.")
     return value

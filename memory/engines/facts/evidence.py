@@ -150,9 +150,9 @@ class EvidenceEngine:
 
     def _list_verdicts(self, fact: Fact, lineage: Lineage) -> list[Verdict]:
         rows = list(FactAssessment.objects.history(lineage, fact.uid)[:VERDICTS])
-        given = load_originals(rows)
+        originals = load_originals(rows)
         commits = Commit.objects.that_made(
-            {(row.branch_id, row.seq_from) for row in (*rows, *given.values())}
+            {(row.branch_id, row.seq_from) for row in (*rows, *originals.values())}
         )
         return [
             Verdict(
@@ -160,7 +160,7 @@ class EvidenceEngine:
                 row.method,
                 row.reason,
                 row.by,
-                find_kind(row, given.get(row.vid, row), commits),
+                find_kind(row, originals.get(row.vid, row), commits),
                 row.at,
                 counts=index == 0 and row.judged_hash == fact.judged_hash and not row.deleted,
                 commit=commits.get((row.branch_id, row.seq_from)),
@@ -175,9 +175,11 @@ def load_originals(rows: Sequence[FactAssessment]) -> dict[int, FactAssessment]:
     return FactAssessment._base_manager.in_bulk(copied) if copied else {}
 
 
-def find_kind(row: FactAssessment, given: FactAssessment, commits: Mapping[tuple[int, int], Commit]) -> str:
+def find_kind(
+    row: FactAssessment, original: FactAssessment, commits: Mapping[tuple[int, int], Commit]
+) -> str:
     """Return the kind of who gave a verdict: the actor of the commit at its time, whose label it has."""
-    commit = commits.get((given.branch_id, given.seq_from))
+    commit = commits.get((original.branch_id, original.seq_from))
     is_its = commit is not None and (commit.at, commit.actor_label) == (row.at, row.by)
     return commit.actor_kind if commit is not None and is_its else ""
 
