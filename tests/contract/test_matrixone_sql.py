@@ -24,7 +24,6 @@ MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not inst
 from memory.db.backend import get_backend  # noqa: E402
 from memory.db.matrixone import errors  # noqa: E402
 from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
-from memory.db.matrixone.boolean_patterns import build_pattern  # noqa: E402
 from memory.db.matrixone.match_filters import split_plain  # noqa: E402
 from memory.db.matrixone.search_index import _Ranking  # noqa: E402
 from memory.db.matrixone.vector_sql import Match, Matches, vector_literal  # noqa: E402
@@ -163,24 +162,6 @@ def test_lengths_are_compared_with_the_mean_whatever_the_filters(
     for mean, score in ((10, 1 / 2.2), (20, 1 / 1.75)):
         monkeypatch.setattr(_Ranking, "_read_mean_length", lambda self, mean=mean: mean)
         assert ranking.best_rows(1, ()) == [(1, pytest.approx(score * 1e-6))]
-
-
-@pytest.mark.parametrize(
-    ("words", "pattern"),
-    [
-        (["deploying"], "deploy*"),
-        (["cities", "boxes"], "cities box*"[:6] + " boxes"),
-        (["go", "run"], "go run"),
-        (["auth_token"], "auth_token"),
-        (["C++", "*", '"', "(", "", "_", "\x00"], "c"),
-        (["NEAR(amber birch)"], "near.amber.birch"),
-        (["连接池"], "连接 接池"),
-        (["x" * 30], "x" * 23 + "*"),
-        (["amber", "amber"], "amber*"),
-    ],
-)
-def test_words_become_patterns_without_operators(words: list[str], pattern: str) -> None:
-    assert build_pattern(words) == pattern
 
 
 def test_filters_that_look_at_other_tables_do_not_stand_beside_match() -> None:

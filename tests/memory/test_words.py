@@ -1,9 +1,10 @@
-"""Keywords of a query."""
+"""Keywords of a query, and the patterns by which MatrixOne finds them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.db.matrixone.boolean_patterns import build_pattern
 from memory.db.segmentation import search_phrases, space_characters
 from memory.models.hashes import judged_hash, norm_hash, normalise_text
 from memory.word_forms import fold_text
@@ -97,3 +98,21 @@ def test_the_normal_form(text, expected):
 def test_what_a_verdict_is_on_cannot_be_shifted_between_fields():
     assert judged_hash("ab", "c", "d") != judged_hash("a", "bc", "d")
     assert judged_hash("1:a", "b", "") != judged_hash("", "1:a", "b")
+
+
+@pytest.mark.parametrize(
+    ("words", "pattern"),
+    [
+        (["deploying"], "deploy*"),
+        (["cities", "boxes"], "cities boxes"),
+        (["go", "run"], "go run"),
+        (["auth_token"], "auth_token"),
+        (["c++", "*", '"', "(", "", "_", "\x00"], "c"),
+        (["near(amber birch)"], "near.amber.birch"),
+        (["连接池"], "连接 連接 接池"),
+        (["x" * 30], "x" * 23 + "*"),
+        (["amber", "amber"], "amber*"),
+    ],
+)
+def test_words_become_patterns_of_matrixone_without_operators(words: list[str], pattern: str) -> None:
+    assert build_pattern(words) == pattern
