@@ -5,7 +5,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from memory.db.sqlite.log_check import is_log_damaged
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
 from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
 from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, measure_log, read_head, read_state
-from memory.db.sqlite.structure import find_differences, make_parts
+from memory.db.sqlite.structure import find_differences, make_part
 from memory.db.store_copies import CopyFailed
 from memory.db.temporary_database import temporary_alias
 from memory.db.work_slots import work_slots
@@ -183,9 +183,9 @@ class FileCheck:
         with closing(sqlite3.connect(self.address, uri=True)) as database:
             return list(find_differences(database, statements))
 
-    def make_parts(self, statements: Sequence[str], names: Iterable[str]) -> None:
-        """Make indexes, triggers and views anew by those of the statements that name them."""
-        make_parts(self.connection, statements, names)
+    def make_part(self, name: str, statement: str) -> None:
+        """Make an index, trigger or view anew. Raises DatabaseError where rows contradict it."""
+        make_part(self.connection, name, statement)
 
     def find_damage(self, tell: Callable[[int, int], None]) -> Iterator[Damage]:
         """Yield what is damaged, table by table in short reads; (done, total) tables are told."""

@@ -75,11 +75,9 @@ def describe_table(database: sqlite3.Connection, name: str) -> Iterator[str]:
             yield f"unique {', '.join(columns)}"
 
 
-def make_parts(connection: Any, statements: Iterable[str], names: Iterable[str]) -> None:
-    """Make indexes, triggers and views anew. Raises DatabaseError where rows contradict a unique one."""
-    named = {sql.split('"')[1]: sql for sql in statements}
+def make_part(connection: Any, name: str, statement: str) -> None:
+    """Make an index, trigger or view anew. Raises DatabaseError where rows contradict it."""
     with connection.schema_editor() as editor:
-        for name in names:
-            if " INDEX " in named[name].partition('"')[0]:  # it may be there, of other columns
-                editor.execute(f'DROP INDEX IF EXISTS "{name}"', None)
-            editor.execute(named[name], None)
+        if " INDEX " in statement.partition('"')[0]:  # it may be there, of other columns
+            editor.execute(f'DROP INDEX IF EXISTS "{name}"', None)
+        editor.execute(statement, None)

@@ -110,6 +110,14 @@ def overwrite_page(name: str, kind: str = "leaf") -> Damage:
     return overwrite
 
 
+def both(*damages: Damage) -> Damage:
+    def damage(path: Path) -> None:
+        for one in damages:
+            one(path)
+
+    return damage
+
+
 def truncate(path: Path, share: float = 0.75) -> None:
     os.truncate(path, int(path.stat().st_size // PAGE_BYTES * share) * PAGE_BYTES)
 

@@ -208,6 +208,12 @@ KINDS: dict[str, tuple[damaging.Damage, str, str, str]] = {
         "missing_full_text missing_index missing_trigger index_words_differ",
         "",
     ),
+    "index of a damaged table dropped": (
+        damaging.both(run_sql("DROP INDEX fact_bnorm"), overwrite_page("memory_fact")),
+        "file schema",
+        "damaged_table missing_index",
+        "damaged_table missing_index",
+    ),
     "table of rows dropped": (
         run_sql("DROP TABLE memory_recalllog"),
         "schema foreign_keys",

@@ -6,6 +6,7 @@ Each repair is safe to run twice. Nothing that a person wrote is deleted.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, models, transaction
@@ -89,11 +90,15 @@ def count_indexes() -> Counts:
 
 def list_indexes() -> list[str]:
     """Return the damaged indexes of tables that are not damaged themselves."""
-    check = get_file_check()
-    found = list(check.find_damage(ignore_progress))
+    tables, names = find_damaged()
+    return [name for name in names if get_file_check().name_table(name) not in tables]
+
+
+def find_damaged() -> tuple[set[str], list[str]]:
+    """Return the tables and the indexes that are damaged."""
+    found = list(get_file_check().find_damage(ignore_progress))
     tables = {place for name, place in found if name == files.KINDS["damaged_table"].name}
-    names = [place for name, place in found if name == files.KINDS["damaged_index"].name]
-    return [name for name in names if check.name_table(name) not in tables]
+    return tables, [place for name, place in found if name == files.KINDS["damaged_index"].name]
 
 
 def rebuild_indexes(tell: Progress) -> None:
@@ -101,8 +106,26 @@ def rebuild_indexes(tell: Progress) -> None:
         get_file_check().rebuild_index(name)
 
 
-def make_parts(tell: Progress) -> None:
-    structure.make_missing(DEFAULT_DB_ALIAS)
+def count_missing() -> Counts:
+    return Counter(kind for kind, _, _ in list_makeable())
+
+
+def list_makeable() -> list[tuple[str, str, str]]:
+    """Return what is missing, but for indexes of tables that are damaged."""
+    places = [f' ON "{table}" ' for table in find_damaged()[0]]
+    return [one for one in structure.list_missing() if not any(place in one[2] for place in places)]
+
+
+def make_missing(kind: str, tell: Progress) -> None:
+    """Make all of a kind that are missing, each by itself. Raises DatabaseError where rows contradict one."""
+    errors: list[DatabaseError] = []
+    for name, statement in [one[1:] for one in list_makeable() if one[0] == kind]:
+        try:
+            get_file_check().make_part(name, statement)
+        except DatabaseError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 def rebuild_full_text(tell: Progress) -> None:
@@ -225,8 +248,10 @@ WORKS: dict[str, Work] = {
     files.BROKEN_KEY.name: Work(empty_references, count_emptiable),
     files.KINDS["damaged_full_text"].name: Work(rebuild_full_text),
     "missing_full_text": Work(rebuild_full_text),
-    "missing_index": Work(make_parts),
-    "missing_trigger": Work(make_parts),
+    **{
+        kind: Work(partial(make_missing, kind), count_missing)
+        for kind in (structure.INDEX, structure.TRIGGER)
+    },
     **{
         kind.name: Work(rebuild_full_text)
         for kind in (index.ROW_NOT_INDEXED, index.INDEX_DIFFERS, index.INDEX_WITHOUT_ROW, index.INDEX_WORDS)

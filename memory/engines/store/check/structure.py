@@ -3,7 +3,7 @@
 import json
 import re
 
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.recorder import MigrationRecorder
 
 from memory.db.backend import get_file_check
@@ -14,15 +14,15 @@ from memory.engines.store.release import APPS, ROOT
 SCHEMA_FILE = ROOT / "day1site" / "management" / "schema.json"  # written by manage.py write_schema
 OWN = re.compile(rf'CREATE [A-Z ]+(?:"\w+" [A-Z ]*ON )?"(?:{"|".join(APPS)})_')
 OTHER_LIBRARIES = "tables_of_libraries"  # a note: of other releases than those of the file
-ANEW = "makes it anew"
+ANEW, INDEX, TRIGGER = "makes it anew", "missing_index", "missing_trigger"
 
 KINDS = {
     kind.name: kind
     for kind in (
         MISSING_TABLE,
         ProblemKind("missing_full_text", "full-text tables that are gone", repair=f"{ANEW}, from the rows"),
-        ProblemKind("missing_index", "indexes that are gone, or not what they should be", repair=ANEW),
-        ProblemKind("missing_trigger", "triggers and views that are gone", repair=ANEW),
+        ProblemKind(INDEX, "indexes that are gone, or not what they should be", repair=ANEW),
+        ProblemKind(TRIGGER, "triggers and views that are gone", repair=ANEW),
         ProblemKind("changed_table", "columns and constraints that a table should have", advice=SALVAGE),
         ProblemKind(
             "foreign_trigger",
@@ -51,10 +51,8 @@ def read_statements(alias: str, findings: Findings) -> list[str]:
     return list(filter(OWN.match, statements))
 
 
-def make_missing(alias: str) -> None:
-    """Make anew what is derived from tables that are there. Raises DatabaseError where rows contradict it."""
-    check = get_file_check(alias)
-    statements = read_statements(alias, Findings(""))
-    made = ("missing_index", "missing_trigger")
-    names = [place for name, place in check.compare_structure(statements) if name in made]
-    check.make_parts(statements, names)
+def list_missing() -> list[tuple[str, str, str]]:
+    """Return kind, name and statement of what can be made anew: indexes, triggers and views."""
+    statements = {sql.split('"')[1]: sql for sql in read_statements(DEFAULT_DB_ALIAS, Findings(""))}
+    found = get_file_check().compare_structure(list(statements.values()))
+    return [(kind, name, statements[name]) for kind, name in found if kind in (INDEX, TRIGGER)]
