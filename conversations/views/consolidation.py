@@ -213,7 +213,7 @@ def list_notes(report: ConsolidationReport) -> list[str]:
     notes += [judge_yield(run), run.note]
     if len(report.changes) >= MAX_CHANGES:
         notes.append(_("Only the first of them are listed; the counts are of all."))
-    if not report.changes and run.state not in UNENDED:
+    if not (report.changes or run.commits) and run.state not in UNENDED:
         notes.append(_("It changed nothing."))
     return list(filter(None, notes))
 

@@ -10,9 +10,10 @@ from werkzeug import Response
 
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.heartbeat import end_dead_runs
+from conversations.engines.consolidation.report import build_report
 from conversations.models import ConsolidationRun
 from conversations.tasks import consolidate
-from conversations.views.consolidation import describe_run
+from conversations.views.consolidation import describe_run, list_notes
 from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.erasure.engine import ErasureEngine
@@ -96,6 +97,7 @@ def test_what_the_model_says_is_replaced_stands_behind_the_newer_one(
     assert describe(api, actor) == REPLACED
     assert (run.state, run.mode, run.model, run.calls, run.input_tokens) == ("done", "llm", MODEL, 1, 100)
     assert describe_run(run) == "Asked the model about 1 statement."
+    assert list_notes(build_report(run)) == []  # it changed something, though no fact
     (commit,) = Commit.objects.filter(kind="consolidate.verdict")
     assert (commit.actor_kind, commit.actor_label, commit.added, run.commits) == (
         "system",
