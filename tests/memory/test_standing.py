@@ -37,6 +37,7 @@ REPLACED = [
     ("la liste montre 25 lignes", "passe la liste à 50 lignes"),
     ("Vamos usar Flask para o painel.", "deixa o Flask, o painel vai ser em Litestar"),
     ("O frontend é em React.", "vamos migrar o frontend pra Svelte, React não mais"),
+    ("Mails go out through SendGrid.", "we cancelled SendGrid, mails are sent via SES"),
     ("Every table gets an audit column.", "nvm the audit column rule"),
     ("The mirror is updated by hand.", "the thing with the mirror isn't true any more, a cron job does it"),
     ("Il faut trois captures par écran.", "oublie la règle des trois captures"),
@@ -86,6 +87,13 @@ DOUBTED = [
     ("We name check files foo.spec.ts.", "check files end in .test.ts not .spec.ts, I renamed them"),
     ("Pas plus de 100 requêtes par minute.", "la limite monte à 500 requêtes par minute"),
     ("los commits en español por favor", "commits in English please, some don't speak Spanish"),
+    (
+        "Mirror protection of the vault stays off.",
+        "turn mirror protection of the vault on now, tests are over",
+    ),
+    ("Le port par défaut est 3000.", "le port par défaut devient 4000"),
+    ("Usamos Sentry para los errores.", "Sentry es muy caro, los errores van a GlitchTip"),
+    ("本番デプロイは金曜日に行います。", "本番デプロイは火曜日に変更します"),
     ("never print tables in the worker", "the worker may print small tables, it is ok"),
 ]
 HOLDS = [

@@ -73,11 +73,11 @@ _SAME = (
     "french französisch français francés francês 法语",
     "spanish spanisch espagnol español espanhol 西班牙语",
     "chinese chinesisch chinois chino chinês 中文 汉语",
-    "monday mondays montag montags lundi lunes segunda-feira 周一 星期一",
-    "tuesday tuesdays dienstag dienstags mardi martes terça-feira 周二 星期二",
-    "wednesday wednesdays mittwoch mittwochs mercredi miércoles quarta-feira 周三 星期三",
-    "thursday thursdays donnerstag donnerstags jeudi jueves quinta-feira 周四 星期四",
-    "friday fridays freitag freitags vendredi viernes sexta-feira 周五 星期五",
+    "monday mondays montag montags lundi lunes segunda-feira 周一 星期一 月曜日",
+    "tuesday tuesdays dienstag dienstags mardi martes terça-feira 周二 星期二 火曜日",
+    "wednesday wednesdays mittwoch mittwochs mercredi miércoles quarta-feira 周三 星期三 水曜日",
+    "thursday thursdays donnerstag donnerstags jeudi jueves quinta-feira 周四 星期四 木曜日",
+    "friday fridays freitag freitags vendredi viernes sexta-feira 周五 星期五 金曜日",
     "tab tabs tabulatoren tabulator tabulations tabulaciones",
     "space spaces leerzeichen espaces espacios espaços 空格",
     "max maximum maximal cap limit máximo 上限",
@@ -156,7 +156,8 @@ GIVES_UP = compile_all(
     rf"|ditch|dump|drop(?:ped|ping)?|abandon(?:ed)?|retired?|got rid of|get rid of|stop(?:ped)? using"
     rf"|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more|instead of|in place of"
     rf"|rather than|away from|out with|never again|split(?:ting)?(?: up)?|rip(?:ped|ping)? out|t(?:ore|orn"
-    rf"|earing) out|removed|kill(?:ed|ing)?|kick(?:ed)? out|thr(?:ew|own|owing) out|switch(?:ed|ing)? off"
+    rf"|earing) out|removed|kill(?:ed|ing)?|cancel(?:l?ed|l?ing)|kick(?:ed)? out|thr(?:ew|own|owing) out"
+    rf"|switch(?:ed|ing)? off"
     rf"|turn(?:ed|ing)? off|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
     rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*"
     rf"|chang\w*)\s[^,;.]{{0,60}}?\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
@@ -215,7 +216,9 @@ CHANGES = re.compile(
     r"|chang(?!elog)|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to"
     r"|again|actually"
     r"|upgrad|downgrad|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"
-    r"|asks? for|goes? (?:to|up|down)|on second thought|thinking about|scratch|forget|then$|jetzt"
+    r"|asks? for|goes? (?:to|up|down)|on second thought|thinking about|scratch|forget|then$|becomes?\b"
+    r"|devient|deviennent|wird zu|pasa a ser|vira\b|muy\b|trop\b|demasiado|demais|zu (?:teuer|langsam|groß"
+    r"|klein|laut|lang|kurz|viel)|jetzt"
     r"|ab (?:sofort|heute|morgen|\w+tag)\b|nur noch|reicht|hoch|suffit|mont(?:e|ez|er)\b|basta|chega|genügt"
     r"|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel|runter|rauf"
     r"|setz|stell|senk|verkürz|verlänger|désormais"
@@ -227,7 +230,7 @@ CHANGES = re.compile(
     r"|longer|shorter)"
     r"|改|换|太(?!好|棒)|挪到|作废|收回|不再|现在|以后|今后|升级|提高|降|调整|迁移|切换|还是|别用|变|変更"
     r"|设成|设为|调|提到|减|增|缩短|延长|足够|够了"
-    r"|やっぱり|やはり|今後|これから|代わり|に統一|にして|上げ|下げ|増や|減ら|延ば"
+    r"|やっぱり|やはり|今後|これから|代わり|に統一|にして|上げ|下げ|増や|減ら|延ば|すぎ"
 )
 # Somebody takes back what was said before, without saying which of it.
 CORRECTS = re.compile(
@@ -284,7 +287,8 @@ _VOID_DE = (
     r"|man) (?:jetzt )?nicht mehr"
     r"|(?:ist|sind) (?:jetzt )?(?:hinfällig|überholt|erledigt|aufgehoben|vom tisch|gestrichen"
     r"|nicht mehr (?:nötig|gültig))"
-    r"|lassen wir (?:wieder|sein|weg|fallen|bleiben)|(?:kannst|könnt) (?:du|ihr) (?:wieder )?(?:vergessen"
+    r"|(?:vergessen|streichen) wir(?: wieder)?|lassen wir (?:wieder|sein|weg|fallen|bleiben)|(?:kannst"
+    r"|könnt) (?:du|ihr) (?:wieder )?(?:vergessen"
     r"|streichen|ignorieren))"
 )
 _VOID_FR = (

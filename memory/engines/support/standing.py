@@ -294,8 +294,11 @@ def choose_otherwise(new: Claim, old: Claim) -> Standing:
     shared, only_new, only_old = compare(new, old)
     if not shared or new.is_negated != old.is_negated or not (only_new and only_old):
         return Standing.HOLDS
-    if are_opposites(new, old) and len(only_new) == len(only_old) == 1:
-        return Standing.REPLACED if new.is_change else Standing.DOUBTED
+    if are_opposites(new, old):
+        if len(only_new) == len(only_old) == 1:
+            return Standing.REPLACED if new.is_change else Standing.DOUBTED
+        if len(shared) >= MIN_SUBJECT and not swaps(new, old):
+            return Standing.DOUBTED
     if ADDS.search(old.text):
         return Standing.HOLDS
     is_elsewhere = swaps(new, old) or bool(new.scope - old.words - new.names - CHOSEN_ROOTS)
