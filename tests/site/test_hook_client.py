@@ -125,6 +125,14 @@ def test_a_folder_that_cannot_be_written(client):
     assert client.run(event("Stop")) == ""
 
 
+def test_a_prompt_without_memory_denies_nothing_of_what_was_told_before(client):
+    context = json.loads(client.run(event("UserPromptSubmit", prompt="Go.")))["hookSpecificOutput"]
+    assert context["additionalContext"] == (
+        "<day1-memory>Day1: memory is off, the server does not answer. "
+        "Nothing is looked up for this prompt.</day1-memory>"
+    )
+
+
 def test_that_memory_is_off_is_told_once_in_a_session(client):
     answer = json.loads(client.run(event("SessionStart")))
     assert answer == {

@@ -14,7 +14,8 @@ SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thr
 FAILED = "the server fails with status {}"
 KEY_REFUSED = "the server refuses its key"
 REASONS = {0: "the server does not answer", 401: KEY_REFUSED, 403: KEY_REFUSED}
-CONTEXT = "<day1-memory>Day1: memory is off, {}. Nothing is known of earlier sessions.</day1-memory>"
+CONTEXT = "<day1-memory>Day1: memory is off, {}. {}</day1-memory>"
+AT_START, AT_PROMPT = "Nothing is known of earlier sessions.", "Nothing is looked up for this prompt."
 MESSAGE = (
     "Day1: memory is off, {} ({}). What happens meanwhile is kept and sent later; `day1 doctor` says more."
 )
@@ -63,7 +64,7 @@ def tell_outage(spool, event, server):
 
 
 def format_outage(event, reason, url):
-    context = CONTEXT.format(reason)
+    context = CONTEXT.format(reason, AT_PROMPT if event.is_prompt else AT_START)
     if event.client in NO_MESSAGE:
         return b"" if event.is_prompt else json.dumps({"additional_context": context}).encode()
     own = {"hookEventName": join_words(event.name), "additionalContext": context}
