@@ -24,7 +24,7 @@ def weigh(question: PreparedQuery, text: str, cosine: float | None) -> float:
     """Return the evidence that a prompt needs a text; 0 where it is too little."""
     request, stems = get_request(question), read_stems(text)
     share, subjects = request.share_words(stems), request.count_subjects(stems)
-    if question.is_foreign and request.is_question:
+    if question.is_foreign and question.vector is not None and request.is_question:
         return share if share >= FOREIGN_SHARE and is_telling(request.subjects & set(stems)) else 0.0
     if is_dense(question.text) or is_dense(text):
         evidence, cosine = DENSE_WEIGHT * share, None

@@ -31,6 +31,7 @@ from memory.words import is_small_talk
 
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 MAX_CACHED_WORDS = 20_000
+FOREIGN_LEAST = 0.05  # evidence of a question in a language that the model does not know
 MAX_NEAREST = 120  # characters of the text that is nearest
 UNKNOWN = "Nothing is known here on this."
 NEAREST = "Nothing is known here on this; nearest: “{text}”"
@@ -148,7 +149,8 @@ def rate_text(
 def rate_foreign(text: str, requested: set[str]) -> float:
     """Return the evidence of a text by its words alone, of which a single short one says nothing."""
     shared = find_shared(text, requested)
-    return rate_evidence(Likeness(len(shared) / len(requested) if is_telling(shared) else 0.0))
+    is_enough = shared and (shared == requested or is_telling(shared))
+    return rate_evidence(Likeness(len(shared) / len(requested) if is_enough else 0.0))
 
 
 def is_telling(shared: Collection[str]) -> bool:
@@ -181,6 +183,7 @@ def judge_evidence(
     if least is None:
         is_measured = any(hit.words is not None for hit in hits)
         least = MIN_EVIDENCE.get(question.model, 0.0) if is_measured else 0.0
+        least = FOREIGN_LEAST if question.is_foreign else least
     return best, bool(hits) and best >= least and not (least and is_small_talk(question.words))
 
 

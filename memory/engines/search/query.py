@@ -33,7 +33,7 @@ def build_query(query: str, vector: np.ndarray | None = None, search_type: str =
         logger.warning("search without vectors: %s", error)
         return PreparedQuery(text, words, None, None, model, floor)
     if not read:
-        return PreparedQuery(text, words)
+        return PreparedQuery(text, words, is_foreign=True)
     return PreparedQuery(text, words, *read, model, floor, is_foreign(text))
 
 

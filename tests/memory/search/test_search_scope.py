@@ -325,6 +325,13 @@ class TestWithTheModel:
         ):
             found = look(query)
             assert (len(found.hits), found.known) == (2, known), query
+        many("娘のミアは九月から小学校に通います。")
+        for query, known in (
+            ("娘はいつから小学校に通いますか？", True),
+            ("娘の", True),
+            ("こんにちは、お元気ですか？", False),
+        ):
+            assert look(query).known is known, query
 
     def test_a_word_asked_for_alone_brings_the_text_that_has_it(self, project, many, look):
         many("He was mentored by Ada.", *(f"Mentoring helps mentor number {n} to mentor." for n in range(8)))
