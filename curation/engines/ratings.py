@@ -15,7 +15,7 @@ from memory.texts import count_dense, make_storable
 
 Status = FactAssessment.Status
 DIMENSIONS = ("accuracy", "relevance", "specificity")
-VERIFIED_FROM, INVALIDATED_BELOW = 0.6, 0.3  # averages
+VERIFIED_FROM, INVALIDATED_BELOW = 0.6, 0.3  # averages; the second also for the accuracy alone
 MAX_REASON = 500  # characters of a judge's reason that are kept
 MAX_ANSWER = 100_000  # characters of an answer that are searched for a rating
 RELEVANT = frozenset({"bug_fix", "architecture"})
@@ -37,8 +37,8 @@ class Rating:
 
     @property
     def verdict(self) -> str:
-        """Return what the thresholds make of the average."""
-        if self.average >= VERIFIED_FROM:
+        """Return what the thresholds make of the average; what lacks all support is never verified."""
+        if self.average >= VERIFIED_FROM and self.scores["accuracy"] >= INVALIDATED_BELOW:
             return Status.VERIFIED
         return Status.INVALIDATED if self.average < INVALIDATED_BELOW else Status.UNVERIFIED
 

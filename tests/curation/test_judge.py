@@ -68,6 +68,14 @@ def test_a_good_answer_is_kept_with_scores_reasons_and_cost(
     assert judge.keys == [f"Bearer {KEY}"]
 
 
+def test_what_the_evidence_does_not_support_is_not_verified(
+    judge: FakeJudge, fact: Fact, actor: Actor
+) -> None:
+    for accuracy, verdict in ((0.0, "unverified"), (0.29, "unverified"), (0.3, "verified")):
+        judge.say(rating(accuracy, 1.0, 1.0))
+        assert verify(fact, actor).verdict == verdict
+
+
 def test_no_sweep_takes_the_job_of_who_waits_for_it(judge: FakeJudge, fact: Fact, actor: Actor) -> None:
     """A worker would wait for a judge that does not answer; who asks at once gets what the heuristic says."""
 
