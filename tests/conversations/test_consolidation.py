@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.engines.consolidation import findings, rules
+from conversations.engines.consolidation import findings, lasting, rules
 from conversations.engines.consolidation import session as consolidation
 from conversations.engines.consolidation.echoes import Spoken
 from conversations.engines.consolidation.sentences import sentences
@@ -410,10 +410,23 @@ def test_the_tasks(say, actor, settings):
     assert len(facts()) == 1
 
 
+def test_a_prompt_that_began_long_work_lays_down_what_has_the_form(say):
+    say("Priya signs off the ledger. We don't need a cache for the exports.", role="user")
+    say("I rewrote the parser of the feed, moved its tests and ran them. " * 5)
+    say("Priya signs off the ledger.", role="user", session="s2")
+    say("Noted.", session="s2")
+    assert (learn(), learn("s2")) == (1, 1)
+    assert [text for _, text in facts()] == [
+        "We don't need a cache for the exports.",
+        "Priya signs off the ledger.",
+    ]
+
+
 # ---- bounds ----------------------------------------------------------------------------------------
 
 
-def test_many_decisions_are_commits_of_a_bounded_size(say, actor):
+def test_many_decisions_are_commits_of_a_bounded_size(say, monkeypatch):
+    monkeypatch.setattr(lasting, "MAX_TALK_LENGTH", 100_000)
     for number in range(5):
         say("".join(f"We decided on plan {number:02d}{line:05d}\n" for line in range(2000)))
     assert learn() == 5 * findings.MAX_LESSONS
@@ -424,6 +437,7 @@ def test_many_decisions_are_commits_of_a_bounded_size(say, actor):
 
 def test_the_rest_is_learned_in_a_task_of_its_own(say, monkeypatch):
     monkeypatch.setattr(consolidation, "MAX_PIECES", 1)
+    monkeypatch.setattr(lasting, "MAX_TALK_LENGTH", 100_000)
     for number in range(3):
         say("".join(f"We decided on plan {number:02d}{line:05d}\n" for line in range(60)))
     assert learn() == 100

@@ -117,6 +117,61 @@ def test_a_long_prompt_is_read_in_pieces() -> None:
     assert learned("\n".join([rule] * 20)) == [rule]
 
 
+REPORT = "I rewrote the parser of the feed, moved its tests and ran them. " * 5
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We don't need a cache for the exports.",
+        "Let's keep the old endpoint in v2.",
+        "The public API is versioned by date.",
+        "I'd prefer that every service has its own database.",
+        "Store the notes as plain text, not as markup.",
+        "Wir nehmen NATS für die Warteschlange.",
+        "データベースは、Supabase を使います。",
+    ],
+)
+def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str) -> None:
+    assert answered(sentence, REPORT) == [sentence]
+    assert [one.text for one in rules.lessons(sentence, True, reply=REPORT)] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The border is too thick and the corners are distorted.",
+        "the icons are fine, the list is empty.",
+        "Priya signs off the ledger.",
+    ],
+)
+def test_while_an_agent_works_another_form_stays_a_message(sentence: str) -> None:
+    assert learned(sentence) == [sentence]
+    assert answered(sentence, REPORT) == []
+    assert [one.text for one in rules.lessons(sentence, True, reply=REPORT)] == []
+
+
+def test_while_an_agent_works_an_answer_to_a_choice_is_learned_and_a_next_step_is_not() -> None:
+    question = "The schema needs window functions. Which database do you want?"
+    assert answered("mysql 8 then", REPORT + question) == [f"mysql 8 then (to: {question})"]
+    assert answered("yes", f"{REPORT} I suggest we add the index to the orders.") == []
+    assert answered("yes", f"{REPORT} I suggest we keep amounts as integer cents.") == [
+        "Keep amounts as integer cents."
+    ]
+    assert answered("the ledger", f"{REPORT} What should I start now?") == []
+
+
+def test_what_an_agent_tells_of_its_work_is_not_learned() -> None:
+    assert learned("We decided to use baz here.", user=False) == ["We decided to use baz here."]
+    assert learned(f"{REPORT} We decided to use baz here.", user=False) == []
+
+
+def test_in_a_chat_a_long_answer_is_no_work() -> None:
+    sentence = "Priya signs off the ledger."
+    kept = [one.text for one in rules.lessons(sentence, True, REPORT, is_chat=True)]
+    assert (kept, answered(sentence, REPORT)) == ([sentence], [])
+
+
 def test_an_answer_of_an_agent_needs_a_phrase() -> None:
     assert learned("The staging server lives on heron, port 8444.", user=False) == []
     assert learned("We decided to keep the old API.", user=False) == ["We decided to keep the old API."]

@@ -97,22 +97,24 @@ class SessionReader:
             self.messages += self._count_new(rows)
             self.last = rows[-1].uid
             consumed = self._find_consumed([row.uid for row in rows])
-            for row in rows:
+            for at, row in enumerate(rows):
                 if mark and row.agent_id not in previous:
                     previous[row.agent_id] = self._find_answer(row)
                 if row.uid not in consumed:
                     is_compared = session.compared_to is not None and row.uid <= session.compared_to
-                    found = self._find_in_message(row, previous.get(row.agent_id, ""))
+                    found = self._find_in_message(
+                        row, previous.get(row.agent_id, ""), find_reply(row, rows[at + 1 :])
+                    )
                     yield from (one for one in found if not (one.is_open and is_compared))
                 previous[row.agent_id] = row.content if row.role == Message.Role.ASSISTANT else ""
 
-    def _find_in_message(self, row: Message, previous: str) -> Iterator[Finding]:
+    def _find_in_message(self, row: Message, previous: str, reply: str) -> Iterator[Finding]:
         """Yield the findings of a message; of one that takes something back, that with what it takes back."""
         is_persons = row.role == Message.Role.USER
         taken = (
             read_withdrawal(row.content, previous) or read_restatement(row.content) if is_persons else None
         )
-        found = list(_find_in_message(row, previous, is_chat(self.session)))
+        found = list(_find_in_message(row, previous, reply, is_chat(self.session)))
         older = self._find_laid_down(row, taken, [one.text for one in found]) if taken else ""
         if taken and older:
             at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
@@ -193,9 +195,15 @@ def is_chat(session: Session) -> bool:
     return not session.project_path
 
 
-def _find_in_message(row: Message, previous: str, in_chat: bool) -> Iterator[Finding]:
+def find_reply(row: Message, later: Iterable[Message]) -> str:
+    """Return what an agent answered right after a message, "" where it did not, or not yet."""
+    following = next((one for one in later if one.agent_id == row.agent_id), None)
+    return following.content if following and following.role == Message.Role.ASSISTANT else ""
+
+
+def _find_in_message(row: Message, previous: str, reply: str, in_chat: bool) -> Iterator[Finding]:
     at, is_persons = row.said_at or row.created_at, row.role == Message.Role.USER
-    lessons = list(islice(rules.lessons(row.content, is_persons, previous, in_chat), MAX_LESSONS))
+    lessons = list(islice(rules.lessons(row.content, is_persons, previous, in_chat, reply), MAX_LESSONS))
     found = [(lesson.text, lesson.category, False) for lesson in lessons]
     if is_persons:
         rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conversations.engines.consolidation.approvals import read_approval
+from conversations.engines.consolidation.lasting import asks_choice, is_at_work, is_passing, is_report, lasts
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import (
     END,
@@ -38,6 +39,7 @@ SHORT_LENGTH = 30  # characters of a sentence that means little alone
 MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
 CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
 ANSWERS = "(to: {})"
+LETTER = re.compile(r"[^\W\d_]")
 
 
 DECIDED = re.compile(
@@ -145,9 +147,10 @@ QUOTE_SIGN = re.compile(r'["“”„«»「『]')
 QUOTED = re.compile(r'["“„«「『][^"”“»」』]{10,}["”“»」』]')
 # What ends with the task, and what was so elsewhere: no phrase makes a decision of it.
 PASSING = re.compile(
-    r"(?i)\b(?:for now|for this (?:one|run|once|time|task|pr|screenshot|demo)|(?:just|only) (?:this )?once"
-    r"|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)|(?:last|previous|old|former) (?:company|job"
-    r"|employer|team))\b|^\W*(?:we|i)(?:'ve| have)? (?:once )?tried\b[^,;]{0,80}\b(?:once|before"
+    r"(?i)\b(?:for (?:now|the time being|this (?:one|run|once|time|task|pr|screenshot|demo))"
+    r"|(?:just|only) (?:this )?once|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)"
+    r"|(?:last|previous|old|former) (?:company|job|employer|team))\b"
+    r"|^\W*(?:we|i)(?:'ve| have)? (?:once )?tried\b[^,;]{0,80}\b(?:once|before"
     r"|years ago)\b(?!.*\b(?:so|but|use|never|stick|stay|don'?t|no)\b)|暂时|临时|这次先|先这样|回头再|上家"
     r"|前公司|上一家"
 )
@@ -201,14 +204,19 @@ class Lesson:
     category: str
 
 
-def lessons(text: str, spoken_by_user: bool, previous: str = "", is_chat: bool = False) -> Iterator[Lesson]:
-    """Yield what a message lays down, each text once; ``previous`` is what the other side said before it, and
-    a chat belongs to no repository.
+def lessons(
+    text: str, spoken_by_user: bool, previous: str = "", is_chat: bool = False, reply: str = ""
+) -> Iterator[Lesson]:
+    """Yield what a message lays down, each text once; ``previous`` is what the other side said before it,
+    ``reply`` what it answered, and a chat belongs to no repository.
 
-    An agent's message needs a phrase of the rules; a person's is scored by its words.
+    An agent's message needs a phrase of the rules; a person's is scored by its words, and while the agent
+    works a sentence needs the form of what holds on.
     """
+    is_working = not is_chat and is_at_work(text, (previous, reply))
+    found = read_prompt(text, previous, is_chat, is_working) if spoken_by_user else read_answer(text)
     seen: set[str] = set()
-    for lesson in read_prompt(keep_typed(text), previous, is_chat) if spoken_by_user else read_answer(text):
+    for lesson in found:
         if normalise_text(lesson.text) not in seen:
             seen.add(normalise_text(lesson.text))
             yield lesson
@@ -227,7 +235,9 @@ def read_rest(text: str, learned: Iterable[str]) -> Iterator[str]:
 
 
 def read_answer(text: str) -> Iterator[Lesson]:
-    """Yield the sentences in which a phrase names a decision."""
+    """Yield the sentences in which a phrase names a decision; none of an answer that reports work."""
+    if is_report(text):
+        return
     for sentence in sentences(text):
         if names_decision(sentence) and not is_intent(sentence):
             yield Lesson(sentence, "decision")
@@ -238,12 +248,13 @@ def is_intent(sentence: str) -> bool:
     return bool(INTENT.match(sentence)) and measure_length(sentence) < SHORT_LENGTH
 
 
-def read_prompt(text: str, previous: str, is_chat: bool) -> Iterator[Lesson]:
+def read_prompt(prompt: str, previous: str, is_chat: bool, is_working: bool) -> Iterator[Lesson]:
     """Yield what a person lays down, with the question that a short text answers."""
+    text = keep_typed(prompt)
     if SARCASTIC.search(text):
         return
     if (approved := read_approval(text, previous)) is not None:
-        yield from (Lesson(one, "decision") for one in approved)
+        yield from (Lesson(one, "decision") for one in approved if not (is_working and is_passing(one)))
         return
     question = find_question(previous)
     parts = list(sentences(text, MIN_PART_LENGTH))
@@ -254,7 +265,8 @@ def read_prompt(text: str, previous: str, is_chat: bool) -> Iterator[Lesson]:
     for start in range(0, len(parts), MAX_PARTS):
         batch = parts[start : start + MAX_PARTS]
         for joined in join_parts(batch, choose_parts(batch, question)):
-            yield Lesson(add_question(joined, question), name_category(joined, is_chat))
+            if not is_working or holds_on(joined, question):
+                yield Lesson(add_question(joined, question), name_category(joined, is_chat))
         question = ""
 
 
@@ -310,6 +322,14 @@ def find_personal(part: str, is_chat: bool = False) -> str:
     if not found or names_decision(part) or prefers(part) or is_hearsay(part) or QUOTE_SIGN.search(part):
         return ""
     return found.category
+
+
+def holds_on(text: str, question: str) -> bool:
+    """Return whether what is said has the form of what holds on, or a phrase of it and is no next step, or
+    chooses in few words what a question asks for.
+    """
+    is_answer = measure_length(text) < SHORT_LENGTH and LETTER.search(text) and asks_choice(question)
+    return bool(is_answer) or lasts(text) or (has_phrase(text) and not is_passing(text))
 
 
 def stands_out(parts: Sequence[str], at: int, score: float) -> bool:

@@ -31,7 +31,8 @@ OUTPUT = re.compile(  # how a line looks that a program printed, or that is code
     |[$%➜]\ |>>>\ |PS\ [A-Z]:|[\w.-]+@[\w.-]+[:\ ]\S*[$\#]\ |-{1,2}\w[\w-]*\ ['"]|exit\ (?:code|status)\ \d+$
     |[-dlscbp](?:[r-][w-][xsStT-]){3}[.+@]?\ |total\ \d+$|remote:\ |(?:create|delete)\ mode\ \d
     |\d+\ files?\ changed|diff\ --git|@@\ |index\ [0-9a-f]{6}|[+]\S
-    # markup, tables, rules
+    # markup, a place on a page, tables, rules
+    |(?:HTML\ Element|DOM\ Path|React\ Component|Position):\ 
     |</?[A-Za-z][\w-]*(?:\s[^>]*)?>(?!-)|[├└│─═║╔╚┌┐|]|[=*~_-]{3,}
     # code
     |import\ [\w.]+;?$|from\ [\w.]+\ import\ |import\ .*\ from\ ["']|(?:const|let|var)\ [\w{\[].*=
