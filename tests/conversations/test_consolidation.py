@@ -411,15 +411,14 @@ def test_the_tasks(say, actor, settings):
 
 
 def test_a_prompt_that_began_long_work_lays_down_what_has_the_form(say):
-    say("Priya signs off the ledger. We don't need a cache for the exports.", role="user")
-    say("I rewrote the parser of the feed, moved its tests and ran them. " * 5)
-    say("Priya signs off the ledger.", role="user", session="s2")
-    say("Noted.", session="s2")
-    assert (learn(), learn("s2")) == (1, 1)
-    assert [text for _, text in facts()] == [
-        "We don't need a cache for the exports.",
-        "Priya signs off the ledger.",
-    ]
+    for session, answer in (
+        ("s1", "I rewrote the parser of the feed and ran its tests. " * 6),
+        ("s2", "Noted."),
+    ):
+        say("Priya signs off the ledger.", role="user", session=session)
+        say(answer, session=session)
+    assert (learn(), learn("s2")) == (0, 1)
+    assert facts() == [("decision", "Priya signs off the ledger.")]
 
 
 # ---- bounds ----------------------------------------------------------------------------------------
