@@ -417,6 +417,7 @@ def test_a_prompt_that_began_long_work_lays_down_what_has_the_form(say):
     ):
         say("Priya signs off the ledger.", role="user", session=session)
         say(answer, session=session)
+    Session.objects.update(project_path="/srv/work")
     assert (learn(), learn("s2")) == (0, 1)
     assert facts() == [("decision", "Priya signs off the ledger.")]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from conversations.engines.consolidation.sentence_score import score_prompt
-from conversations.engines.consolidation.sentences import CODE_BLOCK, END, MARK
+from conversations.engines.consolidation.sentences import CODE_BLOCK, END, MARK, measure_length
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.claims import NUMBER, find_values, list_roots
 from memory.engines.support.revision_rules import normalise
@@ -20,6 +20,8 @@ MAX_REPLY_LENGTH = 120  # characters of an answer that approves
 MAX_REFUSAL_LENGTH = 30  # of one that only turns down
 MAX_PROPOSAL_LENGTH = 300
 MIN_PROPOSAL_WORDS = 3  # roots
+MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
+CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
 
 _YES = (
     r"y(?:es|ep|eah|up)?|ya|sure(?: thing)?|ok(?:ay)?|k|go ahead|go for it|go|do it|do that|do so|please do"
@@ -180,6 +182,17 @@ def replace_value(text: str, change: str) -> str:
 
 def counts_same(text: str, kind: str) -> bool:
     return any(value.kind == kind or kind == "count" for value in find_values(text))
+
+
+def find_question(text: str) -> str:
+    """Return the question that a text ends with, a short one with the sentence before it; "" for none."""
+    parts = [part for part in map(str.strip, END.split(text)) if part]
+    if not parts or not ASKS.search(parts[-1]):
+        return ""
+    *before, last = parts
+    both = f"{before[-1]} {last}" if before else last
+    is_clear = measure_length(last) >= CLEAR_LENGTH or len(both) > MAX_QUESTION_LENGTH
+    return last if is_clear else both
 
 
 def find_proposal(previous: str) -> Proposal | None:

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from conversations.engines.consolidation.approvals import read_approval
+from conversations.engines.consolidation.approvals import MAX_QUESTION_LENGTH, find_question, read_approval
 from conversations.engines.consolidation.lasting import asks_choice, is_at_work, is_passing, is_report, lasts
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import (
-    END,
     MIN_PART_LENGTH,
     keep_typed,
     measure_length,
@@ -36,8 +35,6 @@ CLAUSE = re.compile(  # after which another clause of a chat begins
     r"(?=(?:i|we|my|our|ich|wir|mein|yo|mi|je|j'|mon|ma|eu|meu|minha)\b)"
 )
 SHORT_LENGTH = 30  # characters of a sentence that means little alone
-MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
-CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
 ANSWERS = "(to: {})"
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -359,17 +356,6 @@ def join_parts(parts: Sequence[str], chosen: Iterable[int]) -> Iterator[str]:
         joined, last = f"{joined} {parts[at]}".strip(), at
     if joined:
         yield joined
-
-
-def find_question(text: str) -> str:
-    """Return the question that a text ends with, a short one with the sentence before it; "" for none."""
-    parts = [part for part in map(str.strip, END.split(text)) if part]
-    if not parts or not ASKS.search(parts[-1]):
-        return ""
-    *before, last = parts
-    both = f"{before[-1]} {last}" if before else last
-    is_clear = measure_length(last) >= CLEAR_LENGTH or len(both) > MAX_QUESTION_LENGTH
-    return last if is_clear else both
 
 
 def add_question(text: str, question: str) -> str:
