@@ -12,6 +12,7 @@ from memory.models.kinds import MemoryKind
 from memory.models.projects import Project
 
 JUDGED_WEIGHT = 0.5  # of a link to a later statement that rests on a model's verdict, not on rules
+NEAR_WEIGHT = 0.25  # of one that rests on nothing but the nearness of both in meaning
 
 
 class FactLink(BranchedModel):

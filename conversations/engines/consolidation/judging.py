@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from conversations.engines.consolidation.extraction import DOWN, SPENT, find_extraction
 from conversations.engines.consolidation.finding import Finding
-from conversations.engines.consolidation.revised import Statement, read_stored
+from conversations.engines.consolidation.revised import Statement, list_decided, read_stored
 from conversations.engines.consolidation.runs import claim_run, postpone_run, show_progress, store_commit
 from conversations.engines.consolidation.verdicts import VerdictQuestion, build_question, parse_verdicts
 from conversations.engines.prompt_evidence import weigh
@@ -24,15 +24,12 @@ from memory.actors import Actor
 from memory.clock import read_time
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
-from memory.db.querysets import VersionedQuerySet
 from memory.db.retry import retry_transaction
-from memory.engines.facts.assessment import searchable_rows
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.sessions.learning import system_actor
 from memory.engines.sessions.revision_links import store_revisions
 from memory.engines.sessions.revisions import STANDINGS, Revision, find_verdicts
-from memory.engines.sessions.utterances import REVISABLE
 from memory.engines.support.leases import FIRST_WAIT, MAX_WAIT
 from memory.engines.support.standing import Standing, judge_standing
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -140,11 +137,6 @@ def find_near(session: Session, newer: Statement) -> Iterator[tuple[float, State
             evidence = weigh(query, one.text, hits.vector.get(one.fact.rid)) + 2 * standing
             if evidence >= MIN_EVIDENCE:
                 yield evidence, one
-
-
-def list_decided(branch: Branch) -> VersionedQuerySet[Fact]:
-    """Return the decisions and preferences of a branch that a search finds."""
-    return searchable_rows(branch.lineage(), timezone.now()).filter(category__in=sorted(REVISABLE))
 
 
 # ---- the model -------------------------------------------------------------------------------------

@@ -1,4 +1,8 @@
-"""Older decisions whose place those of a session take: found by rule, linked, and put to a curator."""
+"""Older decisions whose place those of a session take: found by rule, linked, and put to a curator.
+
+What no rule understands is found by nearness: a new decision about the same thing as one of an earlier
+session leaves that one in doubt, and both are told.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from conversations.engines.consolidation.matching import Texts
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.search.candidates import find_candidates
@@ -18,11 +23,15 @@ from memory.engines.sessions.utterances import REVISABLE, find_utterances
 from memory.engines.support.batches import batched
 from memory.engines.support.claims import list_synonyms
 from memory.engines.support.personal_facts import read_personal
+from memory.engines.support.similarity import is_on_topic
 from memory.engines.support.standing import changes
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
-from memory.models import Fact, Session
+from memory.models import Branch, Fact, Session
+from memory.models.hashes import normalise_text
+from memory.models.links import NEAR_WEIGHT
 
+MAX_NEAR = 5  # older statements that are nearest to a new one in meaning
 MAX_CANDIDATES = 50  # older statements that share the most words with a new one
 BATCH_SIZE = 500
 
@@ -41,12 +50,13 @@ class Statement:
 class Comparison:
     """Texts of a session compared with each other and with stored facts: before the commit, as it takes long.
 
-    ``disagreeing`` are the facts of which one says otherwise than a text, by text; ``revising`` the pairs of
-    a newer and an older text.
+    ``disagreeing`` are the facts of which one says otherwise than a text, or may, by text; ``revising`` the
+    pairs of a newer and an older text; ``near`` those of a text and a fact that is about the same thing.
     """
 
     disagreeing: Mapping[str, Sequence[Fact]]
     revising: frozenset[tuple[str, str]]
+    near: frozenset[tuple[str, UUID]] = frozenset()
 
     @property
     def uids(self) -> set[UUID]:
@@ -59,12 +69,21 @@ class Comparison:
         }
         return replace(self, disagreeing=kept)
 
-    def revises(self, newer: Statement, older: Statement) -> bool:
-        return newer.is_persons and (newer.text, older.text) in self.revising
+    def weigh(self, newer: Statement, older: Statement) -> float:
+        """Return the weight of the link from an older statement to one that leaves it doubted or replaced, 0
+        where it holds.
+        """
+        if not newer.is_persons:
+            return 0.0
+        if (newer.text, older.text) in self.revising:
+            return 1.0
+        return NEAR_WEIGHT if (newer.text, older.fact.uid) in self.near else 0.0
 
 
-def compare_texts(session: Session, texts: Iterable[str]) -> Comparison:
-    """Compare texts with each other, and with the decisions of the session's repository."""
+def compare_texts(session: Session, texts: Iterable[str], near: Mapping[str, Sequence[Fact]]) -> Comparison:
+    """Compare texts with each other, with the decisions of the session's repository, and with those ``near``
+    to them.
+    """
     earlier = find_earlier(session, texts)
     olds = {text: [*(fact.fact_text for fact in facts), *earlier] for text, facts in earlier.items()}
     pairs = {(text, old) for text, others in olds.items() for old in others}
@@ -74,7 +93,10 @@ def compare_texts(session: Session, texts: Iterable[str]) -> Comparison:
         text: [fact for fact in facts if revising & {(text, fact.fact_text), (fact.fact_text, text)}]
         for text, facts in earlier.items()
     }
-    return Comparison(disagreeing, revising)
+    for text, facts in near.items():
+        disagreeing[text] += [fact for fact in facts if fact not in disagreeing[text]]
+    pairs_near = frozenset((text, fact.uid) for text, facts in near.items() for fact in facts)
+    return Comparison(disagreeing, revising, pairs_near)
 
 
 def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]]:
@@ -82,17 +104,51 @@ def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]
     on what a person has one of.
     """
     session.branch.refresh_from_db(fields=["head"])  # what an earlier piece of the session wrote counts
-    rows = searchable_rows(session.branch.lineage(), timezone.now()).filter(category__in=sorted(REVISABLE))
-    found = {}
+    rows, found = list_decided(session.branch), {}
     for text in dict.fromkeys(texts):
         query = build_query(" ".join([text, *list_synonyms(text)]), search_type="keyword")
         hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
         found[text] = [*hits.rids, *list_same_kind(rows, text)]
+    return load_own(session, rows, found)
+
+
+def find_near(session: Session, requested: Iterable[str], texts: Texts) -> dict[str, list[Fact]]:
+    """Return the decisions of earlier sessions that are about the same thing as a text, by text, and do not
+    say the same.
+
+    Within a session rules alone judge: there people list what belongs together ("access tokens live …,
+    refresh tokens live …").
+    """
+    rows, found = list_decided(session.branch), dict[str, dict[int, float]]()
+    for text in filter(texts.vectors.__contains__, dict.fromkeys(requested)):
+        hits = rows.search_vectors(texts.vectors[text], MAX_NEAR, texts.model, session.project_id)
+        found[text] = dict(hits)
+    return {
+        text: [
+            fact
+            for fact in facts
+            if fact.session_id not in ("", session.key)
+            and normalise_text(fact.fact_text) != normalise_text(text)
+            and is_on_topic(texts.model, found[text][fact.rid], text, fact.fact_text)
+        ]
+        for text, facts in load_own(session, rows, found).items()
+    }
+
+
+def list_decided(branch: Branch) -> VersionedQuerySet[Fact]:
+    """Return the decisions and preferences of a branch that a search finds."""
+    return searchable_rows(branch.lineage(), timezone.now()).filter(category__in=sorted(REVISABLE))
+
+
+def load_own(
+    session: Session, rows: VersionedQuerySet[Fact], found: Mapping[str, Iterable[int]]
+) -> dict[str, list[Fact]]:
+    """Return those of the found rows that are facts of the session's repository, by text."""
     rids = sorted({rid for several in found.values() for rid in several})
     facts = [fact for batch in batched(rids, BATCH_SIZE) for fact in rows.rows().filter(pk__in=batch)]
     known = zip(facts, find_repositories(session.project_id, facts), strict=True)
     own = {fact.rid: fact for fact, repository in known if repository == session.project_path}
-    return {text: [own[rid] for rid in sorted(rids) if rid in own] for text, rids in found.items()}
+    return {text: [own[rid] for rid in sorted(set(rids)) if rid in own] for text, rids in found.items()}
 
 
 def list_same_kind(rows: VersionedQuerySet, text: str) -> list[int]:
@@ -136,8 +192,8 @@ def find_pairs(
         others = [stored[fact.uid] for fact in comparison.disagreeing[one.text] if fact.uid in stored]
         for other in (*others, *statements[:at]):
             older, newer = (one, other) if one.at < other.at else (other, one)
-            if older.fact.uid != newer.fact.uid and comparison.revises(newer, older):
-                yield Revision(older.fact, newer.fact, newer.at)
+            if older.fact.uid != newer.fact.uid and (weight := comparison.weigh(newer, older)):
+                yield Revision(older.fact, newer.fact, newer.at, weight)
 
 
 def read_stored(facts: Iterable[Fact], lineage: Lineage) -> dict[UUID, Statement]:

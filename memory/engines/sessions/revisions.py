@@ -3,7 +3,8 @@
 Such a link leads from the older fact to the newer one, is of the type CONTESTED_BY and says since when. It
 changes neither fact. Links of that type without a time only say that two facts disagree. What a link means
 is judged anew from both texts when it is read: the older one is replaced, or doubted, and both are told. Of a
-link with the weight of a model's, its verdict on these texts counts as well.
+link with the weight of a model's, its verdict on these texts counts as well; one that rests on nearness
+doubts, unless a model says that both hold.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from memory.engines.support.standing import Standing, changes, judge_standing
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import find_repositories
 from memory.models import Fact, FactAssessment, FactLink, PairVerdict
-from memory.models.links import JUDGED_WEIGHT
+from memory.models.links import JUDGED_WEIGHT, NEAR_WEIGHT
 
 MAX_NOTES = 20  # newest ones that are compared with what persons decided
 MAX_STEPS = 8  # links that are followed from an older statement to the one that holds
@@ -159,13 +160,16 @@ class Statements:
         pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests]
         both = [fact for pair in pairs for fact in pair]
         heard, places = self.hear(both), self._name_places(both)
-        judged = [pair for pair, edge in zip(pairs, contests, strict=True) if edge.weight == JUDGED_WEIGHT]
+        weights = {(edge.from_id, edge.to_id): edge.weight for edge in contests}
+        judged = [pair for pair in pairs if weights[pair[0].uid, pair[1].uid] in (JUDGED_WEIGHT, NEAR_WEIGHT)]
+        beside = {key: Standing.DOUBTED for key, weight in weights.items() if weight == NEAR_WEIGHT}
         verdicts = find_verdicts(self.point.project_id, judged)
+        beside |= {key: STANDINGS.get(verdict, Standing.HOLDS) for key, verdict in verdicts.items()}
         valid = [
             (old, new)
             for old, new in pairs
             if places[old.uid] == places[new.uid]
-            and find_standing(old, new, heard, verdicts.get((old.uid, new.uid), "")) is standing
+            and find_standing(old, new, heard, beside.get((old.uid, new.uid), Standing.HOLDS)) is standing
         ]
         valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
         return {old.uid: new for old, new in valid}
@@ -185,9 +189,9 @@ def find_verdicts(project_id: UUID, pairs: Iterable[tuple[Fact, Fact]]) -> dict[
     return {slots[slot]: verdict for slot, verdict in rows}
 
 
-def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], verdict: str = "") -> Standing:
-    """Return whether a fact stands beside a statement that a link leads to, whoever wrote the link; a model's
-    verdict makes no rule milder.
+def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], beside: Standing) -> Standing:
+    """Return whether a fact stands beside a statement that a link leads to, whoever wrote the link. What a
+    model or nearness says of both, ``beside``, makes no rule milder.
 
     That must be a person's, not have been followed by a repetition of the fact, and be about it still. Of two
     people who disagree neither takes the other's place: both are told.
@@ -196,8 +200,7 @@ def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], verdict
     earlier = heard.get(old.uid)
     if later is None or later.speaker != Utterance.PERSON or get_time(old, earlier) > later.at:
         return Standing.HOLDS
-    by_model = STANDINGS.get(verdict, Standing.HOLDS)
-    found = max(judge_standing(new.fact_text, old.fact_text), by_model)
+    found = max(judge_standing(new.fact_text, old.fact_text), beside)
     is_others = earlier is not None and not earlier.is_same_person(later)
     return min(found, Standing.DOUBTED) if is_others else found
 

