@@ -80,11 +80,14 @@ class Comparison:
         return NEAR_WEIGHT if (newer.text, older.fact.uid) in self.near else 0.0
 
 
-def compare_texts(session: Session, texts: Iterable[str], near: Mapping[str, Sequence[Fact]]) -> Comparison:
-    """Compare texts with each other, with the decisions of the session's repository, and with those ``near``
-    to them.
+def compare_texts(
+    session: Session, requested: Iterable[str], fresh: Collection[str], texts: Texts
+) -> Comparison:
+    """Compare texts with each other, and with the decisions of the session's repository; those that are
+    ``fresh`` also by nearness.
     """
-    earlier = find_earlier(session, texts)
+    earlier = find_earlier(session, requested)
+    near = find_near(session, {text: earlier[text] for text in fresh}, texts)
     olds = {text: [*(fact.fact_text for fact in facts), *earlier] for text, facts in earlier.items()}
     pairs = {(text, old) for text, others in olds.items() for old in others}
     pairs |= {(old, text) for text, old in pairs}
@@ -112,26 +115,30 @@ def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]
     return load_own(session, rows, found)
 
 
-def find_near(session: Session, requested: Iterable[str], texts: Texts) -> dict[str, list[Fact]]:
+def find_near(session: Session, earlier: Mapping[str, Sequence[Fact]], texts: Texts) -> dict[str, list[Fact]]:
     """Return the decisions of earlier sessions that are about the same thing as a text, by text, and do not
-    say the same.
+    say the same; ``earlier`` are those that share words with it.
 
     Within a session rules alone judge: there people list what belongs together ("access tokens live …,
     refresh tokens live …").
     """
+    if not texts.model:
+        return {}
     rows, found = list_decided(session.branch), dict[str, dict[int, float]]()
-    for text in filter(texts.vectors.__contains__, dict.fromkeys(requested)):
+    for text in filter(texts.vectors.__contains__, earlier):
         hits = rows.search_vectors(texts.vectors[text], MAX_NEAR, texts.model, session.project_id)
         found[text] = dict(hits)
+    own = {text: facts for text, facts in earlier.items() if text not in found}
+    own |= load_own(session, rows, found)
     return {
         text: [
             fact
             for fact in facts
             if fact.session_id not in ("", session.key)
             and normalise_text(fact.fact_text) != normalise_text(text)
-            and is_on_topic(texts.model, found[text][fact.rid], text, fact.fact_text)
+            and is_on_topic(texts.model, found.get(text, {}).get(fact.rid), text, fact.fact_text)
         ]
-        for text, facts in load_own(session, rows, found).items()
+        for text, facts in own.items()
     }
 
 

