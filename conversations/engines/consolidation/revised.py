@@ -23,7 +23,6 @@ from memory.engines.sessions.utterances import REVISABLE, find_utterances
 from memory.engines.support.batches import batched
 from memory.engines.support.claims import list_synonyms
 from memory.engines.support.personal_facts import read_personal
-from memory.engines.support.similarity import is_on_topic
 from memory.engines.support.standing import changes
 from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.repositories import find_repositories
@@ -136,7 +135,7 @@ def find_near(session: Session, earlier: Mapping[str, Sequence[Fact]], texts: Te
             for fact in facts
             if fact.session_id not in ("", session.key)
             and normalise_text(fact.fact_text) != normalise_text(text)
-            and is_on_topic(texts.model, found.get(text, {}).get(fact.rid), text, fact.fact_text)
+            and texts.are_on_topic(text, fact.fact_text, found.get(text, {}).get(fact.rid))
         ]
         for text, facts in own.items()
     }

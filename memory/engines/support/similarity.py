@@ -11,10 +11,8 @@ from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
-from memory.engines.support.claims import list_roots
 from memory.words import STOP_WORDS, TOKEN, list_phrases
 
-MIN_TOPIC_SHARE = 0.34  # of the roots of the shorter of two statements that are about one thing
 MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, whatever a model says
 
 
@@ -49,21 +47,6 @@ def is_near(model: str, cosine: float) -> bool:
 def is_same(model: str, cosine: float, a: str, b: str) -> bool:
     """Return whether two texts are similar enough to act without a person."""
     return cosine >= get_thresholds(model).same and same_claim(a, b)
-
-
-def is_on_topic(model: str, cosine: float | None, a: str, b: str) -> bool:
-    """Return whether two statements are about one thing, whatever they say of it; by their words alone where
-    the model cannot read one.
-    """
-    if cosine is None:
-        return share_of_shorter(list_words(a), list_words(b)) >= get_thresholds(WORDS).topic
-    if cosine < get_thresholds(model).topic:
-        return False
-    return share_of_shorter(set(list_roots(a)), set(list_roots(b))) >= MIN_TOPIC_SHARE
-
-
-def share_of_shorter(one: set[str], other: set[str]) -> float:
-    return len(one & other) / (min(len(one), len(other)) or 1)
 
 
 def list_words(text: str) -> set[str]:
