@@ -42,6 +42,11 @@ def list_phrases(text: str) -> list[str]:
     return [phrase for word in WORD_PATTERN.findall(fold_text(text)) for phrase in search_phrases(word)]
 
 
+def list_words(text: str) -> set[str]:
+    """Return the words of a text, of scripts without spaces the pairs of characters, without numbers."""
+    return {form for form in list_phrases(text) if not form.isdigit()}
+
+
 def extract_keywords(query: str) -> list[str]:
     """Return the query's words, folded, without stop words (all words if none is left), without repeats.
 

@@ -12,6 +12,7 @@ from curation.engines.review.near_duplicates import NearDuplicateEngine
 from curation.engines.review.review_queue import ReviewEngine
 from curation.models import ReviewItem
 from memory.actors import Actor
+from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.memory import MemoryEngine
 from memory.engines.sessions.manager import SessionManager
@@ -237,6 +238,48 @@ def test_comparing_goes_on_in_further_tasks_until_all_was_compared(api, actor, m
         marks.append(Session.objects.get(key="a").compared_to)
         learn("a")
     assert marks == [messages[1], messages[3], messages[4], messages[4]]
+
+
+MAILED = "We decided that mails go out through SendGrid."
+MOVED = "We decided that mails are sent by SES from March."
+INVOICES = "We decided to keep the invoices for ten years."
+SNAKE, CAMEL = "我们决定：变数名称用蛇形命名。", "我们决定：变数名称采驼峰命名。"  # the model reads neither
+
+
+@pytest.fixture
+def near(settings: Any) -> None:
+    settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("near")
+@pytest.mark.parametrize(("older", "newer"), [(MAILED, MOVED), (SNAKE, CAMEL)])
+def test_a_decision_about_the_same_thing_leaves_an_earlier_one_in_doubt(
+    api: Api, actor: Actor, older: str, newer: str
+) -> None:
+    """No rule tells that the newer one takes the older one's place."""
+    live(api, "s1", older, INVOICES)
+    EmbeddingEngine().embed_pending(actor.project_id)
+    live(api, "s2", newer)
+    assert list_links() == [(older, newer)]
+    assert (newer, f"{older.rstrip('.')}.") in read_start(api, "s3")
+    keep_both(actor)
+    assert {text for text, before in read_start(api, "s4") if not before} == {older, newer, INVOICES}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("near")
+def test_within_a_session_what_is_alike_stands_side_by_side(api: Api) -> None:
+    live(api, "s1", MAILED, MOVED)
+    assert list_links() == []
+
+
+def test_a_link_by_hand_of_that_weight_doubts_nothing_of_another_subject(api: Api) -> None:
+    live(api, "s1", OLD, INVOICES)
+    link_by_hand(
+        api, find_fact(OLD), find_fact("We decided to keep the invoices for ten years."), weight=0.25
+    )
+    assert not [line for line, _ in read_start(api, "s2") if "later: " in line]
 
 
 def test_a_decision_that_is_being_erased_is_not_linked(api, actor):

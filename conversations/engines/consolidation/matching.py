@@ -14,17 +14,10 @@ from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
-from memory.engines.support.claims import list_roots
+from memory.engines.support.claims import shares_topic
 from memory.engines.support.qualifiers import qualifies_otherwise
 from memory.engines.support.restatement import restates
-from memory.engines.support.similarity import (
-    MIN_JACCARD,
-    WORDS,
-    get_thresholds,
-    list_words,
-    same_claim,
-    swaps_words,
-)
+from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
 from memory.engines.support.standing import says_same
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
@@ -35,7 +28,6 @@ from memory.words import STOP_WORDS, TOKEN
 RESTATED = 0.9  # how alike two texts count that say the same in other words
 MAX_CANDIDATES = 20  # facts that share rare words with a text
 NEIGHBOURS = 5  # facts of the nearest meaning
-MIN_TOPIC_SHARE = 0.34  # of the roots of the shorter of two statements that are about one thing
 MAX_EMBEDDED = 100  # texts without a vector that one comparison embeds
 BATCH_SIZE = 500
 logger = logging.getLogger(__name__)
@@ -71,11 +63,8 @@ class Texts:
         """Return whether two statements are about one thing, whatever they say of it; by their words alone
         where the model cannot read one.
         """
-        if cosine is None:
-            return share_of_shorter(list_words(one), list_words(other)) >= get_thresholds(WORDS).topic
-        if cosine < get_thresholds(self.model).topic:
-            return False
-        return share_of_shorter(list_roots(one), list_roots(other)) >= MIN_TOPIC_SHARE
+        is_near = cosine is None or cosine >= get_thresholds(self.model).topic
+        return is_near and shares_topic(one, other)
 
     def _measure_words(self, one: str, other: str) -> float:
         jaccard = measure_jaccard(self.words[one], self.words[other])
@@ -92,12 +81,6 @@ class Texts:
 def split_tokens(text: str) -> frozenset[str]:
     """Return the words of a text and its ideographs, each once."""
     return frozenset(TOKEN.findall(normalise_text(text)))
-
-
-def share_of_shorter(words: Iterable[str], others: Iterable[str]) -> float:
-    """Return the share of the words of the shorter of two texts that both have."""
-    one, other = set(words), set(others)
-    return len(one & other) / (min(len(one), len(other)) or 1)
 
 
 def measure_jaccard(words: frozenset[str], others: frozenset[str]) -> float:

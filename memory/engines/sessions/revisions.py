@@ -18,6 +18,7 @@ from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import DECIDED, LEARNED, FactEdge, hear_sources, load_edges
+from memory.engines.support.claims import shares_topic
 from memory.engines.support.standing import Standing, changes, judge_standing
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import find_repositories
@@ -162,14 +163,18 @@ class Statements:
         heard, places = self.hear(both), self._name_places(both)
         weights = {(edge.from_id, edge.to_id): edge.weight for edge in contests}
         judged = [pair for pair in pairs if weights[pair[0].uid, pair[1].uid] in (JUDGED_WEIGHT, NEAR_WEIGHT)]
-        beside = {key: Standing.DOUBTED for key, weight in weights.items() if weight == NEAR_WEIGHT}
+        least = {
+            (old.uid, new.uid): Standing.DOUBTED
+            for old, new in pairs
+            if weights[old.uid, new.uid] == NEAR_WEIGHT and shares_topic(new.fact_text, old.fact_text)
+        }
         verdicts = find_verdicts(self.point.project_id, judged)
-        beside |= {key: STANDINGS.get(verdict, Standing.HOLDS) for key, verdict in verdicts.items()}
+        least |= {key: STANDINGS.get(verdict, Standing.HOLDS) for key, verdict in verdicts.items()}
         valid = [
             (old, new)
             for old, new in pairs
             if places[old.uid] == places[new.uid]
-            and find_standing(old, new, heard, beside.get((old.uid, new.uid), Standing.HOLDS)) is standing
+            and find_standing(old, new, heard, least.get((old.uid, new.uid), Standing.HOLDS)) is standing
         ]
         valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
         return {old.uid: new for old, new in valid}
@@ -189,7 +194,7 @@ def find_verdicts(project_id: UUID, pairs: Iterable[tuple[Fact, Fact]]) -> dict[
     return {slots[slot]: verdict for slot, verdict in rows}
 
 
-def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], beside: Standing) -> Standing:
+def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], least: Standing) -> Standing:
     """Return whether a fact stands beside a statement that a link leads to, whoever wrote the link. What a
     model or nearness says of both, ``beside``, makes no rule milder.
 
@@ -200,7 +205,7 @@ def find_standing(old: Fact, new: Fact, heard: Mapping[UUID, Utterance], beside:
     earlier = heard.get(old.uid)
     if later is None or later.speaker != Utterance.PERSON or get_time(old, earlier) > later.at:
         return Standing.HOLDS
-    found = max(judge_standing(new.fact_text, old.fact_text), beside)
+    found = max(judge_standing(new.fact_text, old.fact_text), least)
     is_others = earlier is not None and not earlier.is_same_person(later)
     return min(found, Standing.DOUBTED) if is_others else found
 

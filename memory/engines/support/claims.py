@@ -28,8 +28,10 @@ from memory.engines.support.change_words import (
 )
 from memory.engines.support.revision_rules import CACHE_SIZE, SENTENCE_END, is_short, normalise, stem
 from memory.texts import ANSWERED, count_dense, split_taken_back
+from memory.words import list_words
 
 ROOT_LENGTH, MIN_CUT_LENGTH = 6, 4
+MIN_TOPIC_SHARE = 0.34  # of the words of the shorter of two statements about one thing
 MAX_VALUE_WORDS = 3  # of what is given up
 MEASURES = ("time", "clock", "size", "share")  # kinds of values of which a thing has mostly one
 COUNTED = ("count", 1.0)  # the kind of a number without a known unit
@@ -279,3 +281,9 @@ def differ(new: tuple[Value, ...], old: tuple[Value, ...]) -> bool:
     """Return whether the newer values have one of a kind of the older ones that those have not."""
     kinds = {value.kind for value in old}
     return any(value.kind in kinds for value in set(new) - set(old))
+
+
+def shares_topic(one: str, other: str) -> bool:
+    """Return whether both have a third of the shorter one's words; without spaces, pairs of characters."""
+    words, others = map(set, map(list_words if count_dense(one + other) else list_roots, (one, other)))
+    return len(words & others) >= MIN_TOPIC_SHARE * min(len(words), len(others)) > 0

