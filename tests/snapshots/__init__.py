@@ -1,7 +1,7 @@
 """What outsiders see, in the files of this folder: a change of it is a decision and shows as such.
 
-``DAY1_WRITE_SNAPSHOTS=1 python3 manage.py test tests/snapshots tests/access`` writes them anew, and Git shows
-what changed. The OpenAPI document has a file and a test of its own, docs/openapi.yaml.
+``make snapshots`` writes them anew, and Git shows what changed. The OpenAPI document has a file and a test of
+its own, docs/openapi.yaml.
 """
 
 import os
