@@ -1,4 +1,4 @@
-.PHONY: help up test fast timings check lint docs coverage wheel format lock
+.PHONY: help up test fast timings check lint docs snapshots coverage wheel format lock
 
 PARALLEL = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 

@@ -61,9 +61,10 @@ class Texts:
 
     def are_on_topic(self, one: str, other: str, cosine: float | None) -> bool:
         """Return whether two statements are about one thing, whatever they say of it; by their words alone
-        where the model cannot read one.
+        where the model cannot read one. Of models that were not measured none are.
         """
-        is_near = cosine is None or cosine >= get_thresholds(self.model).topic
+        least = get_thresholds(self.model).topic
+        is_near = least <= 1 if cosine is None else cosine >= least
         return is_near and shares_topic(one, other)
 
     def _measure_words(self, one: str, other: str) -> float:
