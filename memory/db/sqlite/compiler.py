@@ -1,8 +1,10 @@
 """Django's compilers, whose reads find values that are none of their column: SQLite stores any in each."""
 
 from collections.abc import Iterable, Iterator
+from types import NoneType
 from typing import Any
 
+from django.db.models import Field
 from django.db.models.expressions import Col
 from django.db.models.sql import compiler
 from django.db.models.sql.compiler import (  # noqa: F401  Django looks for them here
@@ -22,16 +24,22 @@ class SQLCompiler(compiler.SQLCompiler):
 
     def _replace_strange(self, rows: Iterable[Any]) -> Iterator[Any]:
         columns = [
-            (place, expression.target)
+            (place, expression.target, {kind, NoneType})
             for place, (expression, *_) in enumerate(self.select[: self.col_count])
-            if isinstance(expression, Col) and find_plain_type(expression.target)
+            if isinstance(expression, Col) and (kind := find_plain_type(expression.target))
         ]
         known: set[tuple[type, ...]] = set()  # types of rows that fit, which most others have too
         for row in rows:
             if (types := tuple(map(type, row))) not in known:
-                values = list(row)
-                for place, field in columns:
-                    (values[place],) = replace_strange(field, [row[place]], self.connection)
-                row = type(row)(values)
-                known |= {types} & {tuple(map(type, row))}
+                strange = [(place, field) for place, field, kinds in columns if types[place] not in kinds]
+                if strange:
+                    row = self._replace_values(row, strange)
+                else:
+                    known.add(types)
             yield row
+
+    def _replace_values(self, row: Any, strange: Iterable[tuple[int, Field]]) -> Any:
+        values = list(row)
+        for place, field in strange:
+            (values[place],) = replace_strange(field, [values[place]], self.connection)
+        return type(row)(values)
