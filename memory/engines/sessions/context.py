@@ -37,15 +37,15 @@ def read_summary(session: Session, lineage: Lineage, now: datetime) -> str:
     """
     if not session.summary.startswith(OWN_SUMMARY):
         return session.summary
-    words, branches = list_words(session.summary), [branch for branch, _ in lineage]
+    words, branches = list_tokens(session.summary), [branch for branch, _ in lineage]
     versions = Fact.objects.all_versions().filter(branch__in=branches, session_id=session.key)
     texts = dict(versions.order_by().values_list("content_hash", "fact_text").distinct()[:MAX_STATEMENTS])
-    repeated = [key for key, text in texts.items() if repeats(words, list_words(text))]
+    repeated = [key for key, text in texts.items() if repeats(words, list_tokens(text))]
     holding = searchable_rows(lineage, now).filter(content_hash__in=repeated)
     return "" if set(repeated) - set(holding.values_list("content_hash", flat=True)) else session.summary
 
 
-def list_words(text: str) -> set[str]:
+def list_tokens(text: str) -> set[str]:
     return set(TOKEN.findall(text.casefold())) - STOP_WORDS
 
 

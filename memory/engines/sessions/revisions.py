@@ -161,15 +161,7 @@ class Statements:
         pairs = [(known[edge.from_id], targets[edge.to_id]) for edge in contests]
         both = [fact for pair in pairs for fact in pair]
         heard, places = self.hear(both), self._name_places(both)
-        weights = {(edge.from_id, edge.to_id): edge.weight for edge in contests}
-        judged = [pair for pair in pairs if weights[pair[0].uid, pair[1].uid] in (JUDGED_WEIGHT, NEAR_WEIGHT)]
-        least = {
-            (old.uid, new.uid): Standing.DOUBTED
-            for old, new in pairs
-            if weights[old.uid, new.uid] == NEAR_WEIGHT and shares_topic(new.fact_text, old.fact_text)
-        }
-        verdicts = find_verdicts(self.point.project_id, judged)
-        least |= {key: STANDINGS.get(verdict, Standing.HOLDS) for key, verdict in verdicts.items()}
+        least = self._find_least(pairs, [edge.weight for edge in contests])
         valid = [
             (old, new)
             for old, new in pairs
@@ -178,6 +170,19 @@ class Statements:
         ]
         valid.sort(key=lambda pair: (get_time(pair[1], heard.get(pair[1].uid)), pair[1].uid))
         return {old.uid: new for old, new in valid}
+
+    def _find_least(
+        self, pairs: Sequence[tuple[Fact, Fact]], weights: Sequence[float]
+    ) -> dict[tuple[UUID, UUID], Standing]:
+        """Return what a model or nearness says of pairs of an older and a newer fact, by their ids."""
+        weighed = list(zip(pairs, weights, strict=True))
+        near = [pair for pair, weight in weighed if weight == NEAR_WEIGHT]
+        judged = [pair for pair, weight in weighed if weight == JUDGED_WEIGHT]
+        doubted = [pair for pair in near if shares_topic(pair[1].fact_text, pair[0].fact_text)]
+        verdicts = find_verdicts(self.point.project_id, [*judged, *near])
+        return {(old.uid, new.uid): Standing.DOUBTED for old, new in doubted} | {
+            key: STANDINGS.get(verdict, Standing.HOLDS) for key, verdict in verdicts.items()
+        }
 
     def _name_places(self, facts: Iterable[Fact]) -> Mapping[UUID, str]:
         """Return the repositories of facts, by their ids."""
