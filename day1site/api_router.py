@@ -4,8 +4,8 @@ from django.urls import path, re_path
 from rest_framework.routers import SimpleRouter
 
 from day1site import __version__
+from memory.answers.problems import unknown_route
 from memory.api.pages import DocsView, IndexView, SchemaView
-from memory.api.problems import unknown_route
 from memory.api.routes import ROUTES
 from memory.discovery import import_from_apps
 

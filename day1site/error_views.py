@@ -21,7 +21,7 @@ from day1site.failures import (
     storage_failure,
 )
 from day1site.failures import BROKEN as BROKEN_PAGE
-from memory.api.problems import BROKEN, RETRY_SECONDS, render_problem, unknown_route
+from memory.answers.problems import BROKEN, RETRY_SECONDS, render_problem, unknown_route
 from memory.db.errors import StorageRefused, is_busy
 from memory.exceptions import StoreDamaged
 from memory.views.base import safe_referer

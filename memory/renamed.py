@@ -62,7 +62,7 @@ memory.admin.people memory.views.members
 memory.admin.reports memory.views.action_report
 memory.admin.review curation.views.review
 memory.admin.sections memory.views.navigation
-memory.api.problems.handle memory.api.problems.handle_error
+memory.answers.problems.handle memory.answers.problems.handle_error
 memory.api.review curation.api.review
 memory.api.schema.complete memory.api.schema.complete_schema
 memory.broker memory.queue.broker

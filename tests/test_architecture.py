@@ -261,7 +261,7 @@ REACHES = {
     "day1site/admin/base.py: _css",  # Django's Media
     "day1site/admin/base.py: _js",
     "day1site/server/process.py: _threads",  # of an executor: shutdown waits for all of them or for none
-    "memory/api/declared_serializers.py: _declared_fields",  # the REST framework's serializers
+    "memory/answers/declared_serializers.py: _declared_fields",  # the REST framework's serializers
     "memory/engines/store/logins.py: _get_session",  # Django's sessions, whose own stores do so
     "memory/db/matrixone/schema.py: _limited_data_types",  # Django's MySQL
 }

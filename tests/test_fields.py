@@ -14,7 +14,7 @@ from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_V
 from day1site.cli.declared_fields import FILE
 from day1site.management.commands.write_fields import format_nouns
 from day1site.mcp.tools.declared_schemas import input_property
-from memory.api.declared_serializers import answer_field, request_field
+from memory.answers.declared_serializers import answer_field, request_field
 from memory.engines.fields.base import Field, Noun, Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.capture import (

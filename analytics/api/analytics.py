@@ -9,15 +9,15 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics.api import shapes
-from analytics.api.shapes import render_figures, write_csv
+from analytics.answers import figures as shapes
+from analytics.answers.figures import render_figures, write_csv
 from analytics.engines.engine import DAYS, AnalyticsEngine
 from analytics.engines.ranges import MAX_DAYS, STEPS
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.routes import serve_at
 from memory.api.schema import AT, BRANCH, TEXT, document_routes, query, route
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_point
 
 JSON, CSV = "json", "csv"
 FORMAT = query("format", {"type": "string", "enum": [JSON, CSV]}, "csv, as with Accept: text/csv.")

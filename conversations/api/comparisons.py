@@ -6,11 +6,11 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import comparison_shapes
+from conversations.answers import comparisons as comparison_shapes
 from conversations.engines.semantic_diff.engine import SemanticDiffEngine
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id
 
 engine = SemanticDiffEngine()
 

@@ -9,22 +9,22 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api.filters import ConsolidationFilterSet
 from conversations.engines.consolidation.engine import CHECK_SHARE, ConsolidationEngine
 from conversations.engines.consolidation.report import ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
 from conversations.engines.orders import RUNS
+from conversations.filters import ConsolidationFilterSet
 from conversations.models import ConsolidationRun
-from memory.api import declared_serializers as d
+from memory.answers import declared_serializers as d
+from memory.answers.facts import build_renderer, page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id, parse_ids
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
-from memory.api.shapes import build_renderer, page_shape
 from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input, parse_id, parse_ids
 
 consolidation_engine = ConsolidationEngine()
 FILTERS = list_filter_parameters(ConsolidationFilterSet)

@@ -4,20 +4,20 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import shapes
-from conversations.api.filters import ConversationFilterSet
+from conversations.answers import conversations as shapes
 from conversations.api.schema import documented
 from conversations.api.transfer_routes import TransferRoutes
 from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
 from conversations.engines.statistics import count_thread
+from conversations.filters import ConversationFilterSet
+from memory.answers.facts import page_shape
 from memory.api.base import build_cached_response, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_point
 from memory.api.routes import serve_at
-from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import BY_AGE
+from memory.operations.inputs import Input, parse_id, parse_ids, parse_names, parse_point
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 picker = ConversationCherryPick()

@@ -7,14 +7,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.engines.learning import LearningEngine
+from memory.answers.facts import build_renderer, page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, document_routes, page, route
-from memory.api.shapes import build_renderer, page_shape
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input
 
 learning_engine = LearningEngine()
 

@@ -4,14 +4,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import shapes
-from conversations.api.filters import MessageFilterSet
+from conversations.answers import conversations as shapes
 from conversations.api.schema import documented
 from conversations.engines.messages import MessageEngine, MessageFilter
+from conversations.filters import MessageFilterSet
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id, parse_point
 from memory.api.routes import serve_at
 from memory.api.searches import parse_text_search
+from memory.operations.inputs import Input, parse_id, parse_point
 
 message_engine = MessageEngine()
 

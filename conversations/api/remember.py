@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from conversations.engines.remembering import ACTIONS, MAX_MESSAGES, Outcome, Remembered, RememberEngine
 from conversations.models import ConsolidationRun, Message
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, document_routes, route
+from memory.operations.inputs import Input
 
 remember_engine = RememberEngine()
 

@@ -6,20 +6,20 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import replay_shapes
+from conversations.answers import replays as replay_shapes
 from conversations.api import requests as r
 from conversations.api.replay_route import parse_memory
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.batches import FIRST, ReplayBatchEngine
 from conversations.engines.replays.engine import CHECKS, LIMITS, PARAMETERS
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id, parse_ids
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
-from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input, parse_id, parse_ids
 
 engine = ReplayBatchEngine()
 MONEY = "max_total_cost"

@@ -6,13 +6,13 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import replay_shapes
+from conversations.answers import replays as replay_shapes
 from conversations.api.comparisons import ComparisonRoutes
 from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
 from memory.api.base import get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input, parse_id
 
 engine = ReplayEngine()
 

@@ -6,15 +6,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import comparison_shapes, replay_shapes
+from conversations.answers import comparisons as comparison_shapes
+from conversations.answers import replays as replay_shapes
 from conversations.api.schema import documented
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id, parse_names
 from memory.api.routes import serve_at
-from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id, parse_names
 
 engine = ReplayEngine()
 

@@ -10,8 +10,8 @@ from conversations.engines.import_export.markdown import MARKDOWN
 from conversations.engines.messages import MAX_MESSAGES
 from conversations.engines.replays.batches import MAX_CONVERSATIONS, STARTS
 from conversations.engines.replays.engine import LIMITS
-from memory.api.declared_serializers import RequestShape, declare_fields, request_field
-from memory.api.requests import OnBranch, Stated
+from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
+from memory.answers.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
 
 

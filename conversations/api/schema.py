@@ -1,9 +1,11 @@
 """OpenAPI descriptions of the routes of conversations and messages."""
 
-from conversations.api import comparison_shapes, replay_shapes, shapes
+from conversations.answers import comparisons as comparison_shapes
+from conversations.answers import conversations as shapes
+from conversations.answers import replays as replay_shapes
 from conversations.api import requests as r
-from conversations.api.filters import ConversationFilterSet, MessageFilterSet, RoleFilterSet
 from conversations.engines.orders import REPLAYS
+from conversations.filters import ConversationFilterSet, MessageFilterSet, RoleFilterSet
 from conversations.models import Replay
 from memory.api.capture_schema import LOOKING
 from memory.api.schema import (

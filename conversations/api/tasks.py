@@ -12,13 +12,13 @@ from conversations.api.consolidation import (
     consolidation_engine,
     render_report,
 )
-from memory.api import declared_serializers as d
+from memory.answers import declared_serializers as d
 from memory.api.base import build_row_response, get_request_actor
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, route
 from memory.api.tasks import TaskViewSet
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input
 
 
 class TaskConsolidationInput(d.RequestShape):

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from conversations.api import shapes
-from conversations.api.filters import ConversationFilterSet, RoleFilterSet
+from conversations.answers import conversations as shapes
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
+from conversations.filters import ConversationFilterSet, RoleFilterSet
 from memory.actors import Actor
-from memory.api.reading import parse_names
 from memory.api.time_travel import READERS, Reader, Render, render_with_branch
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page
 from memory.exceptions import Invalid
+from memory.operations.inputs import parse_names
 
 
 def list_conversations(filters: dict[str, Any], **options: Any) -> Page:

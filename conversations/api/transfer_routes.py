@@ -7,14 +7,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import shapes
+from conversations.answers import conversations as shapes
 from conversations.api.replay_route import ReplayRoute
 from conversations.engines.compaction import KEEP, CompactionEngine
 from conversations.engines.import_export.engine import ConversationTransfer
 from conversations.engines.import_export.markdown import MARKDOWN
 from memory.api.base import build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_point
 
 JSON = "json"
 FORMATS = JSON, MARKDOWN

@@ -13,12 +13,12 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from conversations.api.consolidation import ConsolidationShape
 from conversations.api.consolidation import render as render_run
-from conversations.api.filters import ConsolidationFilterSet
 from conversations.engines.consolidation.answers import REJECTED
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION
 from conversations.engines.orders import RUNS
+from conversations.filters import ConsolidationFilterSet
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
 from conversations.views.nightly_form import NightlyForm

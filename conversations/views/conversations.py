@@ -6,12 +6,12 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from conversations.api import shapes
-from conversations.api.filters import ConversationFilterSet, RoleFilterSet
+from conversations.answers import conversations as shapes
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.fork_tree import find_source
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
 from conversations.engines.replays.engine import ReplayEngine
+from conversations.filters import ConversationFilterSet, RoleFilterSet
 from conversations.models import Conversation, Replay
 from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine

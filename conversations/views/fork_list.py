@@ -5,11 +5,11 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from conversations.api import shapes
-from conversations.api.filters import ForkFilterSet
+from conversations.answers import conversations as shapes
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.fork_tree import list_forks
 from conversations.engines.replays.engine import ReplayEngine
+from conversations.filters import ForkFilterSet
 from conversations.models import Conversation
 from conversations.views.conversations import LABELS, Conversations
 from memory.engines.support.ordering import BY_AGE

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.api import replay_shapes
+from conversations.answers import replays as replay_shapes
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.fields import REPLAY
 from conversations.engines.orders import REPLAY_BATCHES

@@ -6,14 +6,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import bundle_shapes as shapes
-from curation.api.filters import BundleFilterSet
+from curation.answers import bundles as shapes
 from curation.engines.bundles.document import read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.orders import BUNDLES
+from curation.filters import BundleFilterSet
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import (
     GONE,
@@ -25,8 +25,8 @@ from memory.api.schema import (
     query,
     route,
 )
-from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id
 
 bundle_engine = KnowledgeBundleEngine()
 FILTERS = list_filter_parameters(BundleFilterSet)

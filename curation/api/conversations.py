@@ -5,17 +5,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.conversations import ConversationViewSet
-from curation.api import score_shapes as shapes
+from curation.answers import scores as shapes
 from curation.api.facts import WAIT, check_wait
 from curation.engines.fields.scores import SCORING
 from curation.engines.scoring.engine import ScoringEngine
 from curation.models import Scoring
 from memory.api.base import get_request_actor
-from memory.api.reading import Input, parse_id, parse_integer
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, route
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id, parse_integer
 
 scoring_engine = ScoringEngine()
 ROUTES = {

@@ -4,19 +4,19 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from curation.answers import verification as shapes
 from curation.api import requests as r
-from curation.api import shapes
 from curation.engines.verification import DONE_STATES, MAX_WAIT_SECONDS, VerificationEngine
+from memory.answers.facts import FactShape
+from memory.answers.facts import fact as render_fact
 from memory.api.base import build_cached_response, build_row_response, get_request_actor
 from memory.api.facts import FactViewSet
-from memory.api.reading import Input, parse_id, parse_integer, parse_point, word
 from memory.api.routes import serve_at
 from memory.api.schema import AT, BRANCH, IF_MATCH, IF_NONE_MATCH, SAME, document_routes, query, route
-from memory.api.shapes import FactShape
-from memory.api.shapes import fact as render_fact
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import Fact
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_point, word
 
 verification_engine = VerificationEngine()
 WAIT = query(

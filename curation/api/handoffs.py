@@ -6,17 +6,17 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import handoff_shapes as shapes
-from curation.api.filters import HandoffFilterSet
+from curation.answers import handoffs as shapes
 from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.orders import HANDOFFS
+from curation.filters import HandoffFilterSet
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
-from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id
 
 handoff_engine = HandoffEngine()
 FILTERS = list_filter_parameters(HandoffFilterSet)

@@ -3,14 +3,14 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import shapes
+from curation.answers import verification as shapes
 from curation.engines.orders import JOBS
 from curation.engines.verification import VerificationEngine
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
-from memory.api.shapes import page_shape
+from memory.operations.inputs import Input, parse_id
 
 verification_engine = VerificationEngine()
 ROUTES = {

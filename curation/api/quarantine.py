@@ -8,19 +8,19 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api.filters import QuarantineFilterSet
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine.engine import QuarantineEngine
-from memory.api import declared_serializers as d
+from curation.filters import QuarantineFilterSet
+from memory.answers import declared_serializers as d
+from memory.answers.facts import build_renderer, page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
-from memory.api.shapes import build_renderer, page_shape
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input, parse_id
 
 quarantine_engine = QuarantineEngine()
 FILTERS = list_filter_parameters(QuarantineFilterSet)

@@ -4,7 +4,7 @@ from rest_framework import serializers as s
 
 from curation.engines.selection import DEFAULT_LIMIT, MAX_FACTS
 from curation.engines.verification import MAX_BUDGET, MAX_VOTES
-from memory.api.requests import Expecting, OnBranch, Stated, filter_fields
+from memory.answers.requests import Expecting, OnBranch, Stated, filter_fields
 from memory.engines.facts.bulk_actions import MAX_FACTS as MAX_NAMED
 from memory.models import FactAssessment
 

@@ -4,16 +4,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import review_shapes as shapes
-from curation.api.filters import ReviewFilterSet
+from curation.answers import review as shapes
 from curation.engines.review.review_queue import ReviewEngine
+from curation.filters import ReviewFilterSet
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id, parse_versions, word
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
-from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input, parse_id, parse_versions, word
 
 review_engine = ReviewEngine()
 EXAMPLE = {"decision": "keep_both", "reason": "Two caches."}

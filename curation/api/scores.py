@@ -6,12 +6,12 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import score_shapes as shapes
-from curation.api.filters import ScoreFilterSet
+from curation.answers import scores as shapes
 from curation.engines.fields.scores import SCORE, SCORE_FILTERS
 from curation.engines.scoring.engine import ScoringEngine
+from curation.filters import ScoreFilterSet
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import (
     BRANCH,
@@ -23,9 +23,9 @@ from memory.api.schema import (
     query,
     route,
 )
-from memory.api.shapes import page_shape
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input, parse_id
 
 scoring_engine = ScoringEngine()
 ROUTES = {

@@ -3,16 +3,16 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import score_shapes as shapes
-from curation.api.filters import ScoringFilterSet
+from curation.answers import scores as shapes
 from curation.engines.fields.scores import SCORING_FILTERS
 from curation.engines.orders import SCORINGS
 from curation.engines.scoring.engine import ScoringEngine
+from curation.filters import ScoringFilterSet
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
-from memory.api.shapes import page_shape
+from memory.operations.inputs import Input, parse_id
 
 scoring_engine = ScoringEngine()
 ROUTES = {

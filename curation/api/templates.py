@@ -6,14 +6,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import template_shapes as shapes
-from curation.api.filters import TemplateFilterSet
+from curation.answers import templates as shapes
 from curation.engines.fields.templates import TEMPLATE_FILTERS
 from curation.engines.orders import TEMPLATES
 from curation.engines.templates.engine import BRANCH, TemplateEngine
-from memory.api import branch_shapes
+from curation.filters import TemplateFilterSet
+from memory.answers import branches as branch_shapes
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_integer, parse_names, parse_point
 from memory.api.routes import serve_at
 from memory.api.schema import (
     COUNT,
@@ -26,9 +26,9 @@ from memory.api.schema import (
     query,
     route,
 )
-from memory.api.shapes import page_shape
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
+from memory.operations.inputs import Input, parse_integer, parse_names, parse_point
 
 template_engine = TemplateEngine()
 FILTERS = list_filter_parameters(TemplateFilterSet)

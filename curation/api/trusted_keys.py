@@ -3,13 +3,13 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from curation.api import bundle_shapes as shapes
+from curation.answers import bundles as shapes
 from curation.engines.bundles.keys import BundleKeyEngine
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, document_routes, route
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input
 
 key_engine = BundleKeyEngine()
 ROUTES = {

@@ -6,19 +6,19 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from curation.answers import verification as shapes
 from curation.api import requests as r
-from curation.api import shapes
 from curation.engines.calibration import calibrate
 from curation.engines.overview import check_merge_gate, summarize_branch
 from curation.engines.selection import DEFAULT_LIMIT
 from curation.engines.verification import VerificationEngine
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_ids, parse_integer
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, route
 from memory.engines.facts.filters import FactFilter
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input, parse_ids, parse_integer
 
 verification_engine = VerificationEngine()
 NAME = c.text_check(200, min_length=1)

@@ -9,14 +9,14 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from curation.api.bundle_shapes import BundleShape, render_bundle
-from curation.api.filters import BundleFilterSet
+from curation.answers.bundles import BundleShape, render_bundle
 from curation.engines.bundles.document import MAX_BYTES, read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.fields.bundles import BUNDLE
 from curation.engines.holdings import describe_frozen, list_talks
 from curation.engines.orders import BUNDLES
+from curation.filters import BundleFilterSet
 from curation.models import Bundle
 from memory.engines.fields.base import Use
 from memory.exceptions import Day1Error, Invalid

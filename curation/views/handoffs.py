@@ -9,14 +9,14 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.api.filters import HandoffFilterSet
-from curation.api.handoff_shapes import HandoffShape, render_handoff
+from curation.answers.handoffs import HandoffShape, render_handoff
 from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.briefing import describe_packet, list_standing_facts
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import list_missing, measure_completeness
 from curation.engines.holdings import measure_lines
 from curation.engines.orders import HANDOFFS
+from curation.filters import HandoffFilterSet
 from curation.models import Handoff
 from curation.templatetags.handoffs import TYPES
 from memory.engines.fields.base import Use

@@ -9,12 +9,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.api.filters import QuarantineFilterSet
 from curation.api.quarantine import QuarantineShape
 from curation.api.quarantine import render as render_quarantine
 from curation.engines.fields.quarantines import QUARANTINE
 from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine.engine import QuarantineEngine
+from curation.filters import QuarantineFilterSet
 from curation.models import Quarantine
 from memory.engines.fields.base import Use
 from memory.views.base import ProjectPage, base_context

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from curation.api.filters import ScoringFilterSet
-from curation.api.score_shapes import ScoringShape, render_scoring
+from curation.answers.scores import ScoringShape, render_scoring
 from curation.engines.orders import SCORINGS
 from curation.engines.scoring.engine import ScoringEngine
+from curation.filters import ScoringFilterSet
 from curation.models import Scoring
 from memory.views.token_list import TokenList
 

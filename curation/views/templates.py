@@ -10,12 +10,12 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.api.filters import TemplateFilterSet
-from curation.api.template_shapes import TemplateShape, render_template
+from curation.answers.templates import TemplateShape, render_template
 from curation.engines.fields.templates import TEMPLATE
 from curation.engines.holdings import describe_branch
 from curation.engines.orders import TEMPLATES
 from curation.engines.templates.engine import TemplateEngine
+from curation.filters import TemplateFilterSet
 from curation.models import Template, TemplateUse
 from memory.engines.fields.base import Use
 from memory.exceptions import Invalid

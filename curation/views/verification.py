@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from curation.api.shapes import JobShape, render_job
+from curation.answers.verification import JobShape, render_job
 from curation.engines.orders import JOBS
 from curation.engines.overview import summarize_branch
 from curation.engines.selection import DEFAULT_LIMIT

@@ -11,11 +11,11 @@ from curation.engines.verification import VerificationEngine
 from day1site.cli.rest import Answer
 from day1site.cli.streams import Export, Importer
 from memory.actors import Actor
-from memory.api import shapes
-from memory.api.reading import parse_point
+from memory.answers import facts as shapes
 from memory.engines.facts.import_export import FactImport, count_facts, export_facts
 from memory.engines.sessions.observations import ObservationEngine
 from memory.models import Fact
+from memory.operations.inputs import parse_point
 
 TASKS: dict[str, Callable[[UUID], None]] = {
     "conversations.replay": ReplayEngine().execute_replay,

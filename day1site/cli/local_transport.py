@@ -64,7 +64,7 @@ class LocalTransport:
 
     def follow_events(self, query: Mapping[str, Any]) -> Iterator[Answer]:
         """Yield events for ever."""
-        from memory.api.event_shapes import event_shape as render
+        from memory.answers.events import event_shape as render
         from memory.engines.activity.events import EventEngine
 
         engine = EventEngine()

@@ -14,11 +14,11 @@ from day1site.events.hub import Hub, Stream
 from day1site.events.stream_headers import HEADERS
 from day1site.server.asgi_auth import bearer, check_origin, refuse, refuse_for
 from memory.api.access import SURFACE
-from memory.api.reading import FROM_TEXT, Query, count, parse_names
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.activity.events import EventEngine
 from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Invalid
+from memory.operations.inputs import FROM_TEXT, Query, count, parse_names
 
 logger = logging.getLogger(__name__)
 

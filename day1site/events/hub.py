@@ -12,7 +12,7 @@ from uuid import UUID
 from day1site.connections import Complaint
 from day1site.events.history import History
 from day1site.server.asgi_auth import in_thread
-from memory.api.event_shapes import stream_message
+from memory.answers.events import stream_message
 from memory.db.errors import StorageRefused
 from memory.engines.access.keys import KeyEngine
 from memory.engines.activity.events import Event, EventEngine, Watch

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from day1site.mcp.profiles import DEFAULT
 from memory.actors import Actor
-from memory.api.reading import Input
 from memory.db.fields import dumps
 from memory.engines.access.work_handles import Work, WorkEngine
 from memory.engines.facts.short_ids import find_fact_id
@@ -19,6 +18,7 @@ from memory.engines.support.rate_limits import count_request
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.repositories import find_repository, parse_repository
 from memory.exceptions import Invalid
+from memory.operations.inputs import Input
 
 SURFACE = "mcp"
 

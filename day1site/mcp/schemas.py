@@ -8,7 +8,8 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.api import capture_shapes, shapes
+from memory.answers import capture as capture_shapes
+from memory.answers import facts as shapes
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION

@@ -10,8 +10,8 @@ from django.http.request import split_domain_port, validate_host
 from rest_framework.response import Response
 
 from day1site.asgi import Scope, Send
-from memory.api.problems import PROBLEM, build_error_response, build_problem
-from memory.api.wire import Renderer
+from memory.answers.problems import PROBLEM, build_error_response, build_problem
+from memory.answers.wire import Renderer
 from memory.exceptions import Unauthenticated
 
 LOCAL_NAMES = [".localhost", "127.0.0.1", "[::1]"]  # Django's own defaults with DEBUG on and no allowed hosts

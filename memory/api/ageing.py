@@ -9,16 +9,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import shapes
+from memory.answers import facts as shapes
+from memory.answers.facts import page_shape
+from memory.answers.requests import VERSIONS
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id, parse_ids, parse_names, parse_versions
-from memory.api.requests import VERSIONS
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, document_routes, page, route
-from memory.api.shapes import page_shape
 from memory.engines.facts.ageing.engine import MAX_IDS, AgedFact, AgeingEngine, AgeingPreview
 from memory.engines.facts.ageing.rules import REASONS, Worth
 from memory.engines.versions.lookup import MAIN
+from memory.operations.inputs import Input, parse_id, parse_ids, parse_names, parse_versions
 
 ageing_engine = AgeingEngine()
 REASON_CHOICES = [(reason.value, reason.label) for reason in REASONS]

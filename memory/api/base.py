@@ -13,12 +13,12 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from memory.actors import Actor
-from memory.api.reading import Input, count
 from memory.db.fields import dumps
 from memory.db.raw_select import CUT_MARK
 from memory.engines.support.idempotency import Answer, IdempotencyEngine, Keep, Store, keep_nothing
 from memory.engines.support.validation import read_flag, secrets_found
 from memory.exceptions import Invalid, StaleVersion
+from memory.operations.inputs import Input, count
 
 Handler = Callable[..., Response]
 ETAG = re.compile(r'(?:W/)?"([^"\x00-\x20]*)"')

@@ -6,14 +6,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import merge_shapes
+from memory.answers import merges as merge_shapes
 from memory.api.base import Resource, get_request_actor
-from memory.api.merge_inputs import take_force, take_merge, take_page
-from memory.api.reading import Input
 from memory.api.schema import route
 from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.support import validation as c
+from memory.operations.inputs import Input
+from memory.operations.merge_inputs import take_force, take_merge, take_page
 
 merges = MergeEngine()
 

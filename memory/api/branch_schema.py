@@ -1,8 +1,10 @@
 """OpenAPI descriptions of the routes of branches and commits."""
 
-from memory.api import branch_shapes, policy_shapes, shapes, topology_shapes
-from memory.api import requests as r
-from memory.api.filters import BranchFilterSet
+from memory.answers import branches as branch_shapes
+from memory.answers import facts as shapes
+from memory.answers import policies as policy_shapes
+from memory.answers import requests as r
+from memory.answers import topology as topology_shapes
 from memory.api.schema import (
     AT,
     IF_NONE_MATCH,
@@ -21,6 +23,7 @@ from memory.engines.branches.branch_states import BranchState
 from memory.engines.branches.diff import BASES, CHANGES, KINDS
 from memory.engines.branches.topology import MAX_NODES
 from memory.engines.fields.orders import BRANCHES
+from memory.filters import BranchFilterSet
 
 DIFFERING = [
     AT,

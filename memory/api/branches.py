@@ -7,13 +7,13 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import branch_shapes, shapes, topology_shapes
+from memory.answers import branches as branch_shapes
+from memory.answers import facts as shapes
+from memory.answers import topology as topology_shapes
+from memory.answers.policies import render_in_force
 from memory.api.base import build_cached_response, build_row_response, get_request_actor
 from memory.api.branch_merges import MergeRoute
 from memory.api.branch_schema import documented
-from memory.api.filters import BranchFilterSet
-from memory.api.policy_shapes import render_in_force
-from memory.api.reading import Input, parse_names, parse_point
 from memory.api.routes import serve_at
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import DETAIL_CHECKS, RESERVED, BranchManager
@@ -22,6 +22,8 @@ from memory.engines.fields.branches import BRANCH_FILTERS
 from memory.engines.fields.orders import BRANCHES
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
+from memory.filters import BranchFilterSet
+from memory.operations.inputs import Input, parse_names, parse_point
 
 branch_manager, topology_engine = BranchManager(), BranchTopologyEngine()
 DETAILS = frozenset(DETAIL_CHECKS)

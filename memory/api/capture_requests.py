@@ -2,8 +2,8 @@
 
 from rest_framework import serializers as s
 
-from memory.api.declared_serializers import declare_fields, request_field
-from memory.api.requests import OnBranch, Stated
+from memory.answers.declared_serializers import declare_fields, request_field
+from memory.answers.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 

@@ -1,8 +1,7 @@
 """OpenAPI descriptions of the routes of sessions, observations and relations."""
 
+from memory.answers import capture as shapes
 from memory.api import capture_requests as r
-from memory.api import capture_shapes as shapes
-from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet, SessionFilterSet
 from memory.api.schema import (
     AT,
     BRANCH,
@@ -18,6 +17,7 @@ from memory.api.schema import (
 )
 from memory.engines.fields.orders import SESSIONS
 from memory.engines.support.ordering import BY_AGE
+from memory.filters import ObservationFilterSet, RelationFilterSet, SessionFilterSet
 
 DEPTH = query("depth", {"type": "integer", "minimum": 1, "maximum": 6, "default": 2}, "Edges away.")
 ENTITY = query("entity", {"type": "string", "maxLength": 200}, "Where to begin.", required=True)

@@ -4,13 +4,13 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import shapes
+from memory.answers import facts as shapes
 from memory.api.base import Resource, get_request_actor
 from memory.api.branch_schema import documented
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.engines.branches.commit_changes import CommitEngine
 from memory.engines.branches.revert import RevertEngine
+from memory.operations.inputs import Input, parse_id
 
 commit_engine, revert_engine = CommitEngine(), RevertEngine()
 

@@ -1,9 +1,9 @@
 """OpenAPI descriptions of the routes of erasures."""
 
-from memory.api import erasure_shapes as shapes
-from memory.api.filters import ErasureFilterSet
+from memory.answers import erasures as shapes
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.engines.fields.orders import ERASURES
+from memory.filters import ErasureFilterSet
 
 PLAN_OR_RESULT = {200: shapes.ErasurePlanShape, 201: shapes.ErasureShape, 202: shapes.ErasureShape}
 

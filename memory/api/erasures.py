@@ -3,18 +3,19 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import erasure_shapes, shapes
+from memory.answers import erasures as erasure_shapes
+from memory.answers import facts as shapes
 from memory.api.base import Resource, get_request_actor
 from memory.api.erasure_schema import documented
-from memory.api.filters import ErasureFilterSet
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
 from memory.engines.fields.erasures import ERASURE_FILTERS
 from memory.engines.fields.orders import ERASURES
 from memory.engines.support import validation as c
+from memory.filters import ErasureFilterSet
 from memory.models import Erasure
+from memory.operations.inputs import Input, parse_id
 
 erasure_engine = ErasureEngine()
 

@@ -7,13 +7,12 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import declared_serializers as d
-from memory.api import requests as r
+from memory.answers import declared_serializers as d
+from memory.answers import requests as r
+from memory.answers.facts import build_renderer, page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route
-from memory.api.shapes import build_renderer, page_shape
 from memory.engines.evaluation.runs import EvalEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import BRANCH
@@ -21,6 +20,7 @@ from memory.engines.fields.questions import DEFAULT_K, EVAL, MAX_K
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models.questions import EvalRun
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_point
 from memory.ranking import RECIPES
 
 eval_engine = EvalEngine()

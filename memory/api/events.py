@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import event_shapes as shapes
+from memory.answers import events as shapes
 from memory.api.base import Resource
 from memory.api.routes import serve_at
 from memory.api.schema import TEXT, document_routes, header, query, route

@@ -8,7 +8,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import shapes
+from memory.answers import facts as shapes
+from memory.answers.related import relatives_shape
 from memory.api.base import (
     Resource,
     build_cached_response,
@@ -16,9 +17,6 @@ from memory.api.base import (
     expected_version,
     get_request_actor,
 )
-from memory.api.filters import FactFilterSet
-from memory.api.reading import Input, parse_id, parse_ids, parse_integer, parse_point, parse_versions, word
-from memory.api.related_shapes import relatives_shape
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.api.searches import SearchRoutes
@@ -31,7 +29,17 @@ from memory.engines.search.related import RelatedEngine
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid, UnknownField
+from memory.filters import FactFilterSet
 from memory.models import Fact
+from memory.operations.inputs import (
+    Input,
+    parse_id,
+    parse_ids,
+    parse_integer,
+    parse_point,
+    parse_versions,
+    word,
+)
 
 fact_engine = FactEngine()
 link_engine = LinkEngine()

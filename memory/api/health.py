@@ -7,11 +7,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.api.base import Resource, get_request_actor
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.store.health import check_database, check_health
 from memory.exceptions import StoreDamaged
+from memory.operations.inputs import Input
 
 
 @serve_at("health", "health")

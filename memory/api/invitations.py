@@ -8,16 +8,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import declared_serializers as d
+from memory.answers import declared_serializers as d
+from memory.answers.facts import build_renderer, page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
-from memory.api.shapes import build_renderer, page_shape
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.orders import INVITATIONS
+from memory.operations.inputs import Input, parse_id
 
 invitation_engine = InvitationEngine()
 

@@ -6,16 +6,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import shapes
+from memory.answers import facts as shapes
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.filters import KeyFilterSet
-from memory.api.reading import Input, parse_id, parse_integer, parse_names
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.access.keys import KeyEngine
 from memory.engines.fields.keys import KEY_FILTERS
 from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
+from memory.filters import KeyFilterSet
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_names
 
 key_engine = KeyEngine()
 

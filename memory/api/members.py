@@ -7,21 +7,21 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import declared_serializers as d
-from memory.api import member_shapes
+from memory.answers import declared_serializers as d
+from memory.answers import members as member_shapes
+from memory.answers.facts import page_shape
+from memory.answers.members import DepartureShape, MemberShape, render_departure, render_member
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.filters import MemberFilterSet
-from memory.api.member_shapes import DepartureShape, MemberShape, render_departure, render_member
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
-from memory.api.shapes import page_shape
 from memory.engines.access.members import MemberEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.members import MEMBER, MEMBER_FILTERS
 from memory.engines.fields.orders import MEMBERS
 from memory.engines.support import validation as c
+from memory.filters import MemberFilterSet
 from memory.models import Membership
+from memory.operations.inputs import Input
 
 member_engine = MemberEngine()
 

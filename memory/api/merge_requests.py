@@ -8,13 +8,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import merge_shapes as m
-from memory.api import shapes
+from memory.answers import facts as shapes
+from memory.answers import merges as m
+from memory.answers.requests import StatedInput
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.filters import MergeRequestFilterSet
-from memory.api.merge_inputs import parse_decisions, take_force, take_page
-from memory.api.reading import Input, parse_id, parse_integer, parse_names
-from memory.api.requests import StatedInput
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, paging_by, query, route
 from memory.engines.fields.base import Use
@@ -24,6 +21,9 @@ from memory.engines.merging.plan import CLASSES
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.filters import MergeRequestFilterSet
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_names
+from memory.operations.merge_inputs import parse_decisions, take_force, take_page
 
 merge_request_engine = MergeRequestEngine()
 REQUEST, DETAIL = m.MergeRequestShape, m.MergeRequestDetailShape

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from memory.api.base import known_to
-from memory.api.reading import Input
+from memory.operations.inputs import Input
 
 ONE_AT_A_TIME = Lock()  # drf-spectacular cannot generate two documents at once
 

@@ -6,16 +6,16 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import declared_serializers as d
+from memory.answers import declared_serializers as d
+from memory.answers.facts import page_shape
+from memory.answers.policies import PolicyShape, render
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.policy_shapes import PolicyShape, render
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, PAGING, document_routes, page, route
-from memory.api.shapes import page_shape
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.policies import POLICY
+from memory.operations.inputs import Input
 
 policy_engine = PolicyEngine()
 

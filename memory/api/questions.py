@@ -7,19 +7,19 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import declared_serializers as d
+from memory.answers import declared_serializers as d
+from memory.answers.facts import build_renderer, page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.filters import QuestionFilterSet
-from memory.api.reading import Input, parse_id
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, document_routes, list_filter_parameters, page, paging_by, route
-from memory.api.shapes import build_renderer, page_shape
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import BRANCH
 from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
+from memory.filters import QuestionFilterSet
 from memory.models.questions import MAX_QUESTIONS
+from memory.operations.inputs import Input, parse_id
 
 question_engine = QuestionEngine()
 WRITTEN = QUESTION.field_names(Use.CREATE)

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.api import shapes
+from memory.answers import facts as shapes
 
 Schema = dict[str, Any]
 REFUSALS = {

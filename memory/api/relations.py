@@ -4,16 +4,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import capture_shapes as shapes
+from memory.answers import capture as shapes
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.capture_filters import RelationFilterSet
 from memory.api.capture_schema import documented
-from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.routes import serve_at
-from memory.api.shapes import page_shape
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import BY_AGE
+from memory.filters import RelationFilterSet
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_point
 
 relation_engine = RelationEngine()
 NEEDED = ("source_entity", "relation_type", "target_entity")

@@ -9,21 +9,24 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
-from memory.api import copy_shapes, policy_shapes, related_shapes, shapes
-from memory.api import requests as r
+from memory.answers import copies as copy_shapes
+from memory.answers import facts as shapes
+from memory.answers import policies as policy_shapes
+from memory.answers import related as related_shapes
+from memory.answers import requests as r
 from memory.api.access import SESSION_HEADER
-from memory.api.filters import (
-    FactFilterSet,
-    KeyFilterSet,
-    SnapshotFilterSet,
-    WorkspaceFilterSet,
-)
 from memory.api.redaction_schema import REDACTION, add_redaction
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
 from memory.engines.fields.orders import KEYS, SNAPSHOTS, WORKSPACES
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 from memory.engines.support.ordering import BY_AGE, Ordering
+from memory.filters import (
+    FactFilterSet,
+    KeyFilterSet,
+    SnapshotFilterSet,
+    WorkspaceFilterSet,
+)
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}

@@ -7,15 +7,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.actors import Actor
-from memory.api import shapes
+from memory.answers import facts as shapes
 from memory.api.access import SESSION_HEADER
 from memory.api.base import get_request_actor
-from memory.api.filters import FactFilterSet
-from memory.api.reading import Input, count, parse_integer, parse_names, parse_point, word
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Invalid, UnknownField
+from memory.filters import FactFilterSet
+from memory.operations.inputs import Input, count, parse_integer, parse_names, parse_point, word
 
 search_engine = SearchEngine()
 RANGES = {"created": ("created_after", "created_before"), "valid": ("valid_after", "valid_before")}

@@ -4,18 +4,18 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import capture_shapes as shapes
+from memory.answers import capture as shapes
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, get_request_actor
-from memory.api.capture_filters import SessionFilterSet
 from memory.api.capture_schema import documented
-from memory.api.reading import Input, parse_integer
 from memory.api.routes import serve_at
-from memory.api.shapes import page_shape
 from memory.engines.fields.capture import SESSION_FILTERS
 from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.manager import CHECKS, SessionManager
 from memory.engines.sessions.preview import preview_context
 from memory.engines.support import validation as c
+from memory.filters import SessionFilterSet
+from memory.operations.inputs import Input, parse_integer
 
 session_manager = SessionManager()
 

@@ -4,16 +4,17 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import copy_shapes, shapes
+from memory.answers import copies as copy_shapes
+from memory.answers import facts as shapes
 from memory.api.base import Resource, get_request_actor
-from memory.api.filters import SnapshotFilterSet
-from memory.api.reading import Input, parse_id, parse_integer, parse_point
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.support import validation as c
+from memory.filters import SnapshotFilterSet
 from memory.models import Snapshot
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_point
 
 snapshot_manager = SnapshotManager()
 KIND = c.one_of(Snapshot.Kind.values)

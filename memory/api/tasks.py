@@ -7,18 +7,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.actors import Actor
-from memory.api import task_shapes as shapes
+from memory.answers import tasks as shapes
+from memory.answers.facts import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.filters import TaskFilterSet
-from memory.api.reading import Input, parse_integer
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, query, route
-from memory.api.shapes import page_shape
 from memory.engines.agent_tasks.context import MAX_TOKENS
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.orders import TASKS
 from memory.engines.fields.tasks import TASK_FILTERS
 from memory.engines.support import validation as c
+from memory.filters import TaskFilterSet
+from memory.operations.inputs import Input, parse_integer
 
 task_engine = TaskEngine()
 BUDGET = query("max_tokens", {**shapes.TOKENS, "default": MAX_TOKENS}, "What the facts may cost in a prompt.")

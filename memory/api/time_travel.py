@@ -11,12 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.actors import Actor
-from memory.api import capture_shapes, shapes
+from memory.answers import capture as capture_shapes
+from memory.answers import facts as shapes
+from memory.answers.requests import POINT
 from memory.api.base import Resource, get_request_actor
-from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet
-from memory.api.filters import FactFilterSet
-from memory.api.reading import Input, parse_point
-from memory.api.requests import POINT
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, TEXT, document_routes, query, route
 from memory.engines.branches.time_travel import TimeTravelEngine
@@ -25,6 +23,8 @@ from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page
+from memory.filters import FactFilterSet, ObservationFilterSet, RelationFilterSet
+from memory.operations.inputs import Input, parse_point
 
 Render = Callable[[Any], dict[str, Any]]
 time_travel_engine = TimeTravelEngine()

@@ -7,7 +7,7 @@ import django_filters as df
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from memory.api import shapes
+from memory.answers import facts as shapes
 from memory.engines.branches.feed import Burst, FeedEngine, FeedFilter
 from memory.exceptions import Invalid
 from memory.models import Commit

@@ -5,7 +5,7 @@ from typing import Any
 import django_filters as df
 from django.utils.translation import gettext_lazy as _
 
-from memory.api.audit_shapes import AuditShape, audit_entry
+from memory.answers.audit import AuditShape, audit_entry
 from memory.engines.audit.trail import AuditEngine
 from memory.engines.fields.orders import AUDIT
 from memory.models import AuditEntry

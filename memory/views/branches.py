@@ -9,8 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.api.filters import BranchFilterSet
-from memory.api.shapes import BranchShape, branch_shape
+from memory.answers.facts import BranchShape, branch_shape
 from memory.engines.branches.branch_states import find_expiry
 from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
@@ -20,6 +19,7 @@ from memory.engines.fields.orders import BRANCHES
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
+from memory.filters import BranchFilterSet
 from memory.models import Branch
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.api import capture_shapes as shapes
-from memory.api.capture_filters import ObservationFilterSet, RelationFilterSet
+from memory.answers import capture as shapes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
 from memory.engines.support.ordering import BY_AGE
 from memory.engines.support.validation import check_flag
+from memory.filters import ObservationFilterSet, RelationFilterSet
 from memory.models import Observation
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS

@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
-from memory.api.erasure_shapes import ErasureShape, erasure
-from memory.api.filters import ErasureFilterSet
+from memory.answers.erasures import ErasureShape, erasure
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
 from memory.engines.fields.orders import ERASURES
 from memory.exceptions import Day1Error
+from memory.filters import ErasureFilterSet
 from memory.models import Erasure
 from memory.views.base import ProjectPage
 from memory.views.frames import add_page

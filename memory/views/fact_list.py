@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.api import shapes
+from memory.answers import facts as shapes
 from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter

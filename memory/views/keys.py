@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
-from memory.api.filters import KeyFilterSet
-from memory.api.shapes import KeyShape
-from memory.api.shapes import key as render_key
+from memory.answers.facts import KeyShape
+from memory.answers.facts import key as render_key
 from memory.engines.access.keys import MAX_RATE, KeyEngine, own_key
 from memory.engines.fields.orders import KEYS
 from memory.exceptions import Day1Error
+from memory.filters import KeyFilterSet
 from memory.models import ApiKey
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage

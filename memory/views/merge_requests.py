@@ -10,8 +10,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.api.filters import MergeRequestFilterSet
-from memory.api.merge_shapes import MergeRequestShape, request_shape
+from memory.answers.merges import MergeRequestShape, request_shape
 from memory.engines.branches.manager import BranchManager
 from memory.engines.fields.orders import MERGE_REQUESTS
 from memory.engines.merging.engine import MergeEngine
@@ -19,6 +18,7 @@ from memory.engines.merging.plan import APPLIED, CONFLICT, REMOVED, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Day1Error, Invalid
+from memory.filters import MergeRequestFilterSet
 from memory.models import Branch, MergeRequest
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success

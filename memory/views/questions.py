@@ -9,7 +9,6 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.api.filters import QuestionFilterSet
 from memory.api.questions import SavedQuestionShape
 from memory.api.questions import render as render_question
 from memory.engines.evaluation.questions import QuestionEngine
@@ -18,6 +17,7 @@ from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import DEFAULT_K
 from memory.engines.support.validation import parse_uuid
 from memory.exceptions import Day1Error, Invalid
+from memory.filters import QuestionFilterSet
 from memory.ranking import RECIPES
 from memory.views.base import ProjectPage, safe_referer
 from memory.views.error_text import error_sentence

@@ -5,13 +5,13 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.api import capture_shapes as shapes
-from memory.api.capture_filters import SessionFilterSet
+from memory.answers import capture as shapes
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.manager import SessionManager
 from memory.exceptions import Invalid
+from memory.filters import SessionFilterSet
 from memory.models import Session
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS, RUN_WORDS

@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory.actors import Actor
-from memory.api.filters import TaskFilterSet
-from memory.api.task_shapes import TaskShape, render_task
+from memory.answers.tasks import TaskShape, render_task
 from memory.engines.agent_tasks.context import MAX_BUDGET
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.agent_tasks.rules import MOVES
@@ -20,6 +19,7 @@ from memory.engines.fields.orders import TASKS
 from memory.engines.fields.tasks import TASK
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Invalid
+from memory.filters import TaskFilterSet
 from memory.models import AgentTask, TaskObjective
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field

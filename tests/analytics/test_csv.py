@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analytics.api.shapes import write_csv
+from analytics.answers.figures import write_csv
 from tests.memory.api.client import Api
 
 pytestmark = pytest.mark.django_db(transaction=True)

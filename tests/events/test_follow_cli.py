@@ -12,7 +12,7 @@ from day1site.cli.client import open_client
 from day1site.cli.events import format_event
 from day1site.events import hub
 from memory.actors import Actor
-from memory.api.event_shapes import EventShape
+from memory.answers.events import EventShape
 from memory.engines.branches.manager import BranchManager
 from memory.models import Project
 from tests.events.sse_client import PATH, Server, write

@@ -13,7 +13,7 @@ from django.db.backends.utils import CursorWrapper
 
 from day1site.events import hub
 from memory.actors import Actor
-from memory.api.problems import AWAY, BROKEN, BUSY
+from memory.answers.problems import AWAY, BROKEN, BUSY
 from memory.db.errors import DatabaseAway
 from memory.engines.access.keys import KeyEngine
 from memory.models import Project

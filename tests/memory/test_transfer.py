@@ -15,7 +15,7 @@ from django.db import connection
 from day1site.cli import fact_jsonl as jsonl
 from day1site.cli.http_import import _line as parse_rest_line
 from memory.actors import Actor
-from memory.api import shapes
+from memory.answers import facts as shapes
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine

@@ -6,8 +6,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from memory.api import branch_shapes
-from memory.api.reading import parse_integer, parse_names, parse_point
+from memory.answers import branches as branch_shapes
 from memory.engines.access.work_handles import WorkEngine
 from memory.engines.branches.diff import BASES, CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
@@ -15,6 +14,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
+from memory.operations.inputs import parse_integer, parse_names, parse_point
 
 branch_manager = BranchManager()
 ROW = {

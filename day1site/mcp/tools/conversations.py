@@ -4,13 +4,13 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from conversations.api import comparison_shapes
-from conversations.api import shapes as conversation_shapes
+from conversations.answers import comparisons as comparison_shapes
+from conversations.answers import conversations as conversation_shapes
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
 from conversations.engines.semantic_diff.engine import SemanticDiffEngine
 from conversations.models import Message
-from curation.api import score_shapes
+from curation.answers import scores as score_shapes
 from curation.engines.fields.scores import SCORING
 from curation.engines.scoring.engine import ScoringEngine
 from curation.models import Scoring
@@ -18,11 +18,11 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from memory.api.reading import count, parse_integer
-from memory.api.shapes import build_renderer
+from memory.answers.facts import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
+from memory.operations.inputs import count, parse_integer
 
 conversation_engine, message_engine = ConversationEngine(), MessageEngine()
 diff_engine, scoring_engine = SemanticDiffEngine(), ScoringEngine()

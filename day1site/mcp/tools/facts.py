@@ -7,7 +7,6 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties, input_property
-from memory.api.reading import count, parse_point
 from memory.engines.fields import common
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT, NEW_FACT_TEXT
@@ -15,6 +14,7 @@ from memory.engines.memory import MemoryEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, UnknownField
 from memory.models import Fact, FactAssessment
+from memory.operations.inputs import count, parse_point
 
 memory_engine, verification_engine = MemoryEngine(), VerificationEngine()
 MAX_FACTS = 20

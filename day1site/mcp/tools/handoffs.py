@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from curation.api import handoff_shapes as shapes
+from curation.answers import handoffs as shapes
 from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.models import Handoff

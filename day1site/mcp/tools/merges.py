@@ -6,13 +6,13 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO
-from memory.api import merge_shapes
-from memory.api.merge_inputs import MESSAGE, take_merge, take_page
+from memory.answers import merges as merge_shapes
 from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import CLASSES
 from memory.engines.support import validation as c
 from memory.models import MergeDecision, MergeRequest
+from memory.operations.merge_inputs import MESSAGE, take_merge, take_page
 
 merges = MergeEngine()
 DECISION = b.shape(

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from conversations.api import replay_shapes
+from conversations.answers import replays as replay_shapes
 from conversations.api.replay_route import parse_memory
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.engine import LIMITS, PARAMETERS, ReplayEngine, require_model
@@ -13,7 +13,7 @@ from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.conversations import CONVERSATION_ID, find_last_message
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from memory.api.shapes import build_renderer
+from memory.answers.facts import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 

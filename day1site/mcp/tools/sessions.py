@@ -11,13 +11,13 @@ from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
 from day1site.mcp.tools.search import index_known, newest_lines
-from memory.api.reading import parse_integer, parse_names, parse_point
 from memory.engines.fields.base import Use
 from memory.engines.graph.engine import MAX_DEPTH
 from memory.engines.memory import MemoryEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import Observation
+from memory.operations.inputs import parse_integer, parse_names, parse_point
 
 memory_engine, remember_engine = MemoryEngine(), RememberEngine()
 CONTEXT_TOKENS = 1500

@@ -3,11 +3,11 @@
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO
-from memory.api import copy_shapes
-from memory.api.reading import parse_point
+from memory.answers import copies as copy_shapes
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.support import validation as c
 from memory.models import Snapshot
+from memory.operations.inputs import parse_point
 
 snapshot_manager = SnapshotManager()
 

@@ -6,9 +6,8 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from memory.api import task_shapes as shapes
-from memory.api.reading import parse_integer
-from memory.api.shapes import build_renderer
+from memory.answers import tasks as shapes
+from memory.answers.facts import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.base import Use
@@ -18,6 +17,7 @@ from memory.engines.support import validation as c
 from memory.engines.support.idempotency import keep_nothing
 from memory.exceptions import Invalid
 from memory.models import AgentTask, TaskObjective
+from memory.operations.inputs import parse_integer
 
 task_engine = TaskEngine()
 REST = "memory_search with `work` finds what was learned; a step's number is its place in the list."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.api.reading import ARGUMENTS
+from memory.operations.inputs import ARGUMENTS
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 
 pytestmark = pytest.mark.django_db(transaction=True)

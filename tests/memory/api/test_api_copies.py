@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.api import copy_shapes
+from memory.answers import copies as copy_shapes
 from memory.db.backend import get_features
 from memory.models import AuditEntry, Snapshot
 from tests.databases import ON_SQLITE

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memory.api import merge_shapes as m
+from memory.answers import merges as m
 from memory.models import Project
 from tests.memory.api.client import UNKNOWN, Api, api_for, nothing_left, refused
 

@@ -398,7 +398,9 @@ def test_a_provider_that_is_away_has_a_line_in_the_log(api: Api, monkeypatch, ca
 
     monkeypatch.setattr("memory.engines.facts.engine.FactEngine.list_facts", fail)
     refused(api.get("/facts"), 503, "provider_unavailable")
-    lines = [(row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.api.problems"]
+    lines = [
+        (row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.answers.problems"
+    ]
     reason = "The provider is not available: no answer within 5 s"
     assert lines == [("WARNING", f"GET /api/v1/facts: {reason}")]
 

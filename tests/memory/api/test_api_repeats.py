@@ -134,7 +134,7 @@ def test_a_write_that_breaks_after_it_was_stored_leaves_nothing(api: Api, monkey
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("memory.api.shapes.fact", broken)
+    monkeypatch.setattr("memory.answers.facts.fact", broken)
     with nothing_left():
         refused(once(api, "/facts", {"fact_text": "a"}), 500, "error")
     monkeypatch.undo()

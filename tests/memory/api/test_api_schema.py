@@ -21,13 +21,14 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import AcceptedNegativeData, RejectedPositiveData
 
+from curation.answers import review
+from curation.answers.verification import FactVerificationShape
 from curation.api import requests as curation
-from curation.api import review_shapes as review
-from curation.api.shapes import FactVerificationShape
 from curation.engines.review.review_queue import ReviewEngine
 from curation.engines.verification import VerificationEngine
-from memory.api import pages, shapes
-from memory.api import requests as r
+from memory.answers import facts as shapes
+from memory.answers import requests as r
+from memory.api import pages
 from memory.api.pages import get_schema
 from memory.engines.facts import filters, links, rules
 from memory.engines.facts.bulk_actions import ActionEngine

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory.api.filters import FactFilterSet
 from memory.engines.facts.filters import FactFilter
+from memory.filters import FactFilterSet
 from memory.models import Fact, Project
 from memory.ranking import token_cost
 from tests.memory.api.client import UNKNOWN, Api, refused

@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
-from memory.api.problems import RETRY_SECONDS
+from memory.answers.problems import RETRY_SECONDS
 from memory.db.backend import get_backend
 from memory.db.sqlite import storage
 from tests.memory.api.client import Api, refused

@@ -5,15 +5,15 @@ import sys
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api import declared_serializers as d
+from memory.answers import declared_serializers as d
+from memory.answers.facts import build_renderer, page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
-from memory.api.reading import Input
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route
-from memory.api.shapes import build_renderer, page_shape
 from memory.engines.fields.base import Use
 from memory.engines.fields.terms import TERM
 from memory.engines.graph.terms import TermEngine
+from memory.operations.inputs import Input
 
 term_engine = TermEngine()
 

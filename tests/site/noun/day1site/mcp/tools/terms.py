@@ -4,12 +4,12 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from memory.api.reading import parse_integer
 from memory.api.terms import TermShape, render
 from memory.engines.fields.base import Use
 from memory.engines.fields.terms import TERM
 from memory.engines.graph.terms import TermEngine
 from memory.engines.support import validation as c
+from memory.operations.inputs import parse_integer
 
 
 @b.tool(

@@ -1,0 +1,193 @@
+"""Request and response serializers of bundles and of the keys that projects trust."""
+
+from typing import Any
+
+from drf_spectacular.drainage import set_override
+from rest_framework import serializers as s
+
+from curation.engines.bundles.arrivals import ItemOutcome
+from curation.engines.bundles.document import PARTS
+from curation.engines.bundles.engine import Upload
+from curation.engines.bundles.importing import ALL_KINDS, ImportReport
+from curation.engines.bundles.keys import TRUSTED, UNKNOWN, UNSIGNED
+from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
+from curation.models import SigningKey, TrustedKey
+from memory.answers import declared_serializers as d
+from memory.answers import facts as shapes
+from memory.answers.facts import build_renderer
+from memory.answers.requests import OnBranch, Stated
+from memory.engines.fields.base import Use
+
+
+@d.declare_fields(BUNDLE.select_fields(Use.CREATE))
+class BundleInput(OnBranch, Stated):
+    """A new bundle of what a branch shows."""
+
+
+class BundleImportInput(Stated):
+    """Where a bundle is imported."""
+
+    branch = s.CharField(
+        max_length=200, required=False, help_text="By default bundle/NAME/vN, which is made of main."
+    )
+    dry_run = s.BooleanField(required=False, help_text="true tells what it would do, and writes nothing.")
+    require_trusted = s.BooleanField(
+        required=False, help_text="true refuses a bundle that nobody trusted has signed."
+    )
+
+
+class BundleContentShape(s.Serializer):
+    def get_fields(self) -> dict[str, s.Field]:
+        return {name: s.ListField(child=s.DictField(), required=False) for name in PARTS}
+
+
+class BundleSignatureShape(s.Serializer):
+    algorithm = s.CharField(help_text="ed25519")
+    public_key = s.CharField()
+    value = s.CharField(help_text="Of the canonical document without sha256 and signature, in base64.")
+
+
+class BundleDocumentShape(s.Serializer):
+    """The document of a bundle."""
+
+    format = s.CharField(help_text="day1-bundle")
+    schema_version = s.IntegerField(help_text="1")
+    name = s.CharField()
+    version = s.IntegerField()
+    description = s.CharField(required=False, allow_blank=True)
+    source_branch = s.CharField(required=False, allow_blank=True)
+    only_verified = s.BooleanField(required=False)
+    created_at = s.DateTimeField(required=False)
+    counts = s.DictField(required=False)
+    content = BundleContentShape()
+    sha256 = s.CharField()
+    signature = BundleSignatureShape(required=False)
+
+
+@d.declare_fields(BUNDLE.select_fields(Use.ANSWER))
+class BundleShape(d.AnswerShape):
+    """A bundle without its document."""
+
+
+class BundleItemShape(s.Serializer):
+    """An item that is not new."""
+
+    kind = s.ChoiceField(choices=[(name, name) for name in ALL_KINDS])
+    id = s.CharField(help_text="In the bundle.")
+    existing_id = s.CharField(help_text="Of the memory that is here; empty without one.")
+    line = s.CharField()
+    reason = s.CharField()
+
+
+class ImportCountShape(s.Serializer):
+    new = s.IntegerField()
+    duplicate = s.IntegerField()
+    refused = s.IntegerField()
+
+
+class ImportCountsShape(s.Serializer):
+    def get_fields(self) -> dict[str, s.Field]:
+        return {name: ImportCountShape() for name in ALL_KINDS}
+
+
+class BundleReportShape(s.Serializer):
+    """What an import did, or would do."""
+
+    name = s.CharField()
+    version = s.IntegerField()
+    sha256 = s.CharField()
+    branch = s.CharField()
+    creates_branch = s.BooleanField()
+    dry_run = s.BooleanField()
+    trust = s.ChoiceField(choices=[(name, name) for name in (TRUSTED, UNKNOWN, UNSIGNED)])
+    signed_by = s.CharField(help_text="The name of the trusted key; empty without one.")
+    counts = ImportCountsShape()
+    verified = s.IntegerField(help_text="New facts that stay verified.")
+    reset = s.IntegerField(help_text="New facts that were verified elsewhere, and are not here.")
+    duplicates = BundleItemShape(many=True, help_text="The first 100.")
+    refused = BundleItemShape(many=True, help_text="The first 100.")
+    warnings = s.ListField(child=s.CharField())
+    commit = shapes.CommitShape(allow_null=True, help_text="null for a dry run, and when nothing was new.")
+
+
+class BundleUploadShape(s.Serializer):
+    """The result of an uploaded document."""
+
+    bundle = BundleShape(allow_null=True, help_text="null for a dry run.")
+    report = BundleReportShape(allow_null=True, help_text="null when it was only kept.")
+    dropped = s.ListField(
+        child=s.CharField(), help_text="Fields that are not known here and were dropped; the first 20."
+    )
+
+
+@d.declare_fields(TRUSTED_KEY.select_fields(Use.CREATE))
+class TrustedKeyInput(d.RequestShape):
+    """A key to trust."""
+
+
+@d.declare_fields(TRUSTED_KEY.select_fields(Use.ANSWER))
+class TrustedKeyShape(d.AnswerShape):
+    """A key of somebody else whose signature the project trusts."""
+
+
+class TrustedKeysShape(s.Serializer):
+    results = TrustedKeyShape(many=True)
+
+
+class SigningKeyShape(s.Serializer):
+    """The public half of the key with which the project signs; the private half never leaves the server."""
+
+    public_key = s.CharField()
+    created_by = s.CharField()
+    created_at = s.DateTimeField()
+
+
+# The actions are called list, but return one object.
+set_override(TrustedKeysShape, "many", False)
+set_override(SigningKeyShape, "many", False)
+render_bundle = build_renderer(BundleShape)
+render_trusted_key = build_renderer(TrustedKeyShape)
+_render_signing_key = build_renderer(SigningKeyShape)
+
+
+def render_signing_key(row: SigningKey) -> dict[str, Any]:
+    """Return the public half of a signing key."""
+    return _render_signing_key(row)
+
+
+def render_report(found: ImportReport) -> dict[str, Any]:
+    """Return the report of an import."""
+    names = ("name", "version", "sha256", "creates_branch", "dry_run", "counts", "verified", "reset")
+    return {
+        **{name: getattr(found, name) for name in names},
+        "branch": found.branch_name,
+        "trust": found.trust.state,
+        "signed_by": found.trust.name,
+        "duplicates": [render_item(one) for one in found.duplicates],
+        "refused": [render_item(one) for one in found.refused],
+        "warnings": list(found.warnings),
+        "commit": shapes.commit(found.commit) if found.commit else None,
+    }
+
+
+def render_item(one: ItemOutcome) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "id": one.id,
+        "existing_id": one.existing_id,
+        "line": one.line,
+        "reason": one.reason,
+    }
+
+
+def render_upload(found: Upload) -> dict[str, Any]:
+    """Return what became of an uploaded document."""
+    return {
+        "bundle": render_bundle(found.bundle) if found.bundle else None,
+        "report": render_report(found.report) if found.report else None,
+        "dropped": found.dropped,
+    }
+
+
+def render_keys(rows: list[TrustedKey]) -> dict[str, Any]:
+    return {"results": [render_trusted_key(row) for row in rows]}

@@ -1,0 +1,69 @@
+"""Requests and answers about the review queue."""
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from curation.engines.review.review_queue import DECISIONS, Resolved
+from curation.models import ReviewItem
+from memory.answers.declared_serializers import request_field
+from memory.answers.facts import CommitShape, FactShape, build_renderer, commit, fact, new_fact_shape
+from memory.answers.requests import VERSIONS, Stated
+from memory.engines.facts.bulk_actions import REASON
+from memory.engines.fields import facts
+
+
+class ResolveInput(Stated):
+    """The answer to a question."""
+
+    decision = s.ChoiceField(choices=list(DECISIONS))
+    keep = s.UUIDField(
+        required=False, allow_null=True, help_text="The fact that stays: supersede, same, archive."
+    )
+    new_fact_text = request_field(
+        facts.NEW_FACT_TEXT.as_optional(), help_text="What takes the place of both, with combine."
+    )
+    reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
+    expected_versions = VERSIONS
+
+
+class ReviewShape(s.Serializer):
+    id = s.UUIDField()
+    branch = s.CharField(source="branch.name")
+    kind = s.ChoiceField(choices=ReviewItem.Kind.choices)
+    status = s.ChoiceField(choices=ReviewItem.Status.choices)
+    fact_id = s.UUIDField()
+    other_id = s.UUIDField()
+    score = s.FloatField()
+    resolution = s.CharField()
+    details = s.DictField()
+    created_at = s.DateTimeField()
+    resolved_at = s.DateTimeField(allow_null=True)
+    resolved_by = s.CharField()
+
+
+class QuestionShape(ReviewShape):
+    """A question with its two facts as visible on its branch now; null where they are not."""
+
+    fact = FactShape(allow_null=True)
+    other = FactShape(allow_null=True)
+
+
+class ResolvedShape(QuestionShape):
+    """A question with its answer. Reverting the commit opens it again."""
+
+    commit = CommitShape()
+    new_fact_id = s.UUIDField(allow_null=True, help_text="The fact that was written in the place of both.")
+
+
+_review = build_renderer(QuestionShape, "fact", "other")
+
+
+def review_shape(row: Any) -> dict[str, Any]:
+    name = row.branch.name
+    both = {end: one and fact(one, branch=name) for end, one in (("fact", row.fact), ("other", row.other))}
+    return _review(row, **both)
+
+
+def resolved_shape(done: Resolved) -> dict[str, Any]:
+    return {**review_shape(done.item), "commit": commit(done.commit), **new_fact_shape(done.new_fact)}

@@ -1,0 +1,159 @@
+"""Answers about verification."""
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from curation.engines.calibration import Calibration
+from curation.engines.overview import MergeReadiness, Summary
+from curation.models import Verification, VerificationJob
+from memory.answers.facts import as_text, build_renderer
+from memory.models import Fact, FactAssessment
+
+METHODS = [*FactAssessment.Method.choices, ("", "None")]
+
+
+class ScoreShape(s.Serializer):
+    """One dimension of a rating."""
+
+    dimension = s.CharField()
+    value = s.FloatField(help_text="0 to 1.")
+    explanation = s.CharField(help_text="Why, in the judge's words; empty from the heuristic.")
+
+
+class RatingShape(s.Serializer):
+    """A rating of a fact's text by the judge, or by the heuristic, which is no judgement."""
+
+    id = s.UUIDField()
+    fact_id = s.UUIDField()
+    method = s.ChoiceField(choices=FactAssessment.Method.choices)
+    verdict = s.ChoiceField(
+        choices=FactAssessment.Status.choices,
+        help_text="By the average; the heuristic's is plausible or unverified.",
+    )
+    average = s.FloatField()
+    scores = ScoreShape(many=True)
+    model = s.CharField(help_text="That judged; empty from the heuristic.")
+    prompt = s.CharField(help_text="Name and version of the prompt.")
+    votes = s.IntegerField()
+    calls = s.IntegerField()
+    input_tokens = s.IntegerField()
+    output_tokens = s.IntegerField()
+    took_ms = s.FloatField()
+    fallback = s.CharField(help_text="Why the heuristic stood in for the judge.")
+    applied = s.BooleanField(help_text="Whether it became the fact's verdict, rather than a stronger one.")
+    created_at = s.DateTimeField()
+    created_by = s.CharField()
+
+
+class FactVerificationShape(s.Serializer):
+    """The verdict on a fact, and the newest rating of its present text."""
+
+    id = s.UUIDField(source="uid")
+    version = s.IntegerField()
+    verification_status = s.ChoiceField(choices=FactAssessment.Status.choices)
+    verified_at = s.DateTimeField(allow_null=True)
+    verified_by = s.CharField()
+    method = s.ChoiceField(choices=METHODS, source="verification_method")
+    reason = s.CharField(source="verification_reason")
+    rating = RatingShape(allow_null=True)
+
+
+class JobShape(s.Serializer):
+    """A job that verifies facts of a branch."""
+
+    id = s.UUIDField()
+    branch = s.CharField()
+    state = s.ChoiceField(choices=VerificationJob.State.choices)
+    total = s.IntegerField(help_text="Facts to verify.")
+    done = s.IntegerField(source="position", help_text="How many were gone through so far.")
+    counts = s.DictField(
+        child=s.IntegerField(),
+        help_text="verified, plausible, unverified, invalidated; judge, heuristic; refused: gone or retired"
+        " since.",
+    )
+    votes = s.IntegerField()
+    budget = s.IntegerField(help_text="Calls of the judge that it may make.")
+    calls = s.IntegerField()
+    input_tokens = s.IntegerField()
+    output_tokens = s.IntegerField()
+    note = s.CharField(help_text="What it waits for, or why it failed.")
+    fallback = s.CharField(help_text="Why it asks the judge no more.")
+    resume_at = s.DateTimeField(allow_null=True)
+    created_at = s.DateTimeField()
+    created_by = s.CharField()
+    finished_at = s.DateTimeField(allow_null=True)
+
+
+class SummaryShape(s.Serializer):
+    """What verification says of a branch."""
+
+    branch = s.CharField()
+    facts = s.IntegerField()
+    verification = s.DictField(child=s.IntegerField(), help_text="Facts by verdict.")
+    methods = s.DictField(child=s.IntegerField(), help_text="Verdicts on present texts by method.")
+    judge = s.CharField(allow_null=True, help_text="The model that judges; null: the heuristic alone rates.")
+
+
+class MergeReadinessShape(s.Serializer):
+    """Whether what a branch would bring passes the verification gate."""
+
+    source = s.CharField()  # type: ignore[assignment]  # a field of the answer
+    target = s.CharField()
+    can_merge = s.BooleanField()
+    verified = s.IntegerField()
+    unverified = s.IntegerField(
+        help_text="Plausible ones and those by a method that does not count included."
+    )
+    invalidated = s.IntegerField()
+    offending = s.ListField(child=s.UUIDField(), help_text="The first 100 facts that stop it.")
+    verifiable = s.ListField(
+        child=s.UUIDField(),
+        help_text="The first 1,000 that would pass once a person verifies them, which one action of"
+        " POST /facts/actions on the source does.",
+    )
+
+
+class CalibrationShape(s.Serializer):
+    """Agreement of a judge with people."""
+
+    model = s.CharField(help_text="Empty: all judges together.")
+    prompt = s.CharField()
+    pairs = s.IntegerField(help_text="Texts with a verdict of both.")
+    agreement = s.FloatField(allow_null=True)
+    kappa = s.FloatField(allow_null=True, help_text="Cohen's; null where it is not defined.")
+    table = s.DictField(help_text="Counts by the person's verdict, then the judge's.")
+
+
+render_score = build_renderer(ScoreShape)
+_rating = build_renderer(RatingShape, "scores")
+_status = build_renderer(FactVerificationShape, "rating")
+_job = build_renderer(JobShape, "branch")
+_summary = build_renderer(SummaryShape)
+_readiness = build_renderer(MergeReadinessShape, "offending", "verifiable")
+render_calibration = build_renderer(CalibrationShape)
+
+
+def render_rating(row: Verification) -> dict[str, Any]:
+    return _rating(row, scores=[render_score(one) for one in row.scores.all()])
+
+
+def render_status(fact: Fact, rating: Verification | None) -> dict[str, Any]:
+    return _status(fact, rating=rating and render_rating(rating))
+
+
+def render_job(job: VerificationJob) -> dict[str, Any]:
+    return _job(job, branch=job.branch.name)
+
+
+def render_summary(found: Summary) -> dict[str, Any]:
+    return _summary(found)
+
+
+def render_readiness(found: MergeReadiness) -> dict[str, Any]:
+    ids = {name: [as_text(uid) for uid in getattr(found, name)] for name in ("offending", "verifiable")}
+    return _readiness(found, **ids)
+
+
+def calibrations_shape(found: list[Calibration]) -> dict[str, Any]:
+    return {"results": [render_calibration(one) for one in found], "next": None, "previous": None}

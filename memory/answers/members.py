@@ -1,0 +1,59 @@
+"""A member of a project, and what ends when one is removed."""
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from memory.answers import declared_serializers as d
+from memory.answers import facts as shapes
+from memory.engines.access.departures import Departure
+from memory.engines.fields.base import Use
+from memory.engines.fields.invitations import INVITATION
+from memory.engines.fields.members import MEMBER
+
+
+@d.declare_fields(MEMBER.select_fields(Use.ANSWER))
+class MemberShape(d.AnswerShape):
+    """A person with a role in the project."""
+
+
+@d.declare_fields(INVITATION.select_fields(Use.ANSWER))
+class EndedInvitationShape(d.AnswerShape):
+    """An invitation that ends."""
+
+
+class DepartureCountsShape(s.Serializer):
+    """How many keys, invitations and logins end."""
+
+    keys = s.IntegerField()
+    invitations = s.IntegerField()
+    logins = s.IntegerField(help_text="Of a person who belongs to no other project of this server.")
+
+
+class DepartureShape(s.Serializer):
+    """What ends with a member: what the member made, and what keys of the member made."""
+
+    member = MemberShape()
+    dry_run = s.BooleanField(help_text="true where nothing was done yet.")
+    counts = DepartureCountsShape()
+    keys = shapes.KeyShape(many=True, help_text="The first 100 that end.")
+    invitations = EndedInvitationShape(
+        many=True, help_text="Open ones that they made, and the one by which the member came."
+    )
+    joined = MemberShape(many=True, help_text="Members whom they let in. These stay.")
+
+
+render_member = shapes.build_renderer(MemberShape)
+_render_invitation = shapes.build_renderer(EndedInvitationShape)
+
+
+def render_departure(departure: Departure) -> dict[str, Any]:
+    """Return the answer about a removal, done or not."""
+    return {
+        "member": render_member(departure.member),
+        "dry_run": departure.dry_run,
+        "counts": departure.counts,
+        "keys": [shapes.key(one) for one in departure.first_keys],
+        "invitations": [_render_invitation(one) for one in departure.invitations],
+        "joined": [render_member(one) for one in departure.joined],
+    }

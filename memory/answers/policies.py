@@ -1,0 +1,20 @@
+"""Response serializers of branch policies."""
+
+from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.facts import build_renderer
+from memory.engines.fields.base import Use
+from memory.engines.fields.policies import POLICY
+
+
+@declare_fields(POLICY.select_fields(Use.ANSWER))
+class PolicyShape(AnswerShape):
+    """The policy of a branch or a pattern of names."""
+
+
+@declare_fields([POLICY["pattern"], *POLICY.select_fields(Use.UPDATE)])
+class PolicyInForceShape(AnswerShape):
+    """The policy in force on a branch; ``pattern`` names the entry that gave it."""
+
+
+render = build_renderer(PolicyShape)
+render_in_force = build_renderer(PolicyInForceShape)

@@ -1,0 +1,52 @@
+"""Response serializers for related facts."""
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from memory.answers import facts as shapes
+from memory.answers.capture import NodeShape
+from memory.engines.search.related import BY, Reason, Relatives
+
+
+class ReasonShape(s.Serializer):
+    """One path from the fact to the other."""
+
+    by = s.ChoiceField(choices=[(name, name) for name in BY])
+    distance = s.IntegerField(help_text="Steps: a link is 1, over a source or an entity 2, and 1 a relation.")
+    name = s.CharField(help_text="The type of the link, the kind of the source, the entity.")
+    id = s.UUIDField(source="uid", allow_null=True, help_text="Of the link or the source.")
+
+
+class RelativeShape(s.Serializer):
+    fact = shapes.FoundFactShape()
+    distance = s.IntegerField(help_text="Of the shortest way.")
+    why = ReasonShape(many=True)
+
+
+class RelativesShape(s.Serializer):
+    """Related facts, nearest first."""
+
+    results = RelativeShape(many=True)
+    entities = NodeShape(many=True, help_text="Those that the fact names, and those connected to them.")
+    truncated = s.BooleanField(help_text="true when there were more entities than were looked for.")
+
+
+_reason = shapes.build_renderer(ReasonShape)
+
+
+def reason_shape(row: Reason) -> dict[str, Any]:
+    return _reason(row)
+
+
+def relatives_shape(found: Relatives, branch: str) -> dict[str, Any]:
+    results = [
+        {
+            "fact": shapes.found_fact(one.fact, branch=branch),
+            "distance": one.distance,
+            "why": [reason_shape(way) for way in one.why],
+        }
+        for one in found.results
+    ]
+    entities = [{"entity": node.entity, "distance": node.distance} for node in found.entities]
+    return {"results": results, "entities": entities, "truncated": found.truncated}

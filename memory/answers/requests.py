@@ -1,0 +1,237 @@
+"""Request serializers, for OpenAPI. The engines validate; tests compare these with their rules."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers as s
+
+from memory import ranking
+from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
+from memory.engines.access.keys import MAX_GRACE_SECONDS
+from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
+from memory.engines.facts.engine import MAX_FACTS_PER_WRITE
+from memory.engines.fields import common, facts
+from memory.engines.fields.base import Use
+from memory.engines.fields.branches import BRANCH
+from memory.engines.fields.keys import KEY
+from memory.engines.fields.links import LINK
+from memory.engines.search.ranked import INCLUDE, TYPES
+from memory.filters import FactFilterSet
+
+POINT: dict[str, Any] = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": 2**53},
+        *({"type": "string", "format": kind} for kind in ("uuid", "date-time", "date")),
+    ],
+    "description": "A point in the branch's past: a seq, a commit's id or a time in ISO 8601.",
+}
+WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
+
+
+@extend_schema_field(POINT)
+class PointField(s.Field):
+    """A point in a branch's past, see POINT."""
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "propertyNames": {"format": "uuid"},
+        "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**53},
+    }
+)
+class VersionsField(s.DictField):
+    """Versions by fact id."""
+
+
+VERSIONS = VersionsField(
+    child=s.IntegerField(**WHOLE), required=False, help_text="Ids, and the versions that were read."
+)
+
+
+@declare_fields((common.BRANCH,))
+class OnBranch(RequestShape):
+    """The branch of a request."""
+
+
+@declare_fields(common.STATED)
+class Stated(RequestShape):
+    """The caller's session, task and agent."""
+
+
+@declare_fields((common.EXPECTED_VERSION,))
+class Expecting(RequestShape):
+    """The version that the caller has read."""
+
+
+@declare_fields(facts.CONTENT)
+class FactContent(RequestShape):
+    """The writable fields of a fact, which can be changed later."""
+
+
+@declare_fields(facts.CREATED)
+class FactItemInput(FactContent, Stated):
+    """One fact of many."""
+
+
+@declare_fields((common.PROPOSE, common.DEDUPLICATE))
+class Writing(OnBranch, Stated):
+    """The branch and options of a write."""
+
+
+class FactInput(FactItemInput, Writing):
+    """One fact to store."""
+
+
+class FactsInput(Writing):
+    """Up to 1,000 facts: one commit, all or none."""
+
+    facts = s.ListField(child=FactItemInput(), min_length=1, max_length=MAX_FACTS_PER_WRITE)
+
+
+@declare_fields(tuple(field.as_optional() for field in facts.CONTENT))
+class FactChange(RequestShape):
+    """What a writer may change of a fact."""
+
+
+@declare_fields(facts.UPDATED)
+class FactUpdateInput(FactChange, OnBranch, Stated, Expecting):
+    """The fields to change; the rest stays."""
+
+
+@declare_fields((facts.NEW_FACT_TEXT, common.DEDUPLICATE))
+class SupersedeInput(FactItemInput, OnBranch, Expecting):
+    """The new fact. Omitted fields are copied from the old one."""
+
+    def get_fields(self) -> dict[str, s.Field]:
+        unwanted = ("fact_text", "parent_id")
+        return {name: field for name, field in super().get_fields().items() if name not in unwanted}
+
+
+class MoveInput(OnBranch, Stated, Expecting):
+    """The branch and the caller."""
+
+
+class StatedInput(Stated):
+    """The caller."""
+
+
+class ActionInput(OnBranch, Stated):
+    """An action, and the facts to apply it to."""
+
+    action = s.ChoiceField(choices=list(ACTIONS))
+    fact_ids = s.ListField(child=s.UUIDField(), min_length=1, max_length=MAX_FACTS)
+    expected_versions = VERSIONS
+    reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
+    category = request_field(facts.FACT["category"], help_text="The new one, with set_category.")
+    replaced_by = s.UUIDField(
+        required=False, allow_null=True, help_text="A fact that is there, with supersede."
+    )
+    new_fact_text = request_field(
+        facts.NEW_FACT_TEXT.as_optional(), help_text="A new fact instead of replaced_by, with supersede."
+    )
+
+
+@declare_fields(LINK.select_fields(Use.CREATE))
+class LinkInput(OnBranch, Stated):
+    """The other end of a link, and its type."""
+
+
+class TimeRange(s.Serializer):
+    """A time range from ``start`` on, and before ``end``."""
+
+    start = s.DateTimeField(required=False)
+    end = s.DateTimeField(required=False)
+    field = s.ChoiceField(choices=["created", "valid"], required=False, help_text="created by default.")
+
+
+class Searching(s.Serializer):
+    """The options of a search; the same in a query and in a body."""
+
+    search_type = s.ChoiceField(choices=TYPES, required=False, help_text="hybrid by default.")
+    include = s.ListField(
+        child=s.ChoiceField(choices=INCLUDE), required=False, help_text="What a search leaves out otherwise."
+    )
+    recipe = s.ChoiceField(choices=sorted(ranking.RECIPES), required=False, help_text="How scores are mixed.")
+    limit = s.IntegerField(min_value=1, max_value=100, required=False, help_text="10 by default.")
+    max_tokens = s.IntegerField(
+        min_value=1, max_value=2**53, required=False, help_text="The budget of ``context``."
+    )
+    at = PointField(required=False)
+    current_cycle = s.IntegerField(required=False, **WHOLE, help_text="Count ages in cycles up to this one.")
+
+
+class SearchInput(OnBranch, Searching):
+    """The query, branches, filters and options of a search."""
+
+    query = s.CharField(max_length=8000, allow_blank=True)
+    branches = s.ListField(
+        child=s.CharField(max_length=200),
+        required=False,
+        help_text="Names or patterns such as task/*; branch_names is understood too.",
+    )
+    time_range = TimeRange(required=False)
+
+    def get_fields(self) -> dict[str, s.Field]:
+        return {**super().get_fields(), **filter_fields()}
+
+
+@declare_fields(BRANCH.select_fields(Use.CREATE))
+class BranchInput(Stated):
+    """A branch to create."""
+
+    at = PointField(required=False)
+
+
+@declare_fields(BRANCH.select_fields(Use.UPDATE))
+class BranchDetailsInput(Stated):
+    """What people keep about a branch; what is not given stays."""
+
+
+@declare_fields(KEY.select_fields(Use.CREATE))
+class KeyInput(RequestShape):
+    """The scopes, branches, rate and expiry of a key."""
+
+
+class RotateInput(s.Serializer):
+    """The grace period of the old key."""
+
+    grace_seconds = s.IntegerField(
+        min_value=0,
+        max_value=MAX_GRACE_SECONDS,
+        required=False,
+        help_text="How long the old key still opens.",
+    )
+    take_over = s.BooleanField(
+        required=False,
+        help_text="true: the new key is yours alone. Else it ends with who made the first, and with you.",
+    )
+
+
+def filter_fields() -> dict[str, s.Field]:
+    """Return the filters as fields of a body: lists where a query has commas."""
+    return {name: build_field(name, one) for name, one in FactFilterSet.base_filters.items()}
+
+
+def build_field(name: str, one: Any) -> s.Field:
+    kind, extra = type(one).__name__, one.extra
+    max_length = 200 if name.endswith("_id") else 100
+    traits: dict[str, Any] = {"required": False, "help_text": extra["help_text"]}
+    match kind:
+        case "AnyOf":
+            return s.ListField(
+                child=s.CharField(max_length=max_length), min_length=1, max_length=50, **traits
+            )
+        case "AnyChoiceOf":
+            return s.ListField(child=s.ChoiceField(extra["choices"]), min_length=1, max_length=50, **traits)
+        case "ChoiceFilter":
+            return s.ChoiceField(extra["choices"], **traits)
+        case "CharFilter":
+            return s.CharField(**traits)
+        case "NumberFilter":
+            return s.FloatField(min_value=0, max_value=1, **traits)
+        case "BooleanFilter":
+            return s.BooleanField(**traits)
+        case "UUIDFilter":
+            return s.UUIDField(**traits)
+    return s.DateTimeField(**traits)

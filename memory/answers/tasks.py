@@ -1,0 +1,213 @@
+"""Request and response serializers of agents' tasks."""
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from memory.answers import declared_serializers as d
+from memory.answers import facts as shapes
+from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
+from memory.engines.agent_tasks.context import MAX_BUDGET, MIN_TOKENS, Learned, TaskContext
+from memory.engines.agent_tasks.engine import JoinedTask
+from memory.engines.fields.base import Use
+from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT
+from memory.engines.merging.plan import PlanItem
+from memory.models import AgentTask
+
+MAX_LINE_LENGTH = 200
+
+
+# ---- requests --------------------------------------------------------------------------------------
+
+
+@d.declare_fields(TASK.select_fields(Use.CREATE))
+class TaskInput(d.RequestShape):
+    """A new task."""
+
+
+class JoinInput(s.Serializer):
+    agent_id = s.CharField(max_length=200, required=False, help_text="Who joins; that of the key by default.")
+
+
+@d.declare_fields(TASK.select_fields(Use.UPDATE))
+class TaskEndInput(d.RequestShape):
+    """What came of a task."""
+
+
+@d.declare_fields(OBJECTIVE.select_fields(Use.UPDATE))
+class ObjectiveInput(d.RequestShape):
+    """The next state of an objective, or what is noted of it."""
+
+    agent_id = s.CharField(
+        max_length=200, required=False, help_text="Who says so; that of the key by default."
+    )
+
+
+# ---- answers ---------------------------------------------------------------------------------------
+
+
+@d.declare_fields(OBJECTIVE.select_fields(Use.ANSWER))
+class ObjectiveShape(d.AnswerShape):
+    """A step of a task."""
+
+
+@d.declare_fields(TASK_AGENT.select_fields(Use.ANSWER))
+class TaskAgentShape(d.AnswerShape):
+    """An agent's part of a task."""
+
+
+@d.declare_fields(TASK.select_fields(Use.ANSWER))
+class TaskShape(d.AnswerShape):
+    """A task with its objectives and agents."""
+
+    objectives = ObjectiveShape(many=True)
+    agents = TaskAgentShape(many=True)
+
+
+class CreatedTaskShape(TaskShape):
+    """A new task."""
+
+    suggested_template = s.CharField(
+        allow_null=True, help_text="The name of a template that fits it; null: none does."
+    )
+
+
+class JoinedTaskShape(s.Serializer):
+    """A task that an agent joined."""
+
+    task = TaskShape()
+    agent = TaskAgentShape()
+    work = s.CharField(help_text="A work handle on the agent's branch, for MCP; told once.")
+    created = s.BooleanField(help_text="False when the agent had joined already.")
+
+
+class TaskConflictShape(s.Serializer):
+    """A memory that a merge left for a decision."""
+
+    id = s.UUIDField()
+    type = s.CharField(help_text="The kind of memory, as a plan has it.")
+    reason = s.CharField()
+    line = s.CharField(help_text="What the agent's branch says.")
+    token = s.CharField(help_text="Binds a decision to the two versions that differ.")
+    branch = s.CharField(help_text="The branch to merge again, with decisions.")
+    into = s.CharField(help_text="The branch that it is merged into.")
+
+
+class CompletedAgentShape(s.Serializer):
+    """An agent's part after its merge into the task's branch."""
+
+    agent = TaskAgentShape()
+    conflicts = TaskConflictShape(
+        many=True, help_text="The first that wait: merge the branch again with decisions on them."
+    )
+
+
+class CompletedTaskShape(s.Serializer):
+    """A completed task and what is offered to its parent."""
+
+    task = TaskShape()
+    durable = s.ListField(
+        child=s.UUIDField(), help_text="The facts that the merge request offers; without any there is none."
+    )
+    left = s.ListField(
+        child=s.CharField(), help_text="Agents that had not completed their part: it is not in the request."
+    )
+    conflicting = s.ListField(child=s.CharField(), help_text="Agents of whose merge conflicts were left.")
+
+
+class LearnedFactShape(s.Serializer):
+    id = s.UUIDField(source="uid")
+    essence = s.CharField()
+    category = s.CharField()
+    confidence = s.FloatField()
+    verification_status = s.CharField()
+    created_at = s.DateTimeField()
+
+
+class LearnedShape(s.Serializer):
+    """An agent's part of a task, and the newest facts of its branch."""
+
+    agent = TaskAgentShape()
+    facts = LearnedFactShape(many=True)
+
+
+class TaskContextShape(s.Serializer):
+    """What an agent should know of a task."""
+
+    task = TaskShape()
+    agents = LearnedShape(many=True)
+    facts = LearnedFactShape(many=True, help_text="The newest of the task's branch.")
+    conflicts = TaskConflictShape(
+        many=True, help_text="What merges of agents' branches left for a decision, the first of a few agents."
+    )
+    tokens = s.IntegerField(help_text="What the facts cost in a prompt.")
+    truncated = s.BooleanField(help_text="True when max_tokens left facts out.")
+    archived = s.BooleanField(
+        help_text="True when the task's branch is archived: nothing is merged into it, no conflict is listed."
+    )
+
+
+# ---- renderers -------------------------------------------------------------------------------------
+
+render_objective = shapes.build_renderer(ObjectiveShape)
+render_agent = shapes.build_renderer(TaskAgentShape)
+render_fact = shapes.build_renderer(LearnedFactShape)
+_render_task = shapes.build_renderer(TaskShape, "objectives", "agents")
+
+
+def render_task(task: AgentTask) -> dict[str, Any]:
+    return _render_task(
+        task,
+        objectives=[render_objective(one) for one in task.objectives.all()],
+        agents=[render_agent(one) for one in task.agents.all()],
+    )
+
+
+def render_joined(done: JoinedTask) -> dict[str, Any]:
+    row = {"task": render_task(done.task), "agent": render_agent(done.part)}
+    return row | {"work": done.work, "created": done.created}
+
+
+def render_conflict(item: PlanItem, branch: str, into: str) -> dict[str, Any]:
+    row = {"id": str(item.uid), "type": item.kind, "reason": item.reason, "token": item.token}
+    return row | {"line": describe_item(item), "branch": branch, "into": into}
+
+
+def describe_item(item: PlanItem) -> str:
+    """Return a line on what the source of a merge says."""
+    row = item.theirs if item.theirs is not None else item.ours
+    text = getattr(row, "essence", "") or getattr(row, "content", "") or str(row or "")
+    return " ".join(text.split())[:MAX_LINE_LENGTH]
+
+
+def render_completed_agent(done: CompletedPart) -> dict[str, Any]:
+    branch, into = done.part.branch.name, done.part.task.branch.name
+    conflicts = [render_conflict(item, branch, into) for item in done.conflicts]
+    return {"agent": render_agent(done.part), "conflicts": conflicts}
+
+
+def render_completed(done: CompletedTask) -> dict[str, Any]:
+    row = {"task": render_task(done.task), "durable": [str(uid) for uid in done.durable]}
+    conflicting = [part.agent_id for part in done.task.agents.all() if part.open_conflicts]
+    return row | {"left": list(done.left), "conflicting": conflicting}
+
+
+def render_context(found: TaskContext) -> dict[str, Any]:
+    return {
+        "task": render_task(found.task),
+        "agents": [render_learned(one) for one in found.agents],
+        "facts": [render_fact(fact) for fact in found.facts],
+        "conflicts": [
+            render_conflict(item, part.branch.name, found.task.branch.name) for part, item in found.conflicts
+        ],
+        "tokens": found.tokens,
+        "truncated": found.truncated,
+        "archived": found.archived,
+    }
+
+
+def render_learned(one: Learned) -> dict[str, Any]:
+    return {"agent": render_agent(one.part), "facts": [render_fact(fact) for fact in one.facts]}
+
+
+TOKENS = {"type": "integer", "minimum": MIN_TOKENS, "maximum": MAX_BUDGET}

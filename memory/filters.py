@@ -1,0 +1,174 @@
+"""Filters of lists and searches: one FilterSet per model, for requests, web pages and OpenAPI."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import django_filters as df
+
+from memory.engines.facts.filters import FactFilter
+from memory.engines.fields import types as t
+from memory.engines.fields.branches import BRANCH_FILTERS
+from memory.engines.fields.capture import OBSERVATION_FILTERS, RELATION_FILTERS, SESSION_FILTERS
+from memory.engines.fields.erasures import ERASURE_FILTERS
+from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.filters import FilterField
+from memory.engines.fields.keys import KEY_FILTERS
+from memory.engines.fields.members import MEMBER_FILTERS
+from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
+from memory.engines.fields.questions import QUESTION_FILTERS
+from memory.engines.fields.tasks import TASK_FILTERS
+from memory.models import (
+    AgentTask,
+    ApiKey,
+    Branch,
+    Erasure,
+    Fact,
+    Membership,
+    MergeRequest,
+    Observation,
+    Question,
+    Relation,
+    Session,
+    Snapshot,
+    Workspace,
+)
+
+Filters = TypeVar("Filters", bound=df.FilterSet)
+
+
+class AnyOf(df.BaseInFilter, df.CharFilter):
+    """A filter by one of several values, separated by commas."""
+
+
+class AnyChoiceOf(df.BaseInFilter, df.ChoiceFilter):
+    """A filter by one of several known values, separated by commas."""
+
+
+def declare_filters(fields: Iterable[FilterField]) -> Callable[[type[Filters]], type[Filters]]:
+    """Return a decorator that puts declared filters into a FilterSet."""
+
+    def add_filters(filters: type[Filters]) -> type[Filters]:
+        filters.base_filters = {field.name: make_filter(field) for field in fields} | filters.base_filters
+        return filters
+
+    return add_filters
+
+
+def make_filter(field: FilterField) -> df.Filter:
+    """Return the filter of a FilterSet for a declared one."""
+    traits: dict[str, Any] = {"field_name": field.name, "help_text": field.help}
+    match field.type:
+        case t.Choice() as known:
+            return (AnyChoiceOf if field.many else df.ChoiceFilter)(choices=known.choices, **traits)
+        case t.Number():
+            return df.NumberFilter(**traits)
+        case t.Moment():
+            return df.IsoDateTimeFilter(**traits)
+        case t.Flag():
+            return df.BooleanFilter(**traits)
+        case t.Identifier():
+            return df.UUIDFilter(**traits)
+        case t.Text() as text if not field.many:
+            return df.CharFilter(max_length=text.max_length, **traits)
+    return (AnyOf if field.many else df.CharFilter)(**traits)
+
+
+@declare_filters(FACT_FILTERS)
+class FactFilterSet(df.FilterSet):
+    """The names and types of the filters; the engine's FactFilter defines their meaning."""
+
+    class Meta:
+        model = Fact
+        fields: list[str] = []
+
+    @classmethod
+    def parse_values(cls, values: Mapping[str, Any]) -> FactFilter:
+        """Parse the engine's filter from a caller's values. Raises UnknownField, Invalid."""
+        return FactFilter.from_values(values)
+
+
+@declare_filters(BRANCH_FILTERS)
+class BranchFilterSet(df.FilterSet):
+    class Meta:
+        model = Branch
+        fields: list[str] = []
+
+
+@declare_filters(KEY_FILTERS)
+class KeyFilterSet(df.FilterSet):
+    class Meta:
+        model = ApiKey
+        fields: list[str] = []
+
+
+@declare_filters(MEMBER_FILTERS)
+class MemberFilterSet(df.FilterSet):
+    class Meta:
+        model = Membership
+        fields: list[str] = []
+
+
+@declare_filters(QUESTION_FILTERS)
+class QuestionFilterSet(df.FilterSet):
+    class Meta:
+        model = Question
+        fields: list[str] = []
+
+
+@declare_filters(TASK_FILTERS)
+class TaskFilterSet(df.FilterSet):
+    class Meta:
+        model = AgentTask
+        fields: list[str] = []
+
+
+class SnapshotFilterSet(df.FilterSet):
+    kind = df.ChoiceFilter(choices=Snapshot.Kind.choices, help_text="Points of branches, or of the store.")
+    branch = df.CharFilter(help_text="Points of this branch.")
+
+    class Meta:
+        model = Snapshot
+        fields: list[str] = []
+
+
+class WorkspaceFilterSet(df.FilterSet):
+    state = df.ChoiceFilter(choices=Workspace.State.choices, help_text="Open, promoted or dropped ones.")
+
+    class Meta:
+        model = Workspace
+        fields: list[str] = []
+
+
+@declare_filters(MERGE_REQUEST_FILTERS)
+class MergeRequestFilterSet(df.FilterSet):
+    class Meta:
+        model = MergeRequest
+        fields: list[str] = []
+
+
+@declare_filters(ERASURE_FILTERS)
+class ErasureFilterSet(df.FilterSet):
+    class Meta:
+        model = Erasure
+        fields: list[str] = []
+
+
+@declare_filters(OBSERVATION_FILTERS)
+class ObservationFilterSet(df.FilterSet):
+    class Meta:
+        model = Observation
+        fields: list[str] = []
+
+
+@declare_filters(RELATION_FILTERS)
+class RelationFilterSet(df.FilterSet):
+    class Meta:
+        model = Relation
+        fields: list[str] = []
+
+
+@declare_filters(SESSION_FILTERS)
+class SessionFilterSet(df.FilterSet):
+    class Meta:
+        model = Session
+        fields: list[str] = []
