@@ -174,7 +174,10 @@ def test_nothing_is_left_for_later() -> None:
 
 
 # Surfaces contain no rules: only engines write or open transactions.
-SURFACES = ("day1site/", *(f"{app}/{part}/" for app in APPS for part in ("api", "views", "admin")))
+SURFACES = (
+    "day1site/",
+    *(f"{app}/{part}/" for app in APPS for part in ("api", "views", "admin", "answers", "operations")),
+)
 # What no other object than a model or its manager has; and what dictionaries have too.
 MODEL_WRITES = {"bulk_create", "bulk_update", "get_or_create", "save", "update_or_create"}
 MANAGER_WRITES = {"create", "delete", "update"}

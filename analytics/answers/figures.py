@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from django.http import StreamingHttpResponse
 from rest_framework import serializers as s
 
 from analytics.engines import answers as a
 from memory.csv_text import write_line
 
+JSON, CSV = "json", "csv"
 SHARE: dict[str, Any] = {"allow_null": True, "help_text": "From 0 to 1; null where there is nothing."}
 
 
@@ -227,3 +229,10 @@ def flatten(value: Any, path: list[str]) -> Iterator[Sequence[Any]]:
                 yield from flatten(one[column], [*path, str(one[name]), column])
     else:
         yield [path[0], ".".join(path[1:]), value]
+
+
+def stream_csv(values: dict[str, Any], name: str) -> StreamingHttpResponse:
+    """Return figures as a file of CSV, line by line."""
+    response = StreamingHttpResponse(write_csv(values), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="analytics-{name}.csv"'
+    return response

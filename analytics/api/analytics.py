@@ -4,13 +4,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from django.http import StreamingHttpResponse
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.answers import figures as shapes
-from analytics.answers.figures import render_figures, write_csv
+from analytics.answers.figures import CSV, JSON, render_figures, stream_csv
 from analytics.engines.engine import DAYS, AnalyticsEngine
 from analytics.engines.ranges import MAX_DAYS, STEPS
 from memory.api.base import Resource, get_request_actor
@@ -19,7 +18,6 @@ from memory.api.schema import AT, BRANCH, TEXT, document_routes, query, route
 from memory.engines.support import validation as c
 from memory.operations.inputs import Input, parse_id, parse_integer, parse_point
 
-JSON, CSV = "json", "csv"
 FORMAT = query("format", {"type": "string", "enum": [JSON, CSV]}, "csv, as with Accept: text/csv.")
 RANGE = {"type": "integer", "minimum": 1, "maximum": MAX_DAYS, "default": DAYS}
 SPAN = [BRANCH, AT, query("days", RANGE, "The last days, today included."), FORMAT]
@@ -88,13 +86,6 @@ def answer(
     if form == JSON:
         return Response(values)
     return stream_csv(values, method.__name__)
-
-
-def stream_csv(values: dict[str, Any], name: str) -> StreamingHttpResponse:
-    """Return figures as a file of CSV, line by line."""
-    response = StreamingHttpResponse(write_csv(values), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="analytics-{name}.csv"'
-    return response
 
 
 def accepted_form(request: Request) -> str:

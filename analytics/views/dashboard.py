@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from analytics.answers.figures import render_figures
-from analytics.api.analytics import CSV, stream_csv
+from analytics.answers.figures import CSV, render_figures, stream_csv
 from analytics.engines.answers import HEALTHY_YIELD, CurationFigures, Overview, Trends
 from analytics.engines.engine import AnalyticsEngine
 from analytics.engines.junk import GROUPS

@@ -15,6 +15,7 @@ from memory.actors import Actor
 from memory.answers import facts as shapes
 from memory.answers.capture import LookShape, text_results
 from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.rendering import Render, build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.search.text_search import TextSearchResult
 
@@ -138,14 +139,14 @@ class MessagesFoundShape(LookShape):
     results = MessageHitShape(many=True)
 
 
-conversation = shapes.build_renderer(ConversationShape, "branch")
-_message = shapes.build_renderer(MessageShape, "branch", "thinking", "has_thinking")
+conversation = build_renderer(ConversationShape, "branch")
+_message = build_renderer(MessageShape, "branch", "thinking", "has_thinking")
 
 
-_found_message = shapes.build_renderer(FoundMessageShape, "branch", "thinking", "has_thinking")
+_found_message = build_renderer(FoundMessageShape, "branch", "thinking", "has_thinking")
 
 
-def message(row: Message, branch: str, actor: Actor, render: shapes.Render = _message) -> dict[str, Any]:
+def message(row: Message, branch: str, actor: Actor, render: Render = _message) -> dict[str, Any]:
     thinking = row.thinking if may_read_thinking(actor) else None
     return render(row, branch=branch, thinking=thinking, has_thinking=bool(row.thinking))
 
@@ -182,7 +183,7 @@ def messages(branch: str, actor: Actor) -> Callable[[Message], dict[str, Any]]:
     return lambda row: message(row, branch, actor)
 
 
-_compaction = shapes.build_renderer(CompactionShape, "branch")
+_compaction = build_renderer(CompactionShape, "branch")
 
 
 def compaction(row: Compaction) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from rest_framework import serializers as s
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.batches import BatchReport
 from conversations.models import Replay, ReplayBatch
-from memory.answers import facts as shapes
 from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 
 
@@ -60,9 +60,9 @@ class ReplayContextShape(s.Serializer):
     max_tokens = s.IntegerField(allow_null=True)
 
 
-_replay = shapes.build_renderer(ReplayShape, "memory")
+_replay = build_renderer(ReplayShape, "memory")
 
-render_batch = shapes.build_renderer(ReplayBatchShape, "branch")
+render_batch = build_renderer(ReplayBatchShape, "branch")
 
 
 def batch(row: ReplayBatch) -> dict[str, Any]:

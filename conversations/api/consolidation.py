@@ -9,14 +9,21 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.answers import consolidation as shapes
+from conversations.answers.consolidation import (
+    ConsolidationDetailShape,
+    ConsolidationShape,
+    render,
+    render_report,
+)
 from conversations.engines.consolidation.engine import CHECK_SHARE, ConsolidationEngine
-from conversations.engines.consolidation.report import ConsolidationReport, RunChange
+from conversations.engines.consolidation.report import ConsolidationReport
 from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
 from conversations.engines.orders import RUNS
 from conversations.filters import ConsolidationFilterSet
 from conversations.models import ConsolidationRun
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer, page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
@@ -41,38 +48,6 @@ class ConsolidationInput(d.RequestShape):
     dry_run = s.BooleanField(required=False, help_text="Answer the same, and write nothing.")
 
 
-@d.declare_fields(CONSOLIDATION.select_fields(Use.ANSWER))
-class ConsolidationShape(d.AnswerShape):
-    """A run of consolidation."""
-
-
-class EvidenceShape(s.Serializer):
-    """A memory that a fact comes from."""
-
-    kind = s.ChoiceField(["message", "observation", "fact"])
-    id = s.UUIDField()
-    text = s.CharField(help_text="How it begins; empty where the branch shows it no more.")
-
-
-class RunChangeShape(s.Serializer):
-    """A fact that a run made, confirmed, saw repeated or kept of several, as it was then."""
-
-    action = s.ChoiceField(["created", "confirmed", "repeated", "merged"])
-    fact_id = s.UUIDField()
-    fact_text = s.CharField()
-    category = s.CharField()
-    confidence = s.FloatField()
-    evidence = EvidenceShape(many=True)
-    answer = s.ChoiceField(["", "accepted", "rejected"], help_text="What a curator said of it.")
-
-
-class ConsolidationDetailShape(ConsolidationShape):
-    """A run with the first 200 things that it did."""
-
-    changes = RunChangeShape(many=True)
-    durable_facts = s.ListField(child=s.UUIDField(), help_text="In the answer to a task's run.")
-
-
 class AcceptChangesInput(s.Serializer):
     """Which facts of a run are accepted."""
 
@@ -91,7 +66,6 @@ class RejectChangesInput(s.Serializer):
     fact_ids = s.ListField(child=s.UUIDField(), max_length=MAX_FACTS)
 
 
-render = build_renderer(ConsolidationShape)
 RUN = route("Read a run, with what it did", {200: ConsolidationDetailShape})
 ROUTES = {
     "ConsolidationViewSet": {
@@ -114,7 +88,7 @@ ROUTES = {
 
 
 @serve_at("consolidation", "consolidation")
-@document_routes(ROUTES, sys.modules[__name__])
+@document_routes(ROUTES, sys.modules[__name__], shapes)
 class ConsolidationViewSet(Resource):
     filterset_class = ConsolidationFilterSet
 
@@ -183,25 +157,3 @@ def get_status(report: ConsolidationReport) -> int:
     if report.run.dry_run:
         return 200
     return 202 if report.run.state == ConsolidationRun.State.QUEUED else 201
-
-
-def render_report(report: ConsolidationReport) -> dict[str, Any]:
-    """Return a run with what it did."""
-    changes = [render_change(one) for one in report.changes]
-    return {
-        **render(report.run),
-        "changes": changes,
-        "durable_facts": [str(uid) for uid in report.durable],
-    }
-
-
-def render_change(one: RunChange) -> dict[str, Any]:
-    return {
-        "action": one.action,
-        "fact_id": str(one.fact.uid),
-        "fact_text": one.fact.fact_text,
-        "category": one.fact.category,
-        "confidence": one.fact.confidence,
-        "evidence": [{"kind": row.kind, "id": str(row.id), "text": row.text} for row in one.evidence],
-        "answer": one.answer,
-    }

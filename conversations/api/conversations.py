@@ -12,7 +12,7 @@ from conversations.engines.conversations import ConversationEngine, Conversation
 from conversations.engines.messages import MessageEngine
 from conversations.engines.statistics import count_thread
 from conversations.filters import ConversationFilterSet
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import build_cached_response, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.engines.support import validation as c

@@ -16,7 +16,7 @@ from conversations.engines.instructions import (
     load_presets,
 )
 from conversations.models import Instructions
-from memory.answers.facts import build_renderer, page_shape
+from memory.answers.rendering import build_renderer, page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route

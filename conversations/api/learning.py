@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.engines.learning import LearningEngine
-from memory.answers.facts import build_renderer, page_shape
+from memory.answers.rendering import build_renderer, page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, document_routes, page, route

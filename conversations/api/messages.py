@@ -10,8 +10,8 @@ from conversations.engines.messages import MessageEngine, MessageFilter
 from conversations.filters import MessageFilterSet
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
-from memory.api.searches import parse_text_search
 from memory.operations.inputs import Input, parse_id, parse_point
+from memory.operations.search_inputs import parse_text_search
 
 message_engine = MessageEngine()
 

@@ -8,18 +8,17 @@ from rest_framework.response import Response
 
 from conversations.answers import replays as replay_shapes
 from conversations.api import requests as r
-from conversations.api.replay_route import parse_memory
 from conversations.engines.conversations import ConversationFilter
 from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.batches import FIRST, ReplayBatchEngine
 from conversations.engines.replays.engine import CHECKS, LIMITS, PARAMETERS
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
-from memory.operations.inputs import Input, parse_id, parse_ids
+from memory.operations.inputs import Input, parse_id, parse_ids, parse_object
 
 engine = ReplayBatchEngine()
 MONEY = "max_total_cost"
@@ -60,7 +59,7 @@ class ReplayBatchViewSet(Resource):
             "filters": payload.take_value("filters", parse_filters),
             "start": payload.take_value("start", c.plain_text, FIRST),
             "name": payload.take_value("name", c.plain_text, ""),
-            "memory": payload.take_value("memory", parse_memory),
+            "memory": payload.take_value("memory", parse_object),
             MONEY: payload.take_value(MONEY, CHECKS["max_cost"]),
         }
         parameters = payload.take_fields(PARAMETERS)

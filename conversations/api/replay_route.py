@@ -1,7 +1,5 @@
 """The replay of a conversation, a route of it."""
 
-from typing import Any
-
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,8 +9,7 @@ from conversations.api.comparisons import ComparisonRoutes
 from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
 from memory.api.base import get_request_actor
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid
-from memory.operations.inputs import Input, parse_id
+from memory.operations.inputs import Input, parse_id, parse_object
 
 engine = ReplayEngine()
 
@@ -23,7 +20,7 @@ class ReplayRoute(ComparisonRoutes):
         uid, payload = parse_id(pk), Input(request)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         memory_branch = payload.take_value("memory_branch", c.text_check(200), "")
-        memory = payload.take_value("memory", parse_memory)
+        memory = payload.take_value("memory", parse_object)
         message_id = payload.take_needed("message_id", c.parse_uuid)
         row = engine.create_replay(
             conversation_id=uid,
@@ -35,9 +32,3 @@ class ReplayRoute(ComparisonRoutes):
             **payload.take_fields(PARAMETERS),
         )
         return Response(replay_shapes.replay(row), status=201)
-
-
-def parse_memory(name: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise Invalid("{field} must be an object.", field=name)
-    return value

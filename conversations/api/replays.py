@@ -11,7 +11,7 @@ from conversations.answers import replays as replay_shapes
 from conversations.api.schema import documented
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.engines.support import validation as c

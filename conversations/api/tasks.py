@@ -7,11 +7,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api.consolidation import (
-    ConsolidationDetailShape,
-    consolidation_engine,
-    render_report,
-)
+from conversations.answers.consolidation import ConsolidationDetailShape, render_report
+from conversations.api.consolidation import consolidation_engine
 from memory.answers import declared_serializers as d
 from memory.api.base import build_row_response, get_request_actor
 from memory.api.routes import serve_at

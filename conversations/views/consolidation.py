@@ -11,8 +11,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.api.consolidation import ConsolidationShape
-from conversations.api.consolidation import render as render_run
+from conversations.answers.consolidation import ConsolidationShape
+from conversations.answers.consolidation import render as render_run
 from conversations.engines.consolidation.answers import REJECTED
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange

@@ -12,9 +12,9 @@ from curation.engines.bundles.importing import ALL_KINDS, ImportReport
 from curation.engines.bundles.keys import TRUSTED, UNKNOWN, UNSIGNED
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.models import SigningKey, TrustedKey
+from memory.answers import commits as commit_shapes
 from memory.answers import declared_serializers as d
-from memory.answers import facts as shapes
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.answers.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
 
@@ -107,7 +107,9 @@ class BundleReportShape(s.Serializer):
     duplicates = BundleItemShape(many=True, help_text="The first 100.")
     refused = BundleItemShape(many=True, help_text="The first 100.")
     warnings = s.ListField(child=s.CharField())
-    commit = shapes.CommitShape(allow_null=True, help_text="null for a dry run, and when nothing was new.")
+    commit = commit_shapes.CommitShape(
+        allow_null=True, help_text="null for a dry run, and when nothing was new."
+    )
 
 
 class BundleUploadShape(s.Serializer):
@@ -166,7 +168,7 @@ def render_report(found: ImportReport) -> dict[str, Any]:
         "duplicates": [render_item(one) for one in found.duplicates],
         "refused": [render_item(one) for one in found.refused],
         "warnings": list(found.warnings),
-        "commit": shapes.commit(found.commit) if found.commit else None,
+        "commit": commit_shapes.commit(found.commit) if found.commit else None,
     }
 
 

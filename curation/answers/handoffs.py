@@ -8,7 +8,7 @@ from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.packet import CHECKLIST, list_missing, measure_completeness
 from curation.models import Handoff
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 
 

@@ -6,8 +6,10 @@ from rest_framework import serializers as s
 
 from curation.engines.review.review_queue import DECISIONS, Resolved
 from curation.models import ReviewItem
+from memory.answers.commits import CommitShape, commit
 from memory.answers.declared_serializers import request_field
-from memory.answers.facts import CommitShape, FactShape, build_renderer, commit, fact, new_fact_shape
+from memory.answers.facts import FactShape, fact, new_fact_shape
+from memory.answers.rendering import build_renderer
 from memory.answers.requests import VERSIONS, Stated
 from memory.engines.facts.bulk_actions import REASON
 from memory.engines.fields import facts

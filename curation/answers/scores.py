@@ -8,7 +8,7 @@ from curation.engines.fields.scores import SCORE, SCORING
 from curation.engines.scoring.summary import ScoreSummary
 from curation.models import Score, Scoring
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.answers.requests import OnBranch
 from memory.engines.fields.base import Use
 

@@ -12,7 +12,7 @@ from curation.engines.templates.usage import measure_success, name_branch
 from curation.models import Template
 from memory.answers import copies as copy_shapes
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.answers.requests import OnBranch, PointField, Stated
 from memory.engines.fields.base import Use
 

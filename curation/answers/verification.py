@@ -7,7 +7,7 @@ from rest_framework import serializers as s
 from curation.engines.calibration import Calibration
 from curation.engines.overview import MergeReadiness, Summary
 from curation.models import Verification, VerificationJob
-from memory.answers.facts import as_text, build_renderer
+from memory.answers.rendering import as_text, build_renderer
 from memory.models import Fact, FactAssessment
 
 METHODS = [*FactAssessment.Method.choices, ("", "None")]

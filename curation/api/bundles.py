@@ -12,7 +12,7 @@ from curation.engines.bundles.engine import KnowledgeBundleEngine
 from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.orders import BUNDLES
 from curation.filters import BundleFilterSet
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import (

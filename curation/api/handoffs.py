@@ -11,7 +11,7 @@ from curation.engines.fields.handoffs import HANDOFF_FILTERS
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.orders import HANDOFFS
 from curation.filters import HandoffFilterSet
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route

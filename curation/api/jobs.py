@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from curation.answers import verification as shapes
 from curation.engines.orders import JOBS
 from curation.engines.verification import VerificationEngine
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route

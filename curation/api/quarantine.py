@@ -8,12 +8,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from curation.answers import quarantine as shapes
+from curation.answers.quarantine import QuarantineDetailShape, QuarantineShape, render, render_detail
 from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine.engine import QuarantineEngine
 from curation.filters import QuarantineFilterSet
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer, page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
@@ -33,27 +35,6 @@ class QuarantineInput(d.RequestShape):
     dry_run = s.BooleanField(required=False, help_text="Only count what it would hide; nothing is hidden.")
 
 
-@d.declare_fields(QUARANTINE.select_fields(Use.ANSWER))
-class QuarantineShape(d.AnswerShape):
-    """A quarantine."""
-
-
-class HiddenFactShape(s.Serializer):
-    """A fact that it hides, for whoever decides about it."""
-
-    id = s.UUIDField()
-    branch = s.CharField()
-    fact_text = s.CharField()
-
-
-class QuarantineDetailShape(QuarantineShape):
-    """A quarantine with the newest facts that it hides now, or would hide."""
-
-    facts = HiddenFactShape(many=True)
-    dry_run = s.BooleanField(help_text="true when nothing was hidden or stored: its id leads nowhere.")
-
-
-render = build_renderer(QuarantineShape)
 ROUTES = {
     "QuarantineViewSet": {
         "create": route(
@@ -74,7 +55,7 @@ ROUTES = {
 
 
 @serve_at("quarantine", "quarantine")
-@document_routes(ROUTES, sys.modules[__name__])
+@document_routes(ROUTES, sys.modules[__name__], shapes)
 class QuarantineViewSet(Resource):
     filterset_class = QuarantineFilterSet
     lookup_value_regex = "[^/]+"
@@ -116,9 +97,3 @@ class QuarantineViewSet(Resource):
             quarantine_id=quarantine_id, actor=get_request_actor(request)
         )
         return build_row_response(render(row))
-
-
-def render_detail(row: Any, facts: Any, dry_run: bool = False) -> dict[str, Any]:
-    """Return a quarantine with facts that it hides."""
-    shown = [{"id": str(one.uid), "branch": one.branch.name, "fact_text": one.fact_text} for one in facts]
-    return {**render(row), "facts": shown, "dry_run": dry_run}

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from curation.answers import review as shapes
 from curation.engines.review.review_queue import ReviewEngine
 from curation.filters import ReviewFilterSet
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route

@@ -10,7 +10,7 @@ from curation.answers import scores as shapes
 from curation.engines.fields.scores import SCORE, SCORE_FILTERS
 from curation.engines.scoring.engine import ScoringEngine
 from curation.filters import ScoreFilterSet
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import (

@@ -8,7 +8,7 @@ from curation.engines.fields.scores import SCORING_FILTERS
 from curation.engines.orders import SCORINGS
 from curation.engines.scoring.engine import ScoringEngine
 from curation.filters import ScoringFilterSet
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route

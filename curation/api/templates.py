@@ -12,7 +12,7 @@ from curation.engines.orders import TEMPLATES
 from curation.engines.templates.engine import BRANCH, TemplateEngine
 from curation.filters import TemplateFilterSet
 from memory.answers import branches as branch_shapes
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import (

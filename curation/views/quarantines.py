@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.api.quarantine import QuarantineShape
-from curation.api.quarantine import render as render_quarantine
+from curation.answers.quarantine import QuarantineShape
+from curation.answers.quarantine import render as render_quarantine
 from curation.engines.fields.quarantines import QUARANTINE
 from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine.engine import QuarantineEngine

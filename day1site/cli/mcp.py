@@ -5,7 +5,7 @@ import os
 from day1site.cli.client import server_key, server_url
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import OneOf, option
-from day1site.mcp.profiles import DEFAULT, PROFILES
+from day1site.mcp_profiles import DEFAULT, PROFILES
 
 
 @command(

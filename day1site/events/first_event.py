@@ -8,7 +8,7 @@ from day1site.asgi import Scope
 from day1site.events.page_streams import BEAT_SECONDS, STILL_HERE, PageStreams, Say, read_query, wait
 from memory.engines.access.key_activity import KeyActivity, KeyActivityEngine
 from memory.exceptions import Day1Error
-from memory.views.agent_setup import read_key
+from memory.operations.inputs import read_id
 
 POLL_SECONDS = 1.0
 
@@ -20,7 +20,7 @@ class FirstEventStreams(PageStreams):
     def begin(self, scope: Scope) -> KeyActivity:
         """Return what the page's keys did last. Raises Unauthenticated, NotFound, Invalid."""
         actor = self.read_actor(scope)
-        return KeyActivityEngine().get_latest(actor=actor, key_id=read_key(read_query(scope)))
+        return KeyActivityEngine().get_latest(actor=actor, key_id=read_id(read_query(scope), "key"))
 
     async def tell(self, state: KeyActivity | None, scope: Scope, ended: asyncio.Event, say: Say) -> None:
         """Send an event for the state now, and one for each change."""

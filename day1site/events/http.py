@@ -13,8 +13,7 @@ from day1site.asgi import App, Receive, Scope, Send
 from day1site.events.hub import Hub, Stream
 from day1site.events.stream_headers import HEADERS
 from day1site.server.asgi_auth import bearer, check_origin, refuse, refuse_for
-from memory.api.access import SURFACE
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.keys import REST_SURFACE, KeyEngine, get_actor
 from memory.engines.activity.events import EventEngine
 from memory.engines.support.rate_limits import count_request
 from memory.exceptions import Invalid
@@ -97,7 +96,7 @@ def stream_for(query: str, headers: Mapping[bytes, bytes]) -> Stream:
     payload.refuse_unknown()
     if (header := headers.get(b"last-event-id", b"").decode("latin-1").strip()) != "":
         after = parse_event_id(header)  # a reconnecting client's header is newer than its address
-    who = get_actor(key, SURFACE)
+    who = get_actor(key, REST_SURFACE)
     return Stream(EventEngine().open_watch(actor=who, branches=branches, kinds=kinds, after=after))
 
 

@@ -21,9 +21,8 @@ from day1site.asgi import Receive, Scope, Send
 from day1site.events.stream_headers import HEADERS
 from day1site.server.asgi_auth import check_origin, in_thread, refuse, refuse_for
 from memory.actors import Actor
-from memory.engines.access.members import build_member_actor, list_memberships
+from memory.engines.access.members import WEB_SURFACE, build_member_actor, list_memberships
 from memory.exceptions import NotFound, Unauthenticated, Unavailable
-from memory.views.frames import WEB
 
 BEAT_SECONDS = 15.0  # of silence: proxies close what is silent
 SEND_SECONDS = 30.0  # a page that takes nothing for so long has gone
@@ -98,7 +97,7 @@ class PageStreams:
         member = next((one for one in list_memberships(user) if one.project.slug == path[1]), None)
         if member is None:
             raise NotFound("There is no project here that you belong to.")
-        return build_member_actor(member, user, WEB.surface)
+        return build_member_actor(member, user, WEB_SURFACE)
 
 
 def check_method(scope: Scope) -> tuple[int, str, str, tuple[bytes, bytes]] | None:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from day1site.mcp.profiles import DEFAULT
+from day1site.mcp_profiles import DEFAULT
 from memory.actors import Actor
 from memory.db.fields import dumps
 from memory.engines.access.work_handles import Work, WorkEngine

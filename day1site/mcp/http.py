@@ -12,8 +12,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from day1site.asgi import BODY_LIMIT, App, Receive, Scope, Send
 from day1site.mcp.call_context import SURFACE, Caller
-from day1site.mcp.profiles import DEFAULT, PROFILES
 from day1site.mcp.server import Context, build
+from day1site.mcp_profiles import DEFAULT, PROFILES
 from day1site.server.asgi_auth import bearer, check_origin, in_thread, refuse, refuse_for
 from memory.engines.access.keys import KeyEngine, get_actor
 from memory.engines.fields.common import STATED_CHECKS

@@ -5,11 +5,11 @@ from typing import Any
 import mcp_types as m
 
 from day1site.mcp.call_context import Caller
-from day1site.mcp.profiles import ALL as ALL_PROFILE
-from day1site.mcp.profiles import MORE_TOOL, list_arguments, lists_tool
 from day1site.mcp.tools import ALL, Tool
 from day1site.mcp.tools.base import Schema
 from day1site.mcp.tools.more import RUN, list_more
+from day1site.mcp_profiles import ALL as ALL_PROFILE
+from day1site.mcp_profiles import MORE_TOOL, list_arguments, lists_tool
 
 LIMITS = frozenset(("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "format"))
 

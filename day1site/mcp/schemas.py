@@ -8,8 +8,10 @@ from typing import Any
 
 from rest_framework import serializers as s
 
+from memory.answers import branches as branch_shapes
 from memory.answers import capture as capture_shapes
 from memory.answers import facts as shapes
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
@@ -88,16 +90,16 @@ KeptPart = only(shapes.FactShape, *FACT.field_names(Use.TOOL_BRIEF))
 VersionPart = only(shapes.VersionShape, "version", "fact_text", "status", "updated_at", "deleted")
 ObservationPart = only(capture_shapes.ObservationShape, *OBSERVATION.field_names(Use.TOOL_ANSWER))
 EdgePart = only(capture_shapes.RelationShape, *RELATION.field_names(Use.TOOL_ANSWER))
-BranchPart = only(shapes.BranchShape, *BRANCH.field_names(Use.TOOL_ANSWER))
+BranchPart = only(branch_shapes.BranchShape, *BRANCH.field_names(Use.TOOL_ANSWER))
 SessionPart = only(capture_shapes.SessionShape, *SESSION.field_names(Use.TOOL_ANSWER))
 
-fact = shapes.build_renderer(FactPart)
-kept = shapes.build_renderer(KeptPart)
-version = shapes.build_renderer(VersionPart)
-_observation = shapes.build_renderer(ObservationPart)
-edge = shapes.build_renderer(EdgePart)
-_branch = shapes.build_renderer(BranchPart, "parent")
-session = shapes.build_renderer(SessionPart)
+fact = build_renderer(FactPart)
+kept = build_renderer(KeptPart)
+version = build_renderer(VersionPart)
+_observation = build_renderer(ObservationPart)
+edge = build_renderer(EdgePart)
+_branch = build_renderer(BranchPart, "parent")
+session = build_renderer(SessionPart)
 
 
 OBSERVATION_ROW = schema(ObservationPart)

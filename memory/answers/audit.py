@@ -2,7 +2,7 @@
 
 from rest_framework import serializers as s
 
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 
 
 class AuditShape(s.Serializer):

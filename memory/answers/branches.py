@@ -1,4 +1,4 @@
-"""Response serializers for branch diffs and statistics."""
+"""What is answered of branches, their differences and statistics."""
 
 from datetime import datetime
 from typing import Any
@@ -6,10 +6,20 @@ from uuid import UUID
 
 from rest_framework import serializers as s
 
+from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
+from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.rendering import build_renderer, format_time, page_shape
 from memory.engines.branches.diff import BASES, CHANGES, KINDS, BranchDiff, Difference
+from memory.engines.fields.base import Use
+from memory.engines.fields.branches import BRANCH
 
 LINE_LENGTH = 200
+
+
+@declare_fields(BRANCH.select_fields(Use.ANSWER))
+class BranchShape(AnswerShape):
+    """A branch."""
 
 
 class TallyShape(s.Serializer):
@@ -35,7 +45,7 @@ class DifferenceShape(s.Serializer):
     link = shapes.LinkShape(allow_null=True)
     line = s.CharField(help_text="The line that names it.")
     memory = s.DictField(allow_null=True, help_text="Of other kinds: its fields, as those of a fact.")
-    commit = shapes.CommitShape(allow_null=True, help_text="The newest commit that touched it.")
+    commit = commit_shapes.CommitShape(allow_null=True, help_text="The newest commit that touched it.")
 
 
 class DiffShape(s.Serializer):
@@ -70,13 +80,13 @@ class BranchStatsShape(s.Serializer):
     last_activity = s.DateTimeField()
 
 
-stats = shapes.build_renderer(BranchStatsShape)
+stats = build_renderer(BranchStatsShape)
 
 
 def side_value(value: Any) -> Any:
     """Render one side of a changed field."""
     return (
-        shapes.format_time(value)
+        format_time(value)
         if isinstance(value, datetime)
         else str(value)
         if isinstance(value, UUID)
@@ -100,7 +110,7 @@ def difference_shape(one: Difference, kind: str, branch: str) -> dict[str, Any]:
         "link": shapes.link(row, branch=branch) if kind == "link" else None,
         "line": str(getattr(row, KINDS[kind].model.KIND.title))[:LINE_LENGTH],
         "memory": None if kind in ("fact", "link") else memory_fields(row, kind),
-        "commit": shapes.commit(one.commit) if one.commit else None,
+        "commit": commit_shapes.commit(one.commit) if one.commit else None,
     }
 
 
@@ -108,4 +118,11 @@ def diff_shape(found: BranchDiff, kind: str) -> dict[str, Any]:
     names = {"branch": found.branch.name, "seq": found.seq}
     names |= {"against": found.against.name, "against_seq": found.against_seq, "base": found.base}
     names |= {"ahead": found.ahead, "behind": found.behind, "counts": found.counts}
-    return names | shapes.page_shape(found.page, lambda one: difference_shape(one, kind, found.branch.name))
+    return names | page_shape(found.page, lambda one: difference_shape(one, kind, found.branch.name))
+
+
+_branch = build_renderer(BranchShape, "parent")
+
+
+def branch_shape(row: Any) -> dict[str, Any]:
+    return _branch(row, parent=row.parent.name if row.parent else None)

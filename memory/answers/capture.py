@@ -6,6 +6,7 @@ from rest_framework import serializers as s
 
 from memory.answers import facts as shapes
 from memory.answers.declared_serializers import AnswerShape, declare_fields
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
 from memory.engines.fields.facts import FACT
@@ -115,11 +116,11 @@ class NextContextShape(s.Serializer):
     fact_ids = s.ListField(child=s.UUIDField())
 
 
-observation = shapes.build_renderer(ObservationShape, "branch")
-found_observation = shapes.build_renderer(FoundObservationShape, "branch")
-relation = shapes.build_renderer(RelationShape, "branch")
-session = shapes.build_renderer(SessionShape)
-brief_fact = shapes.build_renderer(BriefFactShape)
+observation = build_renderer(ObservationShape, "branch")
+found_observation = build_renderer(FoundObservationShape, "branch")
+relation = build_renderer(RelationShape, "branch")
+session = build_renderer(SessionShape)
+brief_fact = build_renderer(BriefFactShape)
 
 
 def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict[str, Any]:

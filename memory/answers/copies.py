@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.answers import facts as shapes
+from memory.answers.rendering import build_renderer
 from memory.answers.requests import PointField
 from memory.engines.store.snapshots import MAX_WINDOW_DAYS, RestorePlan
 from memory.engines.store.workspaces import WorkspaceDiff
@@ -110,10 +110,10 @@ class WorkspaceInput(s.Serializer):
     description = s.CharField(max_length=500, required=False, allow_blank=True)
 
 
-_snapshot = shapes.build_renderer(SnapshotShape, "branch")
-_branch_plan = shapes.build_renderer(BranchPlanShape)
-workspace = shapes.build_renderer(WorkspaceShape)
-_branch_change = shapes.build_renderer(BranchChangeShape)
+_snapshot = build_renderer(SnapshotShape, "branch")
+_branch_plan = build_renderer(BranchPlanShape)
+workspace = build_renderer(WorkspaceShape)
+_branch_change = build_renderer(BranchChangeShape)
 
 
 def snapshot_shape(row: Snapshot) -> dict[str, Any]:

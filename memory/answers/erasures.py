@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.answers import facts as shapes
+from memory.answers.rendering import build_renderer
 from memory.engines.erasure.engine import Verification
 from memory.engines.erasure.plan import ErasurePlan
 from memory.models import Erasure
@@ -99,9 +99,9 @@ class ErasurePlanShape(s.Serializer):
     backups = StoreCopyShape(many=True, help_text="Database files beside the store: delete them yourself.")
 
 
-erasure = shapes.build_renderer(ErasureShape)
-_example = shapes.build_renderer(ErasureExampleShape)
-_copy = shapes.build_renderer(StoreCopyShape)
+erasure = build_renderer(ErasureShape)
+_example = build_renderer(ErasureExampleShape)
+_copy = build_renderer(StoreCopyShape)
 
 
 def erasure_check(found: Verification) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers as s
 
-from memory.answers import facts as shapes
+from memory.answers import commits as commit_shapes
+from memory.answers.rendering import build_renderer
 from memory.answers.wire import Renderer
 from memory.engines.activity.events import DESCRIBED, Event
 from memory.engines.branches.diff import CHANGES
@@ -34,16 +35,18 @@ class EventShape(s.Serializer):
     actor_id = s.CharField()
     actor_label = s.CharField()
     surface = s.CharField()
-    commit = shapes.CommitShape(allow_null=True, help_text="null for what happened to the branch itself.")
+    commit = commit_shapes.CommitShape(
+        allow_null=True, help_text="null for what happened to the branch itself."
+    )
     changes = ChangeShape(many=True, help_text=f"Empty when the commit has more than {DESCRIBED} of them.")
 
 
-_event = shapes.build_renderer(EventShape, "commit", "changes")
-_change = shapes.build_renderer(ChangeShape)
+_event = build_renderer(EventShape, "commit", "changes")
+_change = build_renderer(ChangeShape)
 
 
 def event_shape(row: Event) -> dict[str, Any]:
-    commit = shapes.commit(row.commit) if row.commit else None
+    commit = commit_shapes.commit(row.commit) if row.commit else None
     return _event(row, commit=commit, changes=[_change(one) for one in row.changes])
 
 

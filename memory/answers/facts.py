@@ -1,30 +1,20 @@
-"""Response serializers: each shape is declared once, for OpenAPI and for ``renderer``."""
+"""What is answered of facts and their links: a shape is declared once, for OpenAPI and its renderer."""
 
-from collections.abc import Callable
-from datetime import datetime
-from operator import attrgetter
 from typing import Any
 
 from rest_framework import serializers as s
 
+from memory.answers.commits import CommitShape, commit
 from memory.answers.declared_serializers import AnswerShape, declare_fields
-from memory.engines.branches.commit_titles import count_kinds
+from memory.answers.rendering import as_text, build_renderer
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
 from memory.engines.fields.base import Use
-from memory.engines.fields.branches import BRANCH
 from memory.engines.fields.facts import FACT
-from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK
 from memory.engines.search.engine import SearchResult
 from memory.engines.search.explain import REASONS, Explanation
 from memory.engines.search.ranked import Hit
-from memory.engines.support.pagination import Page
 from memory.models import Fact
-
-Render = Callable[..., dict[str, Any]]
-
-
-# ---- shapes ----------------------------------------------------------------------------------------
 
 
 @declare_fields(FACT.select_fields(Use.ANSWER))
@@ -52,39 +42,6 @@ class WrittenIdShape(s.Serializer):
     id = s.UUIDField()
     created = s.BooleanField(help_text="False when the same text was there already.")
     status = s.ChoiceField(choices=Fact.Status.choices, help_text="created: it became a proposal.")
-
-
-class CommitShape(s.Serializer):
-    """A commit: every change belongs to one."""
-
-    id = s.UUIDField()
-    seq = s.IntegerField(help_text="Its number on its branch.")
-    at = s.DateTimeField()
-    kind = s.CharField()
-    message = s.CharField()
-    actor_kind = s.CharField()
-    actor_id = s.CharField(help_text="Of the key or user: labels may be those of several.")
-    actor_label = s.CharField()
-    surface = s.CharField()
-    session_id = s.CharField()
-    task_id = s.CharField()
-    agent_id = s.CharField()
-    added = s.IntegerField()
-    changed = s.IntegerField()
-    removed = s.IntegerField()
-
-
-class TitledCommitShape(CommitShape):
-    """A commit with its title: what a person or an agent wrote, else what changed."""
-
-    title = s.CharField()
-
-
-class CommitDetailShape(TitledCommitShape):
-    """A commit with its branch, and how many changes of each kind it made."""
-
-    branch = s.CharField(source="branch.name")
-    counts = s.DictField(child=s.IntegerField(), help_text="Of facts, verdicts, confirmations, answers, …")
 
 
 class BulkShape(s.Serializer):
@@ -138,22 +95,6 @@ class ExplanationShape(s.Serializer):
     fact = FactShape(allow_null=True)
 
 
-@declare_fields(BRANCH.select_fields(Use.ANSWER))
-class BranchShape(AnswerShape):
-    """A branch."""
-
-
-@declare_fields(KEY.select_fields(Use.ANSWER))
-class KeyShape(AnswerShape):
-    """A key; its token is not in it."""
-
-
-class NewKeyShape(KeyShape):
-    """A new key. The token is returned once; it is null in the answer to a repeated request."""
-
-    token = s.CharField(allow_null=True)
-
-
 class OutcomeShape(s.Serializer):
     """The outcome for one fact."""
 
@@ -174,70 +115,11 @@ class ReportShape(s.Serializer):
     created = s.BooleanField(help_text="Whether that fact was written; false when it was there already.")
 
 
-class ProblemShape(s.Serializer):
-    """A problem (RFC 9457), with a stable ``code``."""
-
-    type = s.CharField()
-    title = s.CharField()
-    status = s.IntegerField()
-    detail = s.CharField()
-    code = s.CharField()
-    field = s.CharField(required=False, help_text="Which input is at fault, where one is.")
-    # The answer's ``data`` hides the serializer's own, which the REST framework allows.
-    data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")  # type: ignore[assignment]
-
-
-# ---- rendering -------------------------------------------------------------------------------------
-
-
-def format_time(value: datetime | None) -> str | None:
-    """Format a time as ISO 8601 in UTC with microseconds and Z."""
-    return None if value is None else value.isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def as_text(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-CONVERT: dict[type[s.Field], Callable[[Any], Any]] = {s.DateTimeField: format_time, s.UUIDField: as_text}
-
-
-def build_renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
-    """Return a function that renders a row by a shape; ``elsewhere`` are fields passed by name.
-
-    Serializers would take twenty times as long, and a page has a hundred rows.
-    """
-    fields = shape().get_fields()
-    plan = [
-        (name, attrgetter(field.source or name), CONVERT.get(type(field)))
-        for name, field in fields.items()
-        if name not in elsewhere
-    ]
-    start = dict.fromkeys(fields)  # keeps the declared order
-
-    def render_row(row: Any, **payload: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {**start, **payload}
-        for name, read, convert in plan:
-            found[name] = convert(read(row)) if convert else read(row)
-        return found
-
-    return render_row
-
-
 fact = build_renderer(FactShape, "branch")
 found_fact = build_renderer(FoundFactShape, "branch")
 _version = build_renderer(VersionShape, "branch", "commit")
-commit = build_renderer(CommitShape)
-titled_commit = build_renderer(TitledCommitShape)
-_commit_detail = build_renderer(CommitDetailShape, "counts")
 link = build_renderer(LinkShape, "branch")
-_branch = build_renderer(BranchShape, "parent")
-key = build_renderer(KeyShape)
 outcome = build_renderer(OutcomeShape)
-
-
-def commit_detail(row: Any) -> dict[str, Any]:
-    return _commit_detail(row, counts=count_kinds(row.tally))
 
 
 def version_shape(row: Any, branch: str) -> dict[str, Any]:
@@ -256,10 +138,6 @@ def report_shape(done: Report) -> dict[str, Any]:
         **new_fact_shape(done.new_fact),
         "created": done.created,
     }
-
-
-def branch_shape(row: Any) -> dict[str, Any]:
-    return _branch(row, parent=row.parent.name if row.parent else None)
 
 
 def hit_shape(one: Hit) -> dict[str, Any]:
@@ -290,7 +168,3 @@ def found_shape(answer: SearchResult) -> dict[str, Any]:
 def explanation_shape(answer: Explanation, branch: str) -> dict[str, Any]:
     plain = {name: getattr(answer, name) for name in ExplanationShape().get_fields() if name != "fact"}
     return {**plain, "fact": fact(answer.fact, branch=branch) if answer.fact else None}
-
-
-def page_shape(batch: Page, render: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    return {"results": [render(row) for row in batch.results], "next": batch.next, "previous": batch.previous}

@@ -5,7 +5,8 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.answers import declared_serializers as d
-from memory.answers import facts as shapes
+from memory.answers import keys as key_shapes
+from memory.answers.rendering import build_renderer
 from memory.engines.access.departures import Departure
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
@@ -36,15 +37,15 @@ class DepartureShape(s.Serializer):
     member = MemberShape()
     dry_run = s.BooleanField(help_text="true where nothing was done yet.")
     counts = DepartureCountsShape()
-    keys = shapes.KeyShape(many=True, help_text="The first 100 that end.")
+    keys = key_shapes.KeyShape(many=True, help_text="The first 100 that end.")
     invitations = EndedInvitationShape(
         many=True, help_text="Open ones that they made, and the one by which the member came."
     )
     joined = MemberShape(many=True, help_text="Members whom they let in. These stay.")
 
 
-render_member = shapes.build_renderer(MemberShape)
-_render_invitation = shapes.build_renderer(EndedInvitationShape)
+render_member = build_renderer(MemberShape)
+_render_invitation = build_renderer(EndedInvitationShape)
 
 
 def render_departure(departure: Departure) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def render_departure(departure: Departure) -> dict[str, Any]:
         "member": render_member(departure.member),
         "dry_run": departure.dry_run,
         "counts": departure.counts,
-        "keys": [shapes.key(one) for one in departure.first_keys],
+        "keys": [key_shapes.key(one) for one in departure.first_keys],
         "invitations": [_render_invitation(one) for one in departure.invitations],
         "joined": [render_member(one) for one in departure.joined],
     }

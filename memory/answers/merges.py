@@ -6,9 +6,10 @@ from uuid import UUID
 
 from rest_framework import serializers as s
 
-from memory.answers import facts as shapes
+from memory.answers import commits as commit_shapes
 from memory.answers.branches import side_value
 from memory.answers.declared_serializers import AnswerShape, declare_fields, request_field
+from memory.answers.rendering import build_renderer, format_time, page_shape
 from memory.answers.requests import Stated
 from memory.engines.fields.base import Use
 from memory.engines.fields.merges import CHOICE, IDS, MERGE_REQUEST, STRATEGY
@@ -215,7 +216,7 @@ class MergeShape(MergePlanShape):
         many=True, help_text="What the policy of the target says; after a merge as it was then."
     )
     mergeable = s.BooleanField(help_text="Whether all checks pass; false after a merge that was forced.")
-    commit = shapes.CommitShape(allow_null=True, help_text="null for a plan, or with nothing to do.")
+    commit = commit_shapes.CommitShape(allow_null=True, help_text="null for a plan, or with nothing to do.")
 
     def get_fields(self) -> dict[str, s.Field]:
         return {"dry_run": s.BooleanField(), **super().get_fields()}
@@ -270,17 +271,17 @@ class SettledShape(MergeRequestShape):
 class MergedShape(MergeRequestShape):
     """A merged request."""
 
-    commit = shapes.CommitShape()
+    commit = commit_shapes.CommitShape()
     open_conflicts = s.IntegerField(help_text=OPEN_CONFLICTS)
 
 
 # ---- rendering -----------------------------------------------------------------------------------------
 
-_request = shapes.build_renderer(MergeRequestShape, "source", "target")
-_approval = shapes.build_renderer(ApprovalShape)
-_check = shapes.build_renderer(CheckShape, "ids")
-_decision = shapes.build_renderer(MadeDecisionShape, "counts")
-_item = shapes.build_renderer(
+_request = build_renderer(MergeRequestShape, "source", "target")
+_approval = build_renderer(ApprovalShape)
+_check = build_renderer(CheckShape, "ids")
+_decision = build_renderer(MadeDecisionShape, "counts")
+_item = build_renderer(
     PlanItemShape,
     *"base ours theirs fields conflicting disagreed other token left_half decision".split(),
 )
@@ -306,19 +307,19 @@ def detail_shape(found: RequestCheck) -> dict[str, Any]:
         "not_checked": found.not_checked,
         "mergeable": check.mergeable if check else False,
         "counts": found.view.counts if found.view else {},
-        "decided_at": shapes.format_time(found.request.decided_or_opened_at if found.view else None),
+        "decided_at": format_time(found.request.decided_or_opened_at if found.view else None),
     }
 
 
 def settled_shape(found: Settled) -> dict[str, Any]:
     counts = {"decided": found.decided, "undecided": found.undecided}
-    return {**request_shape(found.request), **counts, "decided_at": shapes.format_time(found.decided_at)}
+    return {**request_shape(found.request), **counts, "decided_at": format_time(found.decided_at)}
 
 
 def merged_shape(done: MergedRequest) -> dict[str, Any]:
     result = done.result
     assert result.commit is not None, "a request that changes nothing is refused"
-    commit = shapes.commit(result.commit)
+    commit = commit_shapes.commit(result.commit)
     return {**request_shape(done.request), "commit": commit, "open_conflicts": result.open_conflicts}
 
 
@@ -358,7 +359,7 @@ def decision_shape(item: PlanItem, row: MergeDecision | None) -> dict[str, Any] 
 
 
 def plan_shape(plan: MergePlan, decisions: Mapping[tuple[str, UUID], MergeDecision]) -> dict[str, Any]:
-    page = shapes.page_shape(plan.page, lambda item: item_shape(item, decisions.get(item.key)))
+    page = page_shape(plan.page, lambda item: item_shape(item, decisions.get(item.key)))
     return in_order(MergePlanShape, {**_plan_head(plan), **page})
 
 
@@ -387,7 +388,7 @@ def result_shape(result: MergeResult, source: str, target: str, strategy: str) -
     page = {"unchecked": 0, "unchecked_reason": "", "results": [], "next": None, "previous": None}
     checks = [check_shape(one) for one in result.check.results]
     passed = {"checks": checks, "mergeable": result.check.mergeable}
-    rest = {**passed, "commit": shapes.commit(commit) if commit else None}
+    rest = {**passed, "commit": commit_shapes.commit(commit) if commit else None}
     return in_order(MergeShape, {**head, **counts, **page, **rest})
 
 

@@ -1,7 +1,7 @@
 """Response serializers of branch policies."""
 
 from memory.answers.declared_serializers import AnswerShape, declare_fields
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.fields.policies import POLICY
 

@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions as drf
+from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -43,6 +44,19 @@ DRF_ERRORS: dict[type[drf.APIException], tuple[str, str]] = {
     ),
 }
 BROKEN = (500, "error", "Something went wrong; the server's log has more.")
+
+
+class ProblemShape(s.Serializer):
+    """A problem (RFC 9457), with a stable ``code``."""
+
+    type = s.CharField()
+    title = s.CharField()
+    status = s.IntegerField()
+    detail = s.CharField()
+    code = s.CharField()
+    field = s.CharField(required=False, help_text="Which input is at fault, where one is.")
+    # The answer's ``data`` hides the serializer's own, which the REST framework allows.
+    data = s.DictField(required=False, help_text="What the sentence is made of, for programs.")  # type: ignore[assignment]
 
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response:

@@ -6,6 +6,7 @@ from rest_framework import serializers as s
 
 from memory.answers import facts as shapes
 from memory.answers.capture import NodeShape
+from memory.answers.rendering import build_renderer
 from memory.engines.search.related import BY, Reason, Relatives
 
 
@@ -32,7 +33,7 @@ class RelativesShape(s.Serializer):
     truncated = s.BooleanField(help_text="true when there were more entities than were looked for.")
 
 
-_reason = shapes.build_renderer(ReasonShape)
+_reason = build_renderer(ReasonShape)
 
 
 def reason_shape(row: Reason) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.answers import declared_serializers as d
-from memory.answers import facts as shapes
+from memory.answers.rendering import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
 from memory.engines.agent_tasks.context import MAX_BUDGET, MIN_TOKENS, Learned, TaskContext
 from memory.engines.agent_tasks.engine import JoinedTask
@@ -149,10 +149,10 @@ class TaskContextShape(s.Serializer):
 
 # ---- renderers -------------------------------------------------------------------------------------
 
-render_objective = shapes.build_renderer(ObjectiveShape)
-render_agent = shapes.build_renderer(TaskAgentShape)
-render_fact = shapes.build_renderer(LearnedFactShape)
-_render_task = shapes.build_renderer(TaskShape, "objectives", "agents")
+render_objective = build_renderer(ObjectiveShape)
+render_agent = build_renderer(TaskAgentShape)
+render_fact = build_renderer(LearnedFactShape)
+_render_task = build_renderer(TaskShape, "objectives", "agents")
 
 
 def render_task(task: AgentTask) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.answers import facts as shapes
+from memory.answers import branches as branch_shapes
+from memory.answers.rendering import build_renderer, page_shape
 from memory.engines.branches.branch_states import BranchState
 from memory.engines.branches.expiry import ENDED, ArchiveReport, ExpiredBranch
 from memory.engines.branches.topology import BranchNode, BranchTree
 
 
-class TreeNodeShape(shapes.BranchShape):
+class TreeNodeShape(branch_shapes.BranchShape):
     """A branch in the tree: what it wrote or changed itself, and still has."""
 
     level = s.IntegerField(help_text="How far from main: 0 is main itself.")
@@ -39,7 +40,7 @@ class TreeShape(s.Serializer):
     previous = s.CharField(allow_null=True)
 
 
-class ExpiredShape(shapes.BranchShape):
+class ExpiredShape(branch_shapes.BranchShape):
     """A branch whose days are over, or that was merged whole."""
 
     state = s.ChoiceField(choices=[(one.value, one.value) for one in ENDED])
@@ -64,20 +65,20 @@ class ArchiveInput(s.Serializer):
     dry_run = s.BooleanField(default=True, help_text="true, the default, only tells what would be archived.")
 
 
-_node = shapes.build_renderer(TreeNodeShape, *shapes.BranchShape().get_fields())
-_expired = shapes.build_renderer(ExpiredShape, *shapes.BranchShape().get_fields())
+_node = build_renderer(TreeNodeShape, *branch_shapes.BranchShape().get_fields())
+_expired = build_renderer(ExpiredShape, *branch_shapes.BranchShape().get_fields())
 
 
 def node_shape(node: BranchNode) -> dict[str, Any]:
-    return _node(node, **shapes.branch_shape(node.branch))
+    return _node(node, **branch_shapes.branch_shape(node.branch))
 
 
 def tree_shape(tree: BranchTree) -> dict[str, Any]:
-    return {"counts": tree.counts, "matching": tree.matching, **shapes.page_shape(tree, node_shape)}
+    return {"counts": tree.counts, "matching": tree.matching, **page_shape(tree, node_shape)}
 
 
 def expired_shape(one: ExpiredBranch) -> dict[str, Any]:
-    row = _expired(one, **shapes.branch_shape(one.branch))
+    row = _expired(one, **branch_shapes.branch_shape(one.branch))
     return {**row, "state": one.state.value, "reason": str(one.reason)}
 
 

@@ -9,13 +9,12 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from memory.actors import Actor
-from memory.engines.access.keys import KeyEngine, get_actor
+from memory.engines.access.keys import REST_SURFACE, KeyEngine, get_actor
 from memory.engines.support.rate_limits import count_request
 from memory.engines.versions.repositories import parse_repository
 from memory.exceptions import Unauthenticated
 from memory.models import ApiKey
 
-SURFACE = "rest"
 REPOSITORY_HEADER = "Day1-Repository"
 SESSION_HEADER = "Day1-Session"
 
@@ -36,7 +35,7 @@ class KeyAuthentication(BaseAuthentication):
             raise Unauthenticated("The Authorization header must be: Bearer, a space, an API key.")
         key = KeyEngine().verify_token(token.strip())
         repository = parse_repository("repository", request.headers.get(REPOSITORY_HEADER, ""))
-        return key, replace(get_actor(key, SURFACE), repository=repository)
+        return key, replace(get_actor(key, REST_SURFACE), repository=repository)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="day1"'

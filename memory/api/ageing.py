@@ -9,8 +9,9 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
-from memory.answers.facts import page_shape
+from memory.answers.rendering import build_renderer, format_time, page_shape
 from memory.answers.requests import VERSIONS
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
@@ -65,14 +66,16 @@ class PreviewShape(s.Serializer):
 class RunShape(s.Serializer):
     """What a run archived."""
 
-    commit = shapes.CommitShape(allow_null=True, help_text="Reverting it undoes the run; null without any.")
+    commit = commit_shapes.CommitShape(
+        allow_null=True, help_text="Reverting it undoes the run; null without any."
+    )
     count = s.IntegerField()
     counts = s.DictField(child=s.IntegerField(), help_text="Reason -> how many.")
     remaining = s.IntegerField(help_text="How many wait for another run: a commit has at most 5,000.")
     changed_meanwhile = s.IntegerField(help_text="How many were changed while the run began, and are left.")
 
 
-class PastRunShape(shapes.CommitShape):
+class PastRunShape(commit_shapes.CommitShape):
     """A run: its commit, how many it archived for each reason, and whether it is undone."""
 
     reasons = s.DictField(child=s.IntegerField())
@@ -127,7 +130,7 @@ ROUTES = {
         "list_archived": route("List what a run archived, and why", {200: page(AgedFactShape)}, None, PAGING),
     }
 }
-_past_run = shapes.build_renderer(PastRunShape)
+_past_run = build_renderer(PastRunShape)
 
 
 @serve_at("ageing", "ageing")
@@ -155,7 +158,7 @@ class AgeingViewSet(Resource):
         done = ageing_engine.run_ageing(actor=actor, **options)
         return Response(
             {
-                "commit": done.commit and shapes.commit(done.commit),
+                "commit": done.commit and commit_shapes.commit(done.commit),
                 "count": done.count,
                 "counts": done.counts,
                 "remaining": done.remaining,
@@ -216,4 +219,4 @@ def preview_shape(found: AgeingPreview) -> dict[str, Any]:
 def aged_shape(one: AgedFact) -> dict[str, Any]:
     worth = one.worth._asdict() if isinstance(one.worth, Worth) else None
     fact = shapes.fact(one.fact, branch=one.fact.branch.name)
-    return {"reason": one.reason, "since": shapes.format_time(one.since), "worth": worth, "fact": fact}
+    return {"reason": one.reason, "since": format_time(one.since), "worth": worth, "fact": fact}

@@ -1,7 +1,7 @@
 """OpenAPI descriptions of the routes of branches and commits."""
 
 from memory.answers import branches as branch_shapes
-from memory.answers import facts as shapes
+from memory.answers import commits as commit_shapes
 from memory.answers import policies as policy_shapes
 from memory.answers import requests as r
 from memory.answers import topology as topology_shapes
@@ -57,24 +57,28 @@ TREE = [
 documented = document_routes(
     {
         "BranchViewSet": {
-            "create": route("Make a branch", {201: shapes.BranchShape}, r.BranchInput),
+            "create": route("Make a branch", {201: branch_shapes.BranchShape}, r.BranchInput),
             "list": route(
                 "List branches by name",
-                {200: page(shapes.BranchShape)},
+                {200: page(branch_shapes.BranchShape)},
                 None,
                 [*list_filter_parameters(BranchFilterSet), *paging_by(BRANCHES)],
             ),
-            "retrieve": route("Read a branch", {200: shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]),
-            "destroy": route("Archive a branch; nothing is deleted", {200: shapes.BranchShape}, None, STATED),
+            "retrieve": route(
+                "Read a branch", {200: branch_shapes.BranchShape, 304: SAME}, None, [IF_NONE_MATCH]
+            ),
+            "destroy": route(
+                "Archive a branch; nothing is deleted", {200: branch_shapes.BranchShape}, None, STATED
+            ),
             "restore": route(
-                "Take an archived branch back into use", {200: shapes.BranchShape}, r.StatedInput
+                "Take an archived branch back into use", {200: branch_shapes.BranchShape}, r.StatedInput
             ),
             "enrich": route(
-                "Change what is kept about a branch", {200: shapes.BranchShape}, r.BranchDetailsInput
+                "Change what is kept about a branch", {200: branch_shapes.BranchShape}, r.BranchDetailsInput
             ),
             "enrich_in_place": route(
                 "Change what is kept about a branch, as POST does",
-                {200: shapes.BranchShape},
+                {200: branch_shapes.BranchShape},
                 r.BranchDetailsInput,
             ),
             "topology": route("The tree of branches", {200: topology_shapes.TreeShape}, None, TREE),
@@ -90,7 +94,10 @@ documented = document_routes(
                 topology_shapes.ArchiveInput,
             ),
             "log": route(
-                "The branch's own commits, newest first", {200: page(shapes.TitledCommitShape)}, None, PAGING
+                "The branch's own commits, newest first",
+                {200: page(commit_shapes.TitledCommitShape)},
+                None,
+                PAGING,
             ),
             "diff": route(
                 "Compare a branch with another point",
@@ -102,9 +109,10 @@ documented = document_routes(
             "stats": route("What a branch holds and who works on it", {200: branch_shapes.BranchStatsShape}),
         },
         "CommitViewSet": {
-            "retrieve": route("Read a commit", {200: shapes.CommitDetailShape}),
-            "revert": route("Undo a commit", {201: shapes.CommitShape}, r.StatedInput),
+            "retrieve": route("Read a commit", {200: commit_shapes.CommitDetailShape}),
+            "revert": route("Undo a commit", {201: commit_shapes.CommitShape}, r.StatedInput),
         },
     },
+    commit_shapes,
     topology_shapes,
 )

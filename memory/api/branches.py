@@ -8,9 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import branches as branch_shapes
-from memory.answers import facts as shapes
+from memory.answers import commits as commit_shapes
 from memory.answers import topology as topology_shapes
 from memory.answers.policies import render_in_force
+from memory.answers.rendering import page_shape
 from memory.api.base import build_cached_response, build_row_response, get_request_actor
 from memory.api.branch_merges import MergeRoute
 from memory.api.branch_schema import documented
@@ -47,7 +48,7 @@ class BranchViewSet(MergeRoute):
         }
         details = payload.take_fields(DETAILS)
         branch = branch_manager.create_branch(name=name, actor=actor, **options, **details)
-        return build_row_response(shapes.branch_shape(branch), 201)
+        return build_row_response(branch_shapes.branch_shape(branch), 201)
 
     def list(self, request: Request) -> Response:
         payload = Input(request)
@@ -55,27 +56,33 @@ class BranchViewSet(MergeRoute):
         paging = payload.take_paging(order=BRANCHES)
         payload.refuse_unknown()
         page = branch_manager.list_branches(actor=get_request_actor(request), **filters, **paging)
-        return Response(shapes.page_shape(page, shapes.branch_shape))
+        return Response(page_shape(page, branch_shapes.branch_shape))
 
     def retrieve(self, request: Request, name: str) -> Response:
         Input(request).refuse_unknown()
         return build_cached_response(
             request,
-            shapes.branch_shape(branch_manager.get_branch(name=name, actor=get_request_actor(request))),
+            branch_shapes.branch_shape(
+                branch_manager.get_branch(name=name, actor=get_request_actor(request))
+            ),
         )
 
     def destroy(self, request: Request, name: str) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
-        return build_row_response(shapes.branch_shape(branch_manager.archive_branch(name=name, actor=actor)))
+        return build_row_response(
+            branch_shapes.branch_shape(branch_manager.archive_branch(name=name, actor=actor))
+        )
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, name: str) -> Response:
         payload = Input(request)
         actor = payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
-        return build_row_response(shapes.branch_shape(branch_manager.restore_branch(name=name, actor=actor)))
+        return build_row_response(
+            branch_shapes.branch_shape(branch_manager.restore_branch(name=name, actor=actor))
+        )
 
     @action(detail=True, methods=["post"])
     def enrich(self, request: Request, name: str) -> Response:
@@ -90,7 +97,7 @@ class BranchViewSet(MergeRoute):
         actor = payload.take_actor(get_request_actor(request))
         details = payload.take_fields(DETAILS)
         return build_row_response(
-            shapes.branch_shape(topology_engine.enrich_branch(name=name, actor=actor, **details))
+            branch_shapes.branch_shape(topology_engine.enrich_branch(name=name, actor=actor, **details))
         )
 
     @action(detail=False, methods=["get"])
@@ -113,7 +120,7 @@ class BranchViewSet(MergeRoute):
         paging = payload.take_paging()
         payload.refuse_unknown()
         page = topology_engine.list_expired(actor=get_request_actor(request), **paging)
-        return Response(shapes.page_shape(page, topology_shapes.expired_shape))
+        return Response(page_shape(page, topology_shapes.expired_shape))
 
     @action(detail=False, methods=["post"], url_path="auto-archive")
     def auto_archive(self, request: Request) -> Response:
@@ -129,7 +136,7 @@ class BranchViewSet(MergeRoute):
         paging = payload.take_paging()
         payload.refuse_unknown()
         page = branch_manager.list_commits(name=name, actor=get_request_actor(request), **paging)
-        return Response(shapes.page_shape(page, shapes.titled_commit))
+        return Response(page_shape(page, commit_shapes.titled_commit))
 
     @action(detail=True, methods=["get"])
     def diff(self, request: Request, name: str) -> Response:

@@ -4,7 +4,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.answers import facts as shapes
+from memory.answers import commits as commit_shapes
 from memory.api.base import Resource, get_request_actor
 from memory.api.branch_schema import documented
 from memory.api.routes import serve_at
@@ -24,7 +24,7 @@ class CommitViewSet(Resource):
         commit_id = parse_id(pk)
         Input(request).refuse_unknown()
         found = commit_engine.get_commit(commit_id=commit_id, actor=get_request_actor(request))
-        return Response(shapes.commit_detail(found))
+        return Response(commit_shapes.commit_detail(found))
 
     @action(detail=True, methods=["post"])
     def revert(self, request: Request, pk: str) -> Response:
@@ -32,5 +32,5 @@ class CommitViewSet(Resource):
         actor = payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
         return Response(
-            shapes.commit(revert_engine.revert_commit(commit_id=commit_id, actor=actor)), status=201
+            commit_shapes.commit(revert_engine.revert_commit(commit_id=commit_id, actor=actor)), status=201
         )

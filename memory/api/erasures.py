@@ -4,7 +4,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import erasures as erasure_shapes
-from memory.answers import facts as shapes
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.erasure_schema import documented
 from memory.api.routes import serve_at
@@ -52,7 +52,7 @@ class ErasureViewSet(Resource):
         paging = payload.take_paging(order=ERASURES)
         payload.refuse_unknown()
         page = erasure_engine.list_erasures(actor=get_request_actor(request), **filters, **paging)
-        return Response(shapes.page_shape(page, erasure_shapes.erasure))
+        return Response(page_shape(page, erasure_shapes.erasure))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         erasure_id = parse_id(pk)

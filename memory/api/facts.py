@@ -8,8 +8,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
 from memory.answers.related import relatives_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import (
     Resource,
     build_cached_response,
@@ -73,7 +75,7 @@ class FactViewSet(SearchRoutes, Resource):
             {"id": str(row.fact.uid), "created": row.created, "status": row.fact.status}
             for row in done.results
         ]
-        commit = shapes.commit(done.commit) if done.commit else None
+        commit = commit_shapes.commit(done.commit) if done.commit else None
         return Response({"results": results, "commit": commit}, status=201 if done.commit else 200)
 
     @action(detail=False, methods=["post"])
@@ -154,7 +156,7 @@ class FactViewSet(SearchRoutes, Resource):
         page = fact_engine.list_facts(
             actor=get_request_actor(request), branch_name=branch, filters=filters, at=at, **paging
         )
-        return Response(shapes.page_shape(page, lambda row: shapes.fact(row, branch=branch)))
+        return Response(page_shape(page, lambda row: shapes.fact(row, branch=branch)))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         fact, branch = self.read_fact(request, pk)
@@ -171,7 +173,7 @@ class FactViewSet(SearchRoutes, Resource):
             branch_name=branch,
             **paging,
         )
-        return Response(shapes.page_shape(page, lambda row: shapes.version_shape(row, branch)))
+        return Response(page_shape(page, lambda row: shapes.version_shape(row, branch)))
 
     @action(detail=True, methods=["get"])
     def explain(self, request: Request, pk: str) -> Response:
@@ -225,7 +227,7 @@ class FactViewSet(SearchRoutes, Resource):
             at=at,
             **paging,
         )
-        return Response(shapes.page_shape(page, lambda row: shapes.link(row, branch=branch)))
+        return Response(page_shape(page, lambda row: shapes.link(row, branch=branch)))
 
     @links.mapping.post
     def add_link(self, request: Request, pk: str) -> Response:

@@ -6,10 +6,12 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.answers import facts as shapes
+from memory.answers import keys as key_shapes
+from memory.answers import requests as r
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
-from memory.api.schema import documented
+from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.engines.access.keys import KeyEngine
 from memory.engines.fields.keys import KEY_FILTERS
 from memory.engines.fields.orders import KEYS
@@ -18,10 +20,23 @@ from memory.filters import KeyFilterSet
 from memory.operations.inputs import Input, parse_id, parse_integer, parse_names
 
 key_engine = KeyEngine()
+ROUTES = {
+    "KeyViewSet": {
+        "create": route("Make an API key; its token is told once", {201: key_shapes.NewKeyShape}, r.KeyInput),
+        "list": route(
+            "List the project's keys, newest first",
+            {200: page(key_shapes.KeyShape)},
+            None,
+            [*list_filter_parameters(KeyFilterSet), *paging_by(KEYS)],
+        ),
+        "revoke": route("End a key", {200: key_shapes.KeyShape}),
+        "rotate": route("A new key in the place of an old one", {201: key_shapes.NewKeyShape}, r.RotateInput),
+    },
+}
 
 
 @serve_at("keys", "key")
-@documented
+@document_routes(ROUTES, key_shapes, r)
 class KeyViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_class = KeyFilterSet
@@ -46,14 +61,14 @@ class KeyViewSet(Resource):
         paging = payload.take_paging(order=KEYS)
         payload.refuse_unknown()
         page = key_engine.list_keys(actor=get_request_actor(request), **filters, **paging)
-        return Response(shapes.page_shape(page, shapes.key))
+        return Response(page_shape(page, key_shapes.key))
 
     @action(detail=True, methods=["post"])
     def revoke(self, request: Request, pk: str) -> Response:
         key_id = parse_id(pk)
         Input(request).refuse_unknown()
         return build_row_response(
-            shapes.key(key_engine.revoke_key(key_id=key_id, actor=get_request_actor(request)))
+            key_shapes.key(key_engine.revoke_key(key_id=key_id, actor=get_request_actor(request)))
         )
 
     @action(detail=True, methods=["post"])
@@ -72,4 +87,4 @@ class KeyViewSet(Resource):
 
 
 def new_key_response(key: Any, token: str) -> Response:
-    return build_row_response({**shapes.key(key), "token": token}, 201)
+    return build_row_response({**key_shapes.key(key), "token": token}, 201)

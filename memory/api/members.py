@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from memory.answers import declared_serializers as d
 from memory.answers import members as member_shapes
-from memory.answers.facts import page_shape
 from memory.answers.members import DepartureShape, MemberShape, render_departure, render_member
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route

@@ -8,8 +8,8 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.answers import facts as shapes
 from memory.answers import merges as m
+from memory.answers.rendering import page_shape
 from memory.answers.requests import StatedInput
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
@@ -98,7 +98,7 @@ class MergeRequestViewSet(Resource):
         paging = payload.take_paging(order=MERGE_REQUESTS)
         payload.refuse_unknown()
         rows = merge_request_engine.list_requests(actor=get_request_actor(request), **filters, **paging)
-        return Response(shapes.page_shape(rows, m.request_shape))
+        return Response(page_shape(rows, m.request_shape))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         request_id = parse_key(pk)

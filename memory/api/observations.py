@@ -5,15 +5,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import capture as shapes
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.capture_schema import documented
 from memory.api.routes import serve_at
-from memory.api.searches import parse_text_search
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
 from memory.engines.support.ordering import BY_AGE
 from memory.filters import ObservationFilterSet
 from memory.operations.inputs import Input, parse_id, parse_point
+from memory.operations.search_inputs import parse_text_search
 
 observation_engine = ObservationEngine()
 

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import declared_serializers as d
-from memory.answers.facts import page_shape
 from memory.answers.policies import PolicyShape, render
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, PAGING, document_routes, page, route

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer, page_shape
+from memory.answers.rendering import build_renderer, page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, route

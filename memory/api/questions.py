@@ -8,7 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer, page_shape
+from memory.answers import questions as shapes
+from memory.answers.questions import SavedQuestionShape, SavedQuestionsShape, render
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, document_routes, list_filter_parameters, page, paging_by, route
@@ -35,11 +37,6 @@ class SavedQuestionUpdateInput(d.RequestShape):
     """Changed fields of a question."""
 
 
-@d.declare_fields(QUESTION.select_fields(Use.ANSWER))
-class SavedQuestionShape(d.AnswerShape):
-    """A saved question and the facts that a search should find."""
-
-
 @d.declare_fields(QUESTION.select_fields(Use.CREATE))
 class QuestionLineInput(d.RequestShape):
     """A question of several. Ids that no branch has are taken too: a run names them."""
@@ -52,14 +49,6 @@ class QuestionsInput(d.RequestShape):
     questions = s.ListField(child=QuestionLineInput(), min_length=1, max_length=MAX_QUESTIONS)
 
 
-class SavedQuestionsShape(s.Serializer):
-    """The saved questions in the order given."""
-
-    results = SavedQuestionShape(many=True)
-    created = s.IntegerField(help_text="How many are new: what the branch has already is not saved twice.")
-
-
-render = build_renderer(SavedQuestionShape)
 ROUTES = {
     "QuestionViewSet": {
         "create": route("Save a question", {201: SavedQuestionShape}, SavedQuestionInput),
@@ -78,7 +67,7 @@ ROUTES = {
 
 
 @serve_at("questions", "question")
-@document_routes(ROUTES, sys.modules[__name__])
+@document_routes(ROUTES, sys.modules[__name__], shapes)
 class QuestionViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_class = QuestionFilterSet

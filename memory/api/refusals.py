@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from memory.answers import facts as shapes
+from memory.answers.problems import ProblemShape
 
 Schema = dict[str, Any]
 REFUSALS = {
@@ -38,7 +38,7 @@ def build_refusal(text: str) -> Schema:
 
 def build_problem_schema() -> Schema:
     """Return the schema of ProblemShape, which no route names."""
-    fields = shapes.ProblemShape().get_fields()
+    fields = ProblemShape().get_fields()
     kinds: dict[type, Schema] = {s.IntegerField: {"type": "integer"}, s.DictField: {"type": "object"}}
     properties = {
         name: {
@@ -48,5 +48,5 @@ def build_problem_schema() -> Schema:
         for name, field in fields.items()
     }
     needed = [name for name, field in fields.items() if field.required]
-    about = shapes.ProblemShape.__doc__
+    about = ProblemShape.__doc__
     return {"type": "object", "description": about, "properties": properties, "required": needed}

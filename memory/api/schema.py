@@ -1,4 +1,4 @@
-"""OpenAPI descriptions of the routes; serializers are in shapes.py and requests.py."""
+"""OpenAPI descriptions of the routes; serializers are in memory/answers."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -17,16 +17,11 @@ from memory.answers import requests as r
 from memory.api.access import SESSION_HEADER
 from memory.api.redaction_schema import REDACTION, add_redaction
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
-from memory.engines.fields.orders import KEYS, SNAPSHOTS, WORKSPACES
+from memory.engines.fields.orders import SNAPSHOTS, WORKSPACES
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 from memory.engines.support.ordering import BY_AGE, Ordering
-from memory.filters import (
-    FactFilterSet,
-    KeyFilterSet,
-    SnapshotFilterSet,
-    WorkspaceFilterSet,
-)
+from memory.filters import FactFilterSet, SnapshotFilterSet, WorkspaceFilterSet
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
@@ -277,17 +272,6 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "search_by_body": route(
             "Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput, [SESSION]
         ),
-    },
-    "KeyViewSet": {
-        "create": route("Make an API key; its token is told once", {201: shapes.NewKeyShape}, r.KeyInput),
-        "list": route(
-            "List the project's keys, newest first",
-            {200: page(shapes.KeyShape)},
-            None,
-            [*list_filter_parameters(KeyFilterSet), *paging_by(KEYS)],
-        ),
-        "revoke": route("End a key", {200: shapes.KeyShape}),
-        "rotate": route("A new key in the place of an old one", {201: shapes.NewKeyShape}, r.RotateInput),
     },
     "SnapshotViewSet": {
         "create": route("Keep a point of a branch, or the store", {201: SNAPSHOT}, copy_shapes.SnapshotInput),

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import copies as copy_shapes
-from memory.answers import facts as shapes
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import documented
@@ -57,7 +57,7 @@ class SnapshotViewSet(Resource):
         page = snapshot_manager.list_snapshots(
             actor=get_request_actor(request), kind=kind, branch_name=branch, **paging
         )
-        return Response(shapes.page_shape(page, copy_shapes.snapshot_shape))
+        return Response(page_shape(page, copy_shapes.snapshot_shape))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         snapshot_id = parse_id(pk)

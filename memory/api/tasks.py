@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from memory.actors import Actor
 from memory.answers import tasks as shapes
-from memory.answers.facts import page_shape
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, query, route

@@ -12,7 +12,9 @@ from rest_framework.response import Response
 
 from memory.actors import Actor
 from memory.answers import capture as capture_shapes
+from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
+from memory.answers import rendering
 from memory.answers.requests import POINT
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
@@ -53,7 +55,7 @@ def list_relations(filters: dict[str, Any], **options: Any) -> Page:
     return RelationEngine().list_relations(open_only=flag, **names, **options)
 
 
-def render_with_branch(render: shapes.Render) -> Callable[[str, Actor], Render]:
+def render_with_branch(render: rendering.Render) -> Callable[[str, Actor], Render]:
     """Return what makes the renderer of rows that are read through a branch."""
     return lambda branch, _actor: lambda row: render(row, branch=branch)
 
@@ -74,7 +76,7 @@ class PastShape(s.Serializer):
 
     branch = s.CharField()
     seq = s.IntegerField(help_text="The point on the branch; below 0 one of an ancestor, before the fork.")
-    commit = shapes.TitledCommitShape(
+    commit = commit_shapes.TitledCommitShape(
         allow_null=True, help_text="The newest commit that it shows; null where there was none yet."
     )
     type = s.CharField()
@@ -115,6 +117,6 @@ class TimeTravelViewSet(Resource):
         payload.refuse_unknown()
         point = time_travel_engine.find_point(branch_name=branch, at=at, actor=actor)
         page = reader.list_rows(filters, actor=actor, branch_name=branch, at=at, **paging)
-        commit = shapes.titled_commit(point.commit) if point.commit else None
+        commit = commit_shapes.titled_commit(point.commit) if point.commit else None
         about = {"branch": branch, "seq": point.seq, "commit": commit, "type": kind}
-        return Response(about | shapes.page_shape(page, reader.render_rows(branch, actor)))
+        return Response(about | rendering.page_shape(page, reader.render_rows(branch, actor)))

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import copies as copy_shapes
-from memory.answers import facts as shapes
+from memory.answers.rendering import page_shape
 from memory.api.base import Resource, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import documented
@@ -44,7 +44,7 @@ class WorkspaceViewSet(Resource):
         )
         payload.refuse_unknown()
         page = workspace_engine.list_workspaces(actor=get_request_actor(request), state=state, **paging)
-        return Response(shapes.page_shape(page, copy_shapes.workspace))
+        return Response(page_shape(page, copy_shapes.workspace))
 
     def retrieve(self, request: Request, pk: str) -> Response:
         workspace_id = parse_id(pk)

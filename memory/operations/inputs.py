@@ -43,6 +43,13 @@ def parse_names(name: str, value: Any, most: int = MAX_NAMES) -> list[str]:
     return [c.text_check(200)(name, item) for item in values]
 
 
+def parse_object(name: str, value: Any) -> dict[str, Any]:
+    """Parse an object; the engine checks what is in it. Raises Invalid."""
+    if not isinstance(value, dict):
+        raise Invalid("{field} must be an object.", field=name)
+    return value
+
+
 def parse_ids(name: str, value: Any) -> list[UUID]:
     """Parse a list of ids; the engine limits their number. Raises Invalid."""
     if not isinstance(value, list):
@@ -228,3 +235,8 @@ def read_request_body(request: Request) -> dict[str, Any]:
 def parse_id(text: str, name: str = "id") -> UUID:
     """Parse an id in a path. Raises Invalid."""
     return c.parse_uuid(name, text)
+
+
+def read_id(query: Mapping[str, str], name: str) -> UUID | None:
+    """Return the id in the query of a page's address; None without one. Raises Invalid."""
+    return parse_id(text, name) if (text := query.get(name, "")) else None

@@ -7,7 +7,7 @@ from memory.engines.merging.plan import CLASSES, Decision
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, UnknownField
 from memory.models import MergeRequest
-from memory.operations.inputs import Input, parse_names
+from memory.operations.inputs import Input, parse_names, parse_object
 
 MESSAGE = c.text_check(500)
 DECISION_FIELDS = {
@@ -27,8 +27,7 @@ def parse_decisions(name: str, value: Any) -> list[Decision]:
 
 
 def parse_decision(name: str, value: Any) -> Decision:
-    if not isinstance(value, dict):
-        raise Invalid("{field} must be an object.", field=name)
+    value = parse_object(name, value)
     for key in value.keys() - DECISION_FIELDS.keys():
         raise UnknownField(field=f"{name}.{key}")
     found = {key: DECISION_FIELDS[key](f"{name}.{key}", part) for key, part in value.items()}

@@ -7,7 +7,7 @@ import django_filters as df
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from memory.answers import facts as shapes
+from memory.answers import commits as commit_shapes
 from memory.engines.branches.feed import Burst, FeedEngine, FeedFilter
 from memory.exceptions import Invalid
 from memory.models import Commit
@@ -59,14 +59,14 @@ class Activity(Listing):
         "show_all": _("Show all activity"),
     }
 
-    export_shape = shapes.CommitDetailShape
+    export_shape = commit_shapes.CommitDetailShape
 
     def list_results(self, page: Any) -> list[Commit]:
         """Return the commits: a file has no bursts."""
         return [commit for burst in page.results for commit in burst.commits]
 
     def export_row(self, row: Any) -> dict[str, Any]:
-        return shapes.commit_detail(row)
+        return commit_shapes.commit_detail(row)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(only=self.branch_name, **kwargs)

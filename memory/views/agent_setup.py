@@ -1,15 +1,13 @@
 """How an agent is connected, and whether its first event has come: part of several pages."""
 
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.http import HttpRequest
 
 from memory.engines.access.key_activity import KeyActivityEngine
-from memory.engines.support import validation as c
 from memory.models import ApiKey
+from memory.operations.inputs import read_id
 from memory.views.agent_programs import PROGRAMS, AgentProgram, connect_command
 from memory.views.base import ProjectPage
 from memory.views.view_context import ViewContext
@@ -24,15 +22,9 @@ class FirstEvent(ProjectPage):
     template_name = "keys/first_event.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        key_id = read_key(self.request.GET)
+        key_id = read_id(self.request.GET, "key")
         activity = KeyActivityEngine().get_latest(actor=self.reader.actor, key_id=key_id)
         return {"reader": self.reader, "activity": activity}
-
-
-def read_key(query: Mapping[str, str]) -> UUID | None:
-    """Return the key that an address names. Raises Invalid."""
-    payload = query.get("key", "")
-    return c.parse_uuid("key", payload) if payload else None
 
 
 def setup_context(

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.answers.facts import BranchShape, branch_shape
+from memory.answers.branches import BranchShape, branch_shape
 from memory.engines.branches.branch_states import find_expiry
 from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.urls import URLPattern, get_script_prefix, path, reverse
 
+from memory.engines.access.members import WEB_SURFACE
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -33,7 +35,7 @@ def reverse_once(_prefix: str, name: str, *args: Any) -> str:
     return reverse(name, args=args)
 
 
-WEB = Frame("base.html", "", "web", first="home")
+WEB = Frame("base.html", "", WEB_SURFACE, first="home")
 ADMIN = Frame("admin/frame.html", "admin:", "admin", first="facts", is_admin=True)
 
 # A route below a project, the view that answers it, and the name of its address.

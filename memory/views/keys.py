@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
-from memory.answers.facts import KeyShape
-from memory.answers.facts import key as render_key
+from memory.answers.keys import KeyShape
+from memory.answers.keys import key as render_key
 from memory.engines.access.keys import MAX_RATE, KeyEngine, own_key
 from memory.engines.fields.orders import KEYS
 from memory.exceptions import Day1Error

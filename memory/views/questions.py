@@ -9,8 +9,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.api.questions import SavedQuestionShape
-from memory.api.questions import render as render_question
+from memory.answers.questions import SavedQuestionShape
+from memory.answers.questions import render as render_question
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine
 from memory.engines.fields.orders import QUESTIONS

@@ -16,8 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from day1site import asgi
-from day1site.mcp.profiles import MORE_TOOL
 from day1site.mcp.tools import ALL
+from day1site.mcp_profiles import MORE_TOOL
 from memory.actors import local_actor
 from memory.engines.access.keys import KeyEngine
 from memory.models import Project

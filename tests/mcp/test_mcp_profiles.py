@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from day1site.mcp.profiles import CORE_TOOLS, MORE_TOOL
 from day1site.mcp.server import INSTRUCTIONS
 from day1site.mcp.tools import ALL
+from day1site.mcp_profiles import CORE_TOOLS, MORE_TOOL
 from memory.models import AuditEntry, Branch, Project
 from tests.mcp.conftest import URL, Agent, agent_for, read_data
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from day1site.mcp import schemas
-from day1site.mcp.profiles import MORE_TOOL
 from day1site.mcp.server import INSTRUCTIONS
 from day1site.mcp.tools import ALL
 from day1site.mcp.tools.base import TOOLS
+from day1site.mcp_profiles import MORE_TOOL
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.sessions.observations import ObservationEngine

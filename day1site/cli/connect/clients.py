@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from day1site.mcp.profiles import DEFAULT
+from day1site.mcp_profiles import DEFAULT
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hooks" / "client" / "hook.py"
 HEADERS = HOOK.with_name("headers.py")

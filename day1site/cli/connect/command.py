@@ -37,7 +37,7 @@ from day1site.cli.invocation import Invocation, command
 from day1site.cli.output import Output, note
 from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import iterate_rows, require_address
-from day1site.mcp.profiles import DEFAULT, PROFILES
+from day1site.mcp_profiles import DEFAULT, PROFILES
 from day1site.settings.paths import IS_CHECKOUT, command_prefix
 
 DAYS = 30

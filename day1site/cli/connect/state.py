@@ -9,7 +9,7 @@ from typing import Any
 from day1site.cli.connect import settings_files
 from day1site.cli.connect.clients import Server
 from day1site.cli.errors import CliError
-from day1site.mcp.profiles import DEFAULT, MEMORY
+from day1site.mcp_profiles import DEFAULT, MEMORY
 
 State = dict[str, Any]
 

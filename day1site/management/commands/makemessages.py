@@ -11,10 +11,13 @@ ERRORS = [name for name, kind in vars(exceptions).items() if isinstance(kind, ty
 FOR_PROGRAMS = [
     ".venv",
     "bench",
+    "conversations/answers/*",
     "conversations/api/*",
     "conversations/capture/*",
     "tests",
+    "memory/answers/*",
     "memory/api/*",
+    "memory/operations/*",
     "memory/providers/*",
     "day1site/cli/*",
     "day1site/demo/*",

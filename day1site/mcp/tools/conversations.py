@@ -18,7 +18,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid

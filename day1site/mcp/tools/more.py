@@ -5,8 +5,8 @@ from typing import Any
 
 from day1site.mcp.arguments import read_arguments
 from day1site.mcp.call_context import Call, Caller
-from day1site.mcp.profiles import MORE_TOOL, lists_tool
 from day1site.mcp.tools import base as b
+from day1site.mcp_profiles import MORE_TOOL, lists_tool
 from memory.exceptions import Invalid
 
 RUN, PAYLOAD = "tool", "arguments"

@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from conversations.answers import replays as replay_shapes
-from conversations.api.replay_route import parse_memory
 from conversations.engines.fields import REPLAY
 from conversations.engines.replays.engine import LIMITS, PARAMETERS, ReplayEngine, require_model
 from conversations.models import Replay
@@ -13,9 +12,10 @@ from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.conversations import CONVERSATION_ID, find_last_message
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
+from memory.operations.inputs import parse_object
 
 engine = ReplayEngine()
 RUN, CANCEL, COMPLETE = "run", "cancel", "complete"
@@ -72,7 +72,7 @@ def replay_create(call: Call) -> b.Answer:
     uid, where = call.need("conversation_id", c.parse_uuid), call.where
     message_id = call.take("message_id", c.parse_uuid)
     run = call.take("run", c.check_boolean, False)
-    memory = call.take("memory", parse_memory)
+    memory = call.take("memory", parse_object)
     parameters = call.inputs.take_unchecked(PARAMETERS)
     call.end()
     if run:  # else a replay would be made that the answer does not name

@@ -7,7 +7,6 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import filter_properties
-from memory.api.searches import take_fact_filters
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.memory import MemoryEngine
 from memory.engines.search.engine import SearchResult
@@ -15,6 +14,7 @@ from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.exceptions import Invalid
 from memory.models import Fact
 from memory.operations.inputs import parse_integer, parse_names, parse_point, word
+from memory.operations.search_inputs import take_fact_filters
 
 memory_engine = MemoryEngine()
 NARROWER = "for those left out search again with a filter, such as category, tags or created_after"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from conversations.api.remember import RememberedShape, render_outcome
+from conversations.answers.remember import RememberedShape, render_outcome
 from conversations.engines.fields import MESSAGE
 from conversations.engines.messages import MessageEngine
 from conversations.engines.remembering import RememberEngine, find_conversation

@@ -7,7 +7,7 @@ from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
 from memory.answers import tasks as shapes
-from memory.answers.facts import build_renderer
+from memory.answers.rendering import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.base import Use

@@ -42,6 +42,7 @@ LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 MAX_GRACE_SECONDS = 7 * 24 * 3600
 FILTERS = make_filter_checks(KEY_FILTERS)
 PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
+REST_SURFACE = "rest"  # of REST and the stream of events
 USED = "key.used"
 ENDED = "This key has ended already; make a new one."
 

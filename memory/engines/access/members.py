@@ -21,6 +21,7 @@ from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import Membership, Project
 from memory.models.nodes import next_rid
 
+WEB_SURFACE = "web"  # of the pages, and of the streams that they follow
 FILTERS = make_filter_checks(MEMBER_FILTERS)
 Role = Membership.Role
 RANKS = {role: SCOPES.index(scope) for role, scope in ROLE_SCOPES.items()}

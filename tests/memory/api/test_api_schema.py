@@ -26,8 +26,12 @@ from curation.answers.verification import FactVerificationShape
 from curation.api import requests as curation
 from curation.engines.review.review_queue import ReviewEngine
 from curation.engines.verification import VerificationEngine
+from memory.answers import branches as branch_shapes
+from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
+from memory.answers import keys as key_shapes
 from memory.answers import requests as r
+from memory.answers.problems import ProblemShape
 from memory.api import pages
 from memory.api.pages import get_schema
 from memory.engines.facts import filters, links, rules
@@ -197,22 +201,22 @@ def test_answers_have_the_documented_fields_in_the_documented_order(api: Api) ->
         (shapes.LinkShape, link),
         (shapes.BulkShape, bulk),
         (shapes.WrittenIdShape, bulk["results"][0]),
-        (shapes.CommitShape, bulk["commit"]),
+        (commit_shapes.CommitShape, bulk["commit"]),
         (shapes.FoundShape, found),
         (shapes.HitShape, hit),
         (shapes.FoundFactShape, hit["fact"]),
         (shapes.ExplanationShape, explained),
         (shapes.VersionShape, version),
-        (shapes.CommitShape, version["commit"]),
+        (commit_shapes.CommitShape, version["commit"]),
         (FactVerificationShape, api.get(f"{path}/verification").json()),
-        (shapes.NewKeyShape, new_key),
-        (shapes.KeyShape, api.get("/keys").json()["results"][0]),
-        (shapes.BranchShape, api.get("/branches/main").json()),
+        (key_shapes.NewKeyShape, new_key),
+        (key_shapes.KeyShape, api.get("/keys").json()["results"][0]),
+        (branch_shapes.BranchShape, api.get("/branches/main").json()),
     ]
     for shape, answer in told:
         assert list(answer) == list(shape().get_fields()), shape.__name__
     problem = refused(api.get("/facts?limit=0"), 400, "invalid", "limit")
-    assert list(problem) == list(shapes.ProblemShape().get_fields())
+    assert list(problem) == list(ProblemShape().get_fields())
 
 
 # ---- generated requests ------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import declared_serializers as d
-from memory.answers.facts import build_renderer, page_shape
+from memory.answers.rendering import page_shape
+from memory.answers.terms import TermShape, render
 from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route
@@ -23,12 +24,6 @@ class TermInput(d.RequestShape):
     """A new term."""
 
 
-@d.declare_fields(TERM.select_fields(Use.ANSWER))
-class TermShape(d.AnswerShape):
-    """A term, as it is read."""
-
-
-render = build_renderer(TermShape)
 ROUTES = {
     "TermViewSet": {
         "create": route("Write a term", {201: TermShape}, TermInput),

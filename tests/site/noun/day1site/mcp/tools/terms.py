@@ -4,7 +4,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from memory.api.terms import TermShape, render
+from memory.answers.terms import TermShape, render
 from memory.engines.fields.base import Use
 from memory.engines.fields.terms import TERM
 from memory.engines.graph.terms import TermEngine

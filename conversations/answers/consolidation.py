@@ -1,0 +1,68 @@
+"""What is answered of runs of consolidation."""
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from conversations.engines.consolidation.report import ConsolidationReport, RunChange
+from conversations.engines.fields import CONSOLIDATION
+from memory.answers import declared_serializers as d
+from memory.answers.rendering import build_renderer
+from memory.engines.fields.base import Use
+
+
+@d.declare_fields(CONSOLIDATION.select_fields(Use.ANSWER))
+class ConsolidationShape(d.AnswerShape):
+    """A run of consolidation."""
+
+
+class EvidenceShape(s.Serializer):
+    """A memory that a fact comes from."""
+
+    kind = s.ChoiceField(["message", "observation", "fact"])
+    id = s.UUIDField()
+    text = s.CharField(help_text="How it begins; empty where the branch shows it no more.")
+
+
+class RunChangeShape(s.Serializer):
+    """A fact that a run made, confirmed, saw repeated or kept of several, as it was then."""
+
+    action = s.ChoiceField(["created", "confirmed", "repeated", "merged"])
+    fact_id = s.UUIDField()
+    fact_text = s.CharField()
+    category = s.CharField()
+    confidence = s.FloatField()
+    evidence = EvidenceShape(many=True)
+    answer = s.ChoiceField(["", "accepted", "rejected"], help_text="What a curator said of it.")
+
+
+class ConsolidationDetailShape(ConsolidationShape):
+    """A run with the first 200 things that it did."""
+
+    changes = RunChangeShape(many=True)
+    durable_facts = s.ListField(child=s.UUIDField(), help_text="In the answer to a task's run.")
+
+
+render = build_renderer(ConsolidationShape)
+
+
+def render_report(report: ConsolidationReport) -> dict[str, Any]:
+    """Return a run with what it did."""
+    changes = [render_change(one) for one in report.changes]
+    return {
+        **render(report.run),
+        "changes": changes,
+        "durable_facts": [str(uid) for uid in report.durable],
+    }
+
+
+def render_change(one: RunChange) -> dict[str, Any]:
+    return {
+        "action": one.action,
+        "fact_id": str(one.fact.uid),
+        "fact_text": one.fact.fact_text,
+        "category": one.fact.category,
+        "confidence": one.fact.confidence,
+        "evidence": [{"kind": row.kind, "id": str(row.id), "text": row.text} for row in one.evidence],
+        "answer": one.answer,
+    }

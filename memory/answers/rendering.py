@@ -1,0 +1,50 @@
+"""Rows as JSON, by a function that is made once of a serializer."""
+
+from collections.abc import Callable
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
+
+from rest_framework import serializers as s
+
+from memory.engines.support.pagination import Page
+
+Render = Callable[..., dict[str, Any]]
+
+
+def format_time(value: datetime | None) -> str | None:
+    """Format a time as ISO 8601 in UTC with microseconds and Z."""
+    return None if value is None else value.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def as_text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+CONVERT: dict[type[s.Field], Callable[[Any], Any]] = {s.DateTimeField: format_time, s.UUIDField: as_text}
+
+
+def build_renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
+    """Return a function that renders a row by a shape; ``elsewhere`` are fields passed by name.
+
+    Serializers would take twenty times as long, and a page has a hundred rows.
+    """
+    fields = shape().get_fields()
+    plan = [
+        (name, attrgetter(field.source or name), CONVERT.get(type(field)))
+        for name, field in fields.items()
+        if name not in elsewhere
+    ]
+    start = dict.fromkeys(fields)  # keeps the declared order
+
+    def render_row(row: Any, **payload: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {**start, **payload}
+        for name, read, convert in plan:
+            found[name] = convert(read(row)) if convert else read(row)
+        return found
+
+    return render_row
+
+
+def page_shape(batch: Page, render: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    return {"results": [render(row) for row in batch.results], "next": batch.next, "previous": batch.previous}
