@@ -33,7 +33,6 @@ COMPACTED = re.compile(  # the summary of a compaction, between words of the pro
     r"(?:\n\n(?:If you need specific details from before|(?:Please c|C)ontinue the conversation from ).*)?\Z",
     re.S,
 )
-INTERRUPTED = "[Request interrupted by user"
 
 
 @dataclass
@@ -284,7 +283,7 @@ def _prompt(record: dict[str, Any], report: Report) -> list[Turn]:
         report.skip("summaries of a compaction")
     elif record.get("isSidechain") is True:
         report.skip("orders to subagents")
-    elif own or not words or words.startswith((INTERRUPTED, "Caveat: The messages below")):
+    elif own or not words:
         report.skip("words of the program")
     else:
         at, prompt = moment(record.get("timestamp")), _text(record.get("promptId"))

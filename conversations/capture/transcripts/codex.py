@@ -41,7 +41,6 @@ HEADER = re.compile(  # of a shell's result, before the output of the command
 WRAPPED = ("session_meta", "turn_context", "response_item", "event_msg")
 SPOKEN = ("user_message", "agent_message")
 UNTYPED = ("record_type", "instructions")  # of a record without a type, in old rollouts
-PREFACES = ("# AGENTS.md instructions", "# Context from my IDE setup")
 
 
 def read(path: Path, report: Report) -> Iterator[Dialogue]:
@@ -235,7 +234,7 @@ class _Reader:
 
     def _say(self, where: list[Turn], number: int, role: str, text: str, at: str) -> None:
         words = strip_prompt(text) if role == "user" else strip_injected(text)
-        if not words or (role == "user" and words.startswith(PREFACES)):
+        if not words:
             return self.report.skip("words of the program")
         model = self.model if role == "assistant" else ""
         if role == "assistant" and where and where[-1].role == role:
