@@ -39,7 +39,8 @@ PROGRAM_OPENINGS = (
 )
 # What Codex puts before a request, and the lines of Claude Code that are notices.
 FRAME = re.compile(
-    r"\A# (?:Context from my IDE setup|Files mentioned by the user|Selected text)\b.*?^## My request for Codex:",
+    r"\A# (?:Context from my IDE setup|Files mentioned by the user|Selected text)\b.*?"
+    r"^## My request for Codex:",
     re.S | re.M,
 )
 NOTICE = re.compile(

@@ -422,6 +422,25 @@ def test_a_prompt_that_began_long_work_lays_down_what_has_the_form(say):
     assert facts() == [("decision", "Priya signs off the ledger.")]
 
 
+def test_what_changes_a_report_or_a_step_of_work_is_neither_learned(say):
+    for prompt in (
+        "Use GraphQL for the partner API, always.",
+        "The folder outline is not black, it has 2 lines.",
+        "Now the folder outline is black, but it has 3 lines.",
+        "Get back to main and create a branch for the docs.",
+        "Go back to the docs branch instead, 2 commits are missing.",
+        "Forget GraphQL, plain REST for the partner API.",
+    ):
+        say(prompt, role="user")
+        say("I rewrote the parser of the feed and ran its tests. " * 6)
+    Session.objects.update(project_path="/srv/work")
+    learn()
+    assert facts() == [
+        ("decision", "Use GraphQL for the partner API, always."),
+        ("decision", "Forget GraphQL, plain REST for the partner API."),
+    ]
+
+
 # ---- bounds ----------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ class Finding:
     said_at: datetime | None = None
     is_persons: bool = False
     is_open: bool = False  # learned only where it changes a decision
+    is_working: bool = False  # of a person's words while the agent works
     is_models: bool = False  # noted by a language model
     more: tuple[tuple[UUID, str], ...] = ()  # further sources, with their kinds
 

@@ -11,6 +11,7 @@ from django.db.models import Q
 from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
 from conversations.engines.consolidation.finding import Finding
+from conversations.engines.consolidation.lasting import is_at_work
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
 from conversations.engines.consolidation.repeated import find_repeated
 from conversations.engines.consolidation.revised import find_changed
@@ -137,11 +138,10 @@ class SessionReader:
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""
         before = self._spoken.filter(agent_id=row.agent_id).newest(count, row.uid)
-        for at, one in enumerate(before):
+        said = ["", *(one.content if one.role == Message.Role.ASSISTANT else "" for one in before), ""]
+        for at, one in enumerate(before, 1):
             if one.role == Message.Role.USER:
-                answer = before[at + 1] if at + 1 < len(before) else None
-                is_answer = answer is not None and answer.role == Message.Role.ASSISTANT
-                yield from list_stated(one.content, answer.content if answer and is_answer else "")
+                yield from list_stated(one.content, said[at + 1], is_chat(self.session), said[at - 1])
 
     def _find_answer(self, row: Message) -> str:
         """Return what the agent answered right before a message, "" where it did not."""
@@ -205,18 +205,20 @@ def _find_in_message(row: Message, previous: str, reply: str, in_chat: bool) -> 
     at, is_persons = row.said_at or row.created_at, row.role == Message.Role.USER
     lessons = list(islice(rules.lessons(row.content, is_persons, previous, in_chat, reply), MAX_LESSONS))
     found = [(lesson.text, lesson.category, False) for lesson in lessons]
+    is_working = is_persons and is_at_work(row.content, in_chat, (previous, reply))
     if is_persons:
-        rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
+        rest = rules.read_rest(row.content, [lesson.text for lesson in lessons], is_working)
         found += [(text, "decision", True) for text in islice(filter(may_change, rest), MAX_OPEN)]
         found.sort(key=lambda one: find_position(one[0], row.content))
     for text, category, is_open in found:
-        yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open)
+        yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open, is_working)
 
 
-def list_stated(text: str, previous: str) -> list[str]:
+def list_stated(text: str, previous: str, in_chat: bool = False, reply: str = "") -> list[str]:
     """Return what a prompt lays down, the last first; of another one, what may state something."""
-    found = [lesson.text for lesson in rules.lessons(text, True, previous)]
-    rest = (one for one in rules.read_rest(text, found) if score_sentence(one) >= MIN_STATED)
+    is_working = is_at_work(text, in_chat, (previous, reply))
+    found = [lesson.text for lesson in rules.lessons(text, True, previous, in_chat, reply)]
+    rest = (one for one in rules.read_rest(text, found, is_working) if score_sentence(one) >= MIN_STATED)
     return (found or list(rest))[::-1]
 
 

@@ -89,11 +89,11 @@ def is_report(answer: str) -> bool:
     return measure_length(answer) > MAX_TALK_LENGTH
 
 
-def is_at_work(text: str, answers: Iterable[str]) -> bool:
+def is_at_work(text: str, is_chat: bool, answers: Iterable[str]) -> bool:
     """Return whether a prompt belongs to work: it is long, or one of the agent's ``answers``, that before it
-    and that to it, is a report.
+    and that to it, is a report. A chat is none.
     """
-    return measure_length(text) > MAX_STATEMENT_LENGTH or any(map(is_report, answers))
+    return not is_chat and (measure_length(text) > MAX_STATEMENT_LENGTH or any(map(is_report, answers)))
 
 
 def is_passing(text: str) -> bool:

@@ -63,13 +63,13 @@ def list_before(row: Message, one: Finding) -> Iterator[Finding]:
     """Yield the sentences of a message that was sent before a statement."""
     at = row.said_at or row.created_at
     if row.uid != one.source and one.said_at and at < one.said_at:
-        for text in list_sentences(row.content):
+        for text in list_sentences(row.content, one.is_working):
             yield Finding(text, "decision", row.uid, FactLink.Target.MESSAGE, at, is_persons=True)
 
 
-def list_sentences(text: str) -> Iterable[str]:
+def list_sentences(text: str, is_working: bool) -> Iterable[str]:
     """Return what a prompt may state, without what nobody would take for a statement."""
-    return (part for part in read_rest(text, ()) if score_sentence(part) >= MIN_SCORE)
+    return (part for part in read_rest(text, (), is_working) if score_sentence(part) >= MIN_SCORE)
 
 
 def list_sessions(session: Session) -> list[str]:

@@ -9,6 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conversations.engines.consolidation.approvals import MAX_QUESTION_LENGTH, find_question, read_approval
+from conversations.engines.consolidation.hearsay import (
+    OBLIGES,
+    REPORTED,
+    SUGGESTED,
+    is_documented,
+    is_hearsay,
+)
 from conversations.engines.consolidation.lasting import asks_choice, is_at_work, is_passing, is_report, lasts
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import (
@@ -20,6 +27,7 @@ from conversations.engines.consolidation.sentences import (
 from conversations.engines.consolidation.withdrawals import is_withdrawal
 from conversations.engines.prompt_intent import GLANCE, ORDERED_ABROAD
 from memory.engines.search.answer_boost import ASKS
+from memory.engines.support.claims import split_claims
 from memory.engines.support.personal_facts import read_personal
 from memory.models.hashes import normalise_text
 
@@ -101,43 +109,11 @@ REQUESTED = re.compile(
     r"|\b(?:give|call|send|tell|show|remind|answer|write)(?: to)? me\b"
 )
 
-# What another said, and what the person says of itself or its team.
-REPORTED = re.compile(
-    r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud"
-    r"|out loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly|allegedly|ein kollege"
-    r"|eine kollegin|meinte?n?|sagte?n?|angeblich|laut|il paraît|un collègue|selon|(?:dit|dice|diz"
-    r"|dicen|dizem) que|según|un compañero|segundo o|um colega|hab(?:e|en)? gehört|entendu dire|he oído"
-    r"|ouvi dizer)\b|らしい|そうです|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
-)
-# What others only suggest, or decided for themselves.
-SUGGESTED = re.compile(
-    r"(?i)^\W*(?:\w+ ){1,3}(?:says?|thinks?|reckons?|claims?|swears?|meint|sagt|findet|dit|pense|dice|piensa"
-    r"|cree|diz|acha)\b.{0,12}\b(?:should|could|might|sollten?|könnten|müssten|devrait|devrions|pourrait"
-    r"|deberíamos|podríamos|deveríamos|poderíamos)\b|\b(?:her|his|their) (?:team|company|firm"
-    r"|group) (?:decided|agreed|chose|uses?|went)\b|隔壁.{0,6}说"
-)
-# What a document says; a rule about documents is one.
-DOCUMENTED = re.compile(
-    r"(?i)\b(?:the|their|that|this) (?:\w+ ){0,2}(?:docs?|documentation|datasheet|paper|blog|runbook"
-    r"|comments?|readme|wiki|article|guide|manual|tutorial)(?: (?:of|in|on) [\w. -]{1,30}?)?(?: (?:now|still"
-    r"|also|only|even|already|just|\w+ly))? (?:says?|said|states?|recommends?|suggests?|mentions?|tells?"
-    r"|describes?|insists?|calls?|has it|wants?|thinks?|promises?|implies|reads|warns?|advises?|claims?)\b"
-    r"|\b(?:in der doku|im wiki|in der readme|im handbuch) steht\b|\bla doc(?:umentation)? dit\b"
-    r"|\bla documentación dice\b|\ba documentação diz\b"
-)
-SETTLED = re.compile(
-    r"(?i)\b(?:so (?:we|let's|please|do|use)|let's|from now on|also|daher|donc|así que|então)\b|所以"
-)
+# What a person says of itself or its team.
 OWN = re.compile(
     r"(?i)\b(?:we|i|us|let(?:'|’)?s|decision|agreed|from now on|going forward|it is|wir|uns|ich|künftig"
     r"|ab jetzt|ab sofort|on (?:utilise|garde|prend|passe)|nous|je|désormais|dorénavant|nosotros|usamos"
     r"|decidimos|a partir de|nós|combinamos)\b|我|咱|以后|决定|に(?:する|します|決め|統一)|を使"
-)
-# What others say that has to be: it may change what was decided.
-OBLIGES = re.compile(
-    r"(?i)\b(?:must|ha(?:s|ve) to|needs? to|not allowed|muss|müssen|darf nicht|dürfen nicht|doit|doivent"
-    r"|debe|deben"
-    r"|deve|devem)\b|必须|不得|しなければ|必ず"
 )
 QUOTE_SIGN = re.compile(r'["“”„«»「『]')
 # What a prompt begins with to speak of it.
@@ -210,7 +186,7 @@ def lessons(
     An agent's message needs a phrase of the rules; a person's is scored by its words, and while the agent
     works a sentence needs the form of what holds on.
     """
-    is_working = not is_chat and is_at_work(text, (previous, reply))
+    is_working = is_at_work(text, is_chat, (previous, reply))
     found = read_prompt(text, previous, is_chat, is_working) if spoken_by_user else read_answer(text)
     seen: set[str] = set()
     for lesson in found:
@@ -219,16 +195,24 @@ def lessons(
             yield lesson
 
 
-def read_rest(text: str, learned: Iterable[str]) -> Iterator[str]:
-    """Yield the other sentences of a prompt that may state something, orders of the moment included."""
+def read_rest(text: str, learned: Iterable[str], is_working: bool = False) -> Iterator[str]:
+    """Yield the other sentences of a prompt that may state something, orders of the moment included.
+
+    While the agent works only those that have the form of what holds on, or take something back.
+    """
     known = " ".join(learned)
     parts = list(sentences(keep_typed(text)))
     if any(QUOTE_SIGN.search(part) for part in parts):
         return
     for part in parts:
         is_idle = ASKS.search(part) or PASSING.search(part) or (is_hearsay(part) and not OBLIGES.search(part))
-        if not is_idle and part not in known:
+        if not is_idle and part not in known and (not is_working or may_hold(part)):
             yield part
+
+
+def may_hold(text: str) -> bool:
+    """Return whether a sentence may change what was laid down, and is no step of work."""
+    return holds_on(text, "") or any(one.topic or one.given_up for one in split_claims(text))
 
 
 def read_answer(text: str) -> Iterator[Lesson]:
@@ -370,16 +354,6 @@ def has_phrase(sentence: str) -> bool:
     decided = names_decision(sentence) and bool(OWN.search(sentence))
     is_bound = bool(LIMITED.search(sentence)) and not GLANCE.match(sentence)
     return not is_hearsay(sentence) and (decided or is_bound or prefers(sentence) or corrects(sentence))
-
-
-def is_hearsay(sentence: str) -> bool:
-    """Return whether a sentence tells what others, or documents, say."""
-    return bool(REPORTED.search(sentence)) or is_documented(sentence)
-
-
-def is_documented(sentence: str) -> bool:
-    """Return whether a sentence tells what a document says, and nothing that follows from it."""
-    return bool(DOCUMENTED.search(sentence)) and not SETTLED.search(sentence)
 
 
 def names_decision(sentence: str) -> bool:
