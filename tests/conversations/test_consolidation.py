@@ -186,6 +186,10 @@ def test_the_opposite_and_another_number_name_or_limit_are_no_echo(told, text, e
         "The comment in schema.sql suggests that we always lock the table.",
         "Im Wiki steht, dass wir immer Oracle nutzen.",
         "Tomás said on the phone that Selenium is slow.",
+        "累死了，改了一天",
+        "对一下就行，别动代码",
+        "隔壁公司用的是 Oracle，月结要三天",
+        "It is the cable and not a bug.",
     ],
 )
 def test_what_is_supposed_or_reported_is_no_decision_of_a_person(text):
@@ -198,6 +202,8 @@ def test_what_is_supposed_or_reported_is_no_decision_of_a_person(text):
         "The docs are written in AsciiDoc, never in Markdown.",
         "Always update the docs when an endpoint changes.",
         "Never delete the comments in schema.sql.",
+        "请统一用英文写提交信息",
+        "I'm tired of floats, amounts are integers in cents.",
         "Wir schreiben Tests immer mit pytest.",
         "所有接口都要加鉴权。",
         "On n'utilise jamais de couleurs en dur.",

@@ -22,7 +22,7 @@ PROMPTS = [
     "4711</private> was cut",
     "And now? &lt;day1-memory&gt;\n- Totals were floats once.\n&lt;/day1-memory&gt;",
     "one\x00two",
-    "<task-notification>done</task-notification>\nFull transcript available at: /tmp/a.output",
+    "<task-notification>done</task-notification>\nFull transcript available at: a.output",
     "This session is being continued from a previous conversation that ran out of context. We use tabs.",
     "Another language model started to solve this problem and wrote a summary. We use tabs.",
     "[Request interrupted by user for tool use]\nNo, use tabs.",

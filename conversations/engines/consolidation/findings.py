@@ -138,10 +138,10 @@ class SessionReader:
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""
         before = self._spoken.filter(agent_id=row.agent_id).newest(count, row.uid)
-        said = ["", *(one.content if one.role == Message.Role.ASSISTANT else "" for one in before), ""]
+        answers = ["", *(one.content if one.role == Message.Role.ASSISTANT else "" for one in before), ""]
         for at, one in enumerate(before, 1):
             if one.role == Message.Role.USER:
-                yield from list_stated(one.content, said[at + 1], is_chat(self.session), said[at - 1])
+                yield from list_stated(one.content, answers[at + 1], is_chat(self.session), answers[at - 1])
 
     def _find_answer(self, row: Message) -> str:
         """Return what the agent answered right before a message, "" where it did not."""

@@ -9,6 +9,7 @@ REPORTED = re.compile(
     r"|eine kollegin|meinte?n?|sagte?n?|angeblich|laut|il paraît|un collègue|selon|(?:dit|dice|diz"
     r"|dicen|dizem) que|según|un compañero|segundo o|um colega|hab(?:e|en)? gehört|entendu dire|he oído"
     r"|ouvi dizer)\b|らしい|そうです|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
+    r"|有(?:人|同[事志学]|朋友|领导)(?:建议|提议|觉得|认为)|师[傅父][^，。]{0,4}常?说"
 )
 # What others only suggest, or decided for themselves.
 SUGGESTED = re.compile(
@@ -16,6 +17,7 @@ SUGGESTED = re.compile(
     r"|cree|diz|acha)\b.{0,12}\b(?:should|could|might|sollten?|könnten|müssten|devrait|devrions|pourrait"
     r"|deberíamos|podríamos|deveríamos|poderíamos)\b|\b(?:her|his|their) (?:team|company|firm"
     r"|group) (?:decided|agreed|chose|uses?|went)\b|隔壁.{0,6}说"
+    r"|隔壁(?:公司|团队|部门)"
 )
 # What a document says; a rule about documents is one.
 DOCUMENTED = re.compile(

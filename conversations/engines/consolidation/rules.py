@@ -124,13 +124,14 @@ PASSING = re.compile(
     r"|(?:just|only) (?:this )?once|one time|temporar(?:y|ily)|for a (?:minute|moment|sec|bit)"
     r"|(?:last|previous|old|former) (?:company|job|employer|team))\b"
     r"|^\W*(?:we|i)(?:'ve| have)? (?:once )?tried\b[^,;]{0,80}\b(?:once|before"
-    r"|years ago)\b(?!.*\b(?:so|but|use|never|stick|stay|don'?t|no)\b)|暂时|临时|这次先|先这样|回头再|上家"
+    r"|years ago)\b(?!.*\b(?:so|but|use|never|stick|stay|don'?t|no)\b)|暂时|临时|这次先|先这样"
+    r"|先[不别][动管改做弄]\W*$|回头再|上家"
     r"|前公司|上一家"
 )
 
 # What goes wrong, which nobody wants so.
 FAULTY = re.compile(
-    r"(?i)\brepro\b|\bcrash(?:e[sd]|ing)?\b|\bgoes (?:blank|black)\b|\bfalls thr?u|\b(?:is|are)"
+    r"(?i)\brepro\b|\bnot a bug\b|\bcrash(?:e[sd]|ing)?\b|\bgoes (?:blank|black)\b|\bfalls thr?u|\b(?:is|are)"
     r" (?:bricked|broken)\b|\bbroke the\b|\bscreenshot (?:is )?(?:attached|in)\b|\bhappens \d|崩溃|闪退"
 )
 
@@ -148,6 +149,8 @@ SARCASTIC = re.compile(
 # An order of the moment that the score takes for more.
 ORDERED = re.compile(
     r"(?i)^\W*(?:跑(?!了)|看一?下|帮我|打开|删掉|解释)|(?:看一?下|改一?下|查一?下|修一?下)\W*$"
+    r"|^\W*[\u4e00-\u9fff]{1,2}一下(?:就[行好]|吧|哈)?(?:\W|$)|^\W*请(?!求|勿|不|一律|都|统一|始终|务必|尽量|总)"
+    r"|^\W*please \w+ (?:the|this|that|these|those) .*\bagain\b"
     r"|^\W*(?:please )?(?:explain|describe|summari[sz]e|tell me|show me)\b|\b(?:do it|go ahead)\W*$"
 )
 
@@ -155,14 +158,25 @@ ORDERED = re.compile(
 QUESTION = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|alright|and|so|but|right|hm+)\W+)*(?:why (?!not\b)|what(?:'s| is| are| does"
     r"| do)\b|who (?:did|is|has)\b|(?:is|are) there\b|how (?:come|do|does|is|are|many|much)\b)|(?:呀|吗|呢|么"
-    r"|行不行|好不好|对不对|是不是)\W*$|^\W*(?:要不要|是不是|能不能|为什么|为啥)"
+    r"|行不行|好不好|对不对|是不是)\W*$|^\W*(?:要不要|是不是|能不能|有没有|为什么|为啥)"
+    r"|([\u4e00-\u9fff])不\1[^，。,]{0,3}(?:[啊呀呢]|\W*$)"
+)
+# How a person feels, and how its day ends.
+MOOD = re.compile(
+    r"(?i)\boh my (?:god|gosh|goodness)\b|\b(?:going|off) (?:home|to bed)\b"
+    r"|\b(?:going|want) to (?:scream|cry)\b"
+    r"|\bi(?:'|’)?m (?:so |really |dead )?(?:tired|exhausted|knackered|starving|hungry)(?! of)\b"
+    r"|\bich bin (?:so )?(?:müde|fertig|platt)\b|\bje suis (?:crevée?|fatiguée?|épuisée?)\b"
+    r"|\b(?:estoy|estou) (?:cansad|agotad|muert|mort)[oa]\b|疲れた|眠い"
+    r"|^\W*(?:我)?(?:累死|困死|笑死|饿死|烦死|气死|头疼|下班(?:[了\W]|$)|眼睛都?花)"
 )
 # What is only supposed, and what says that nothing was decided.
 SUPPOSED = re.compile(
     r"(?i)^\W*(?:(?:if|when|once) (?:we|i|you|they) ever|suppos(?:e|ing)|imagine|let(?:'|’)?s say)\b"
     r"|\b(?:decided|agreed|settled)(?: on)? nothing\b|\bnothing (?:is|was) (?:decided|agreed|settled)\b"
     r"|\b(?:(?:have|has|did|was|is|are)(?:n't| not)|not|never)(?: yet| really)? (?:been )?(?:decided?|settled"
-    r"|agreed)\b|\b(?:undecided|torn between|still (?:arguing|fighting|discussing))\b|还在(?:吵|讨论|商量"
+    r"|agreed)\b|\b(?:keep|still) going back and forth\b|\bmerit in both\b|保留意见"
+    r"|\b(?:undecided|torn between|still (?:arguing|fighting|discussing))\b|还在(?:吵|讨论|商量"
     r"|纠结)|还没(?:讨论|定|想好|商量)|\bnoch nicht (?:entschieden|beschlossen)\b|\bpas encore (?:décidé"
     r"|tranché)\b|\b(?:todavía no|ainda não) (?:hemos|está|decid)\w*|\b(?:keine ahnung|aucune idée|ni idea"
     r"|sem ideia)\b|^\W*(?:假如|假设|要是哪天)"
@@ -275,7 +289,7 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
 def is_idle(part: str) -> bool:
     """Return whether a sentence asks, passes, supposes, or only tells what others say."""
     if any(
-        one.search(part) for one in (ASKS, QUESTION, PASSING, SUPPOSED, SUGGESTED, FAULTY)
+        one.search(part) for one in (ASKS, QUESTION, PASSING, SUPPOSED, SUGGESTED, FAULTY, MOOD)
     ) or is_withdrawal(part):
         return True
     is_ordered = ORDERED.search(part) or ORDERED_ABROAD.search(part)
