@@ -12,7 +12,7 @@ import pytest
 from importlinter import configuration
 from importlinter.application.use_cases import lint_imports
 
-from tests import naming
+from tests import count, naming
 
 ROOT = Path(__file__).parent.parent
 APPS = ("memory", "conversations", "curation", "analytics", "day1site")
@@ -327,3 +327,23 @@ def test_constants_say_what_they_count() -> None:
 
 def test_functions_are_called_by_more_than_a_word() -> None:
     assert naming.one_word_percent("memory") <= DEBT["one_word_percent"]
+
+
+SOURCES = {
+    "memory/api/terms.py": "from memory.views.terms import x\nclass V:\n    def list(self, request): ...\n",
+    "memory/views/terms.py": "from django import V\nclass P(V):\n    def _css(self): x._js, self._own\n",
+    "memory/operations/terms.py": 'TERMS.add("create", engine.create_term)\nnames.add(name)\n',
+}
+
+
+def test_the_counter_finds_what_it_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path, text in SOURCES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    monkeypatch.setattr(count, "find_framework_names", lambda: {"_css", "_js"})
+    project = count.Project(tmp_path)
+    assert list(project.list_crossings()) == [("memory.api.terms", "memory.views.terms")]
+    assert list(project.list_routes()) == ["V.list"]
+    assert list(project.list_declared()) == ["memory.operations.terms: 'create'"]
+    private = {"memory/views/terms.py: _css", "memory/views/terms.py: _js"}
+    assert set(project.list_private()) == private
