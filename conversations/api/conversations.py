@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.answers import conversations as shapes
+from conversations.api.conversation_routes import ConversationRoutes
 from conversations.api.schema import documented
-from conversations.api.transfer_routes import TransferRoutes
 from conversations.engines.cherry_pick import ConversationCherryPick
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.messages import MessageEngine
@@ -26,7 +26,7 @@ FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
 
 @serve_at("conversations", "conversation")
 @documented
-class ConversationViewSet(TransferRoutes):
+class ConversationViewSet(ConversationRoutes):
     lookup_value_regex = "[^/]+"
     filterset_class = ConversationFilterSet
 

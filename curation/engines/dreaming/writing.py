@@ -9,16 +9,18 @@ from django.utils import timezone
 
 from conversations.engines.consolidation.runs import store_commit
 from conversations.models import ConsolidationRun
-from curation.engines.dreaming.centroids import store_centroids
 from curation.engines.dreaming.known import select_links
 from curation.engines.dreaming.reflections import Reflection
 from memory.actors import Actor
+from memory.db.bulk_sql import insert_all
+from memory.engines.embedding.worker import advance_clock
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.facts.batch import FactBatch
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
-from memory.models import Branch, Fact, FactLink
+from memory.models import Branch, Fact, FactLink, Vector
+from memory.models.vectors import vector_slot
 
 BATCH_SIZE = 500
 
@@ -71,3 +73,25 @@ def write_reflections(
     known = select_links(commit.branch, members, FactLink.Type.ASSOCIATED)
     commit.add_rows([link for one in reflections for link in one.build_links(known)])
     commit.targets += [str(result.fact.uid) for result in written]
+
+
+def store_centroids(
+    commit: CommitWriter, facts: Sequence[Fact], reflections: Sequence[Reflection], model: str
+) -> None:
+    """Store the centroid of each reflection as the vector of its text, in the commit's transaction."""
+    project_id = commit.actor.project_id
+    n, now = advance_clock(project_id), timezone.now()
+    rows = [
+        Vector(
+            slot=vector_slot(project_id, model, fact.content_hash),
+            project_id=project_id,
+            model=model,
+            content_hash=fact.content_hash,
+            n=n,
+            state=Vector.State.READY,
+            next_try=now,
+            data=one.cluster.centroid,
+        )
+        for fact, one in zip(facts, reflections, strict=True)
+    ]
+    insert_all(rows, ignore_conflicts=True)

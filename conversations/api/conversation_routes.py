@@ -1,4 +1,4 @@
-"""Export, import and compaction of a conversation, routes of it."""
+"""Routes of a conversation to what is made of it: comparisons, replays, documents, summaries."""
 
 from typing import Any
 
@@ -7,21 +7,59 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from conversations.answers import comparisons as comparison_shapes
 from conversations.answers import conversations as shapes
-from conversations.api.replay_route import ReplayRoute
+from conversations.answers import replays as replay_shapes
 from conversations.engines.compaction import KEEP, CompactionEngine
 from conversations.engines.import_export.engine import ConversationTransfer
 from conversations.engines.import_export.markdown import MARKDOWN
-from memory.api.base import build_row_response, get_request_actor
+from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
+from conversations.engines.semantic_diff.engine import SemanticDiffEngine
+from memory.api.base import Resource, build_row_response, get_request_actor
 from memory.engines.support import validation as c
-from memory.operations.inputs import Input, parse_id, parse_integer, parse_point
+from memory.operations.inputs import Input, parse_id, parse_integer, parse_object, parse_point
 
 JSON = "json"
 FORMATS = JSON, MARKDOWN
 transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
+diff_engine, replay_engine = SemanticDiffEngine(), ReplayEngine()
 
 
-class TransferRoutes(ReplayRoute):
+class ConversationRoutes(Resource):
+    @action(detail=True, methods=["get"], url_path="diff/(?P<other>[^/]+)")
+    def diff(self, request: Request, pk: str, other: str) -> Response:
+        first, second, payload = parse_id(pk), parse_id(other), Input(request)
+        branches, paging, actor = take_branches(payload), payload.take_paging(), get_request_actor(request)
+        payload.refuse_unknown()
+        page = diff_engine.diff_rows(first=first, second=second, actor=actor, **branches, **paging)
+        return Response(comparison_shapes.row_diff(page, actor))
+
+    @action(detail=True, methods=["get"], url_path="semantic-diff/(?P<other>[^/]+)")
+    def semantic_diff(self, request: Request, pk: str, other: str) -> Response:
+        first, second, payload = parse_id(pk), parse_id(other), Input(request)
+        branches, actor = take_branches(payload), get_request_actor(request)
+        payload.refuse_unknown()
+        found = diff_engine.semantic_diff(first=first, second=second, actor=actor, **branches)
+        return Response(comparison_shapes.semantic_diff(found))
+
+    @action(detail=True, methods=["post"])
+    def replay(self, request: Request, pk: str) -> Response:
+        uid, payload = parse_id(pk), Input(request)
+        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
+        memory_branch = payload.take_value("memory_branch", c.text_check(200), "")
+        memory = payload.take_value("memory", parse_object)
+        message_id = payload.take_needed("message_id", c.parse_uuid)
+        row = replay_engine.create_replay(
+            conversation_id=uid,
+            message_id=message_id,
+            actor=actor,
+            branch_name=branch,
+            memory_branch=memory_branch,
+            memory=memory,
+            **payload.take_fields(PARAMETERS),
+        )
+        return Response(replay_shapes.replay(row), status=201)
+
     @action(detail=True, methods=["get"])
     def export(self, request: Request, pk: str) -> Any:
         uid, payload = parse_id(pk), Input(request)
@@ -74,3 +112,12 @@ class TransferRoutes(ReplayRoute):
             conversation_id=uid, actor=actor, branch_name=branch, **options
         )
         return Response(shapes.compaction(row), status=201)
+
+
+def take_branches(payload: Input) -> dict[str, Any]:
+    """Take the branch of each side; the second's is the first's by default."""
+    branch = payload.take_branch()
+    return {
+        "branch_name": branch,
+        "other_branch": payload.take_value("other_branch", c.text_check(200), ""),
+    }
