@@ -1,9 +1,8 @@
 """System checks that run before the server starts; every message names the remedy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings as site
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
@@ -11,7 +10,6 @@ from django.utils.module_loading import import_string
 
 from memory import ranking
 from memory.conf import conf
-from memory.renamed import current_path
 
 
 @register("day1")
@@ -116,45 +114,3 @@ def check_vector_model(databases: Any = None, **_: Any) -> list[CheckMessage]:
         f"The stored vectors were made by {other}, searches ask {model}: only keywords find most of them."
     )
     return [Warning(message, hint="Run `python3 manage.py day1 reembed`.", id="day1.W004")]
-
-
-@register("day1")
-def paths_are_current(**_: Any) -> list[CheckMessage]:
-    """Report settings that name a module or class by its old path."""
-    names = {name for name in dir(site) if name.isupper()} - {
-        "SECRET_KEY"
-    }  # it may be generated when it is read
-    named = [(name, path) for name in sorted(names) for path in iterate_texts(getattr(site, name))]
-    return [
-        Error(f"{name} names {path}.", hint=f"It is now {current_path(path)}.", id="day1.E009")
-        for name, path in named
-        if current_path(path)
-    ]
-
-
-def iterate_texts(value: Any) -> Iterator[str]:
-    """Yield the strings in a setting, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (text for inner in value.values() for text in iterate_texts(inner))
-    elif isinstance(value, list | tuple | set):
-        yield from (text for inner in value for text in iterate_texts(inner))
-
-
-@register(Tags.database)
-def schedules_are_current(databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """Report saved schedules whose task is named by an old path."""
-    from django_celery_beat.models import PeriodicTask
-
-    try:
-        saved = list(PeriodicTask.objects.values_list("name", "task")) if databases else []
-    except DatabaseError:  # not migrated yet
-        return []
-    return [
-        Warning(
-            f"The periodic task {name} runs {task}.", hint=f"It is now {current_path(task)}.", id="day1.W010"
-        )
-        for name, task in saved
-        if current_path(task)
-    ]

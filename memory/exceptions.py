@@ -196,6 +196,15 @@ class StoreNewer(Day1Error):
     )
 
 
+class StoreOlder(Day1Error):
+    """A store that lacks what this code no longer adds; ``commit`` is the last that does."""
+
+    code, status = "store_outdated", 503
+    message = _(
+        "This store was made by an earlier Day1: start it once with the commit {commit}, then with this one."
+    )
+
+
 class ProviderUnavailable(Day1Error):
     """An embedding or language model that did not answer; a later try may succeed.
 

@@ -101,11 +101,10 @@ def open_database(url: str) -> Iterator[str]:
 
 def check_same_tables(alias: str) -> None:
     from django.db import connection, connections
-    from django.db.migrations.recorder import MigrationRecorder
 
-    done, needed = (
-        set(MigrationRecorder(one).applied_migrations()) for one in (connections[alias], connection)
-    )
+    from memory.engines.store.release import fold_replaced, read_records
+
+    done, needed = (set(fold_replaced(read_records(one))) for one in (connections[alias], connection))
     if done != needed:
         text = "The source is of another version of Day1: start `up` on it once, and stop it."
         raise CliError("store_outdated", text)

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
 from memory.db.backend import get_empty_store
+from memory.engines.store.release import fold_replaced
 
 FILE = Path(__file__).with_name("schema.json")
 
@@ -23,24 +24,20 @@ def create_store(connection: Any) -> bool:
         return False
     schema = json.loads(FILE.read_text(encoding="utf-8"))
     migrations = [(app, name) for app, name in schema["migrations"]]
-    if not set(migrations) <= MigrationLoader(connection).disk_migrations.keys():
+    executor = MigrationExecutor(connection)
+    known = executor.loader.disk_migrations
+    if not set(migrations) <= known.keys():
         return False
     store.make_tables(schema["statements"])
-    record_migrations(connection, migrations)
+    for migration in migrations:
+        executor.record_migration(known[migration])
     return True
-
-
-def record_migrations(connection: Any, migrations: list[tuple[str, str]]) -> None:
-    """Write down that these migrations ran."""
-    recorder = MigrationRecorder(connection)
-    for app, name in migrations:
-        recorder.record_applied(app, name)
 
 
 def format_schema(connection: Any) -> str:
     """Return the tables of a migrated, empty store and its migrations as JSON, one a line."""
     parts: dict[str, list[Any]] = {
-        "migrations": sorted(MigrationRecorder(connection).applied_migrations()),
+        "migrations": sorted(fold_replaced(MigrationRecorder(connection).applied_migrations())),
         "statements": get_empty_store(connection.alias).list_statements(),
     }
     return (

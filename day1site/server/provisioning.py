@@ -16,7 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from day1site.server.process import CannotStart
 from day1site.settings.first_key import find_file, name_store, read_file
 from day1site.settings.paths import write_private
-from memory.db.backend import bar_older_code, get_backend, get_features
+from memory.db.backend import get_backend, get_features
 from memory.engines.access.provisioning import SLUG, USER, FirstStart, ProvisioningEngine
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.store.release import name_copy
@@ -25,11 +25,6 @@ from memory.exceptions import StoreDamaged
 
 logger = logging.getLogger(__name__)
 
-BARS_OLDER_CODE = "0048_node_leases"  # the migration that makes it fail at its start
-OLDER = (
-    "this store was upgraded by a newer Day1, which this code is too old for: bring the code up to date, or"
-    " go back to the copy {copy}"
-)
 NOT_MIGRATED = (
     "The store is damaged, so it is not migrated. Repair it with the code that it is of (`day1 check` says"
     " how), go back to a backup, or save what can be read with `day1 salvage`."
@@ -73,15 +68,13 @@ def upgrade_store(pending: Sequence[str]) -> None:
     """Migrate a store of an earlier release, with a copy of it beside it, which that release can go back to.
 
     A migration that was interrupted has left the copy. Later code knows it by the name of the migration, see
-    ``check_release``; code from before that check is told of it where it fails.
+    ``check_release``.
     """
     copy = name_copy(str(connection.settings_dict["NAME"]), pending[0])
     if not copy.exists():
         MaintenanceEngine().copy_store(copy)
         logger.warning("The store comes from an earlier release and is migrated; a copy of it is %s.", copy)
     call_command("migrate", verbosity=0, interactive=False)
-    if BARS_OLDER_CODE in pending:
-        bar_older_code(OLDER.format(copy=copy))
 
 
 def keep(folder: Path, url: str, made: FirstStart) -> None:

@@ -2,7 +2,7 @@
 
 from django.db import OperationalError
 
-from memory.exceptions import NoStore, StoreDamaged, StoreNewer
+from memory.exceptions import NoStore, StoreDamaged, StoreNewer, StoreOlder
 
 
 class DatabaseAway(OperationalError):
@@ -34,6 +34,10 @@ class DamageFound(StoreDamaged, OperationalError):
 
 class NewerStore(StoreNewer, OperationalError):
     """A connection to a store that a newer release has migrated."""
+
+
+class OlderStore(StoreOlder, OperationalError):
+    """A connection to a store that has only some of the migrations which the first ones replace."""
 
 
 class ForeignFile(NoStore, OperationalError):

@@ -1,12 +1,9 @@
 """Who leaves, leaves: what a member made ends with the membership; superusers; who may be taken for whom."""
 
 import json
-from importlib import import_module
 from typing import Any
-from uuid import UUID
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
@@ -148,10 +145,6 @@ def test_a_rotated_key_goes_on_for_who_made_the_first(
         KEYS.verify_token(last_token)
     kept = ApiKey.objects.filter(revoked_at=None).order_by("pk").values_list("label", flat=True)
     assert list(kept) == ["max", "taken", "back"]
-    ApiKey.objects.update(rotated_from=None)
-    import_module("memory.migrations.0052_rotated_keys").fill_rotations(apps, None)
-    assert ApiKey.objects.get(pk=last.pk).rotated_from == UUID(again["id"])
-    assert ApiKey.objects.get(pk=taken["id"]).rotated_from is None
 
 
 def test_what_was_begun_before_makes_no_key_after(
@@ -205,31 +198,6 @@ def test_whom_a_member_let_in_is_shown_and_stays(
         ("third", "viewer"),
     ]
     assert Membership.objects.filter(user__username__in=["second", "third"]).count() == 2
-
-
-def test_makers_of_before_are_read_from_the_trail(
-    made: dict[str, Any], leaver: Membership, actor: Actor
-) -> None:
-    """An upgrade knows who made what was made when only labels were stored."""
-    _, secret = LINKS.create_invitation(actor=act_as(leaver))
-    LINKS.accept_invitation(secret=secret, user=person("nora"))
-    person("olga")
-    ENGINE.add_member(username="olga", actor=get_actor(made["own"], "rest"))
-    ApiKey.objects.filter(pk=made["grandchild"].pk).update(created_by_id=str(made["own"].pk))
-
-    def read() -> list[Any]:
-        columns = ("pk", "created_by_kind", "created_by_id")
-        return [list(model.objects.order_by("pk").values_list(*columns)) for model in MADE]
-
-    before, none = read(), {"created_by_kind": "", "created_by_id": ""}
-    joined = Membership.objects.get(user__username="nora").invitation_id
-    for model in MADE:
-        model.objects.update(**none)
-    migration = import_module("memory.migrations.0050_makers_of_keys")
-    migration.fill_makers(apps, None)
-    migration.fill_members(apps, None)
-    assert read() == before
-    assert Membership.objects.get(user__username="nora").invitation_id == joined
 
 
 # ---- superusers and the last maintainer ------------------------------------------------------------

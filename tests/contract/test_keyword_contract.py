@@ -16,7 +16,7 @@ from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.pinned_versions import pin_versions
 from memory.models import Fact
 from memory.words import extract_keywords
-from tests.databases import ON_SQLITE, only_on_sqlite
+from tests.databases import ON_SQLITE
 from tests.memory.test_branches import content_of, fact, some_actor, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -97,21 +97,6 @@ def test_words_of_every_script_are_found(actor: Actor) -> None:
     for text, query in NOT_FOUND:
         write(actor, text) if text not in dict(FOUND) else None
         assert text not in found(shown(actor), *extract_keywords(query)), query
-
-
-@only_on_sqlite
-def test_an_index_of_an_earlier_release_is_written_anew(actor: Actor) -> None:
-    text = "База данных в Казани 🎉"
-    write(actor, text, "Plain words")
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE memory_fact_fts SET text = %s WHERE text LIKE '%%u1f389q%%'", [text])
-    assert found(shown(actor), *extract_keywords("базу")) == []
-    with connection.schema_editor() as opened:
-        editor: Any = opened
-        editor.respell_texts(Fact)
-    assert found(shown(actor), *extract_keywords("базу")) == [text]
-    assert found(shown(actor), *extract_keywords("🎉")) == [text]
-    assert found(shown(actor), "plain") == ["Plain words"]
 
 
 # ---- filters before ranking ------------------------------------------------------------------------

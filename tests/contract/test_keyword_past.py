@@ -1,11 +1,9 @@
 """Keyword search at a past point, for which closed versions have an index of their own."""
 
-from importlib import import_module
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
@@ -13,7 +11,6 @@ from memory.engines.versions.commits import open_commit
 from memory.engines.versions.pinned_versions import pin_versions, unpin
 from memory.models import Branch, Fact
 from tests.contract.test_keyword_contract import HARMLESS, NARROW, K, change, found, shown
-from tests.databases import only_on_sqlite
 from tests.memory.test_branches import content_of, some_actor, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -198,21 +195,3 @@ def closed_rows() -> list[tuple]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT rowid, text, tok FROM memory_fact_fts_closed ORDER BY rowid")
         return cursor.fetchall()
-
-
-@only_on_sqlite
-def test_a_store_from_before_is_indexed_by_its_migration(actor: Actor) -> None:
-    write(actor, "amber", "birch 东", category="c", session_id="s")
-    change(actor, "amber", status="archived")
-    change(actor, "amber", status="active")
-    remove(actor, "birch 东")
-    before = closed_rows()
-    assert len(before) == 3
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE memory_fact_fts_closed")
-    apps = MigrationExecutor(connection).loader.project_state([("memory", "0009_names_of_fields")]).apps
-    for _ in range(2):
-        with connection.schema_editor() as editor:
-            import_module("memory.migrations.0010_closed_versions").begin(apps, editor)
-        assert closed_rows() == before
-    assert sorted(found(shown(actor, seq=1), "amber", "birch")) == ["amber", "birch 东"]

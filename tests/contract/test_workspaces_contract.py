@@ -20,11 +20,13 @@ from memory.engines.audit.trail import broken_at, seal_entries
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.search.engine import SearchEngine
+from memory.engines.store.release import FIRST
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.store.workspaces import MAX_WORKSPACES, WorkspaceEngine
 from memory.engines.versions.lookup import find_branch
 from memory.engines.versions.pinned_versions import pin_versions
 from memory.exceptions import BranchArchived, Conflict, Exists, Invalid, NotFound, ScopeMissing
+from memory.migrations import REPLACED
 from memory.models import ApiKey, AuditEntry, Branch, Fact, Project, Session, Vector, Workspace
 from tests.site.hook_events import event
 
@@ -49,11 +51,14 @@ def server_on(workspace: Workspace) -> Iterator[None]:
 
 
 def test_a_workspace_of_another_release_is_refused_with_the_reason(actor: Actor) -> None:
-    """One from before an upgrade says how it is migrated; after its server has, it is as any other."""
+    """One from before an upgrade says how it is migrated; after its server has, it is as any other.
+
+    One that has all migrations which the first ones replace is of this release.
+    """
     made = workspace_engine.create_workspace(name="before", actor=actor)
     with get_store_copies().open_workspace(made.copy) as alias:
         recorder = MigrationRecorder(connections[alias])
-        newest = recorder.migration_qs.filter(app="memory").latest("id").name
+        newest = REPLACED[-1]
         recorder.record_unapplied("memory", newest)
         for work in (workspace_engine.diff_workspace, workspace_engine.promote_workspace):
             with pytest.raises(Conflict, match=f"before an upgrade.* Start a server on {made.place} once"):
@@ -63,6 +68,7 @@ def test_a_workspace_of_another_release_is_refused_with_the_reason(actor: Actor)
         with pytest.raises(Conflict, match="A newer Day1 has migrated this workspace"):
             workspace_engine.diff_workspace(workspace_id=made.pk, actor=actor)
         recorder.record_unapplied("memory", "0999_later")
+        recorder.migration_qs.filter(name=FIRST).delete()
     assert workspace_engine.diff_workspace(workspace_id=made.pk, actor=actor).moved == ()
     workspace_engine.drop_workspace(workspace_id=made.pk, actor=actor)
 

@@ -1,11 +1,6 @@
 """Memories made again after a revert: one open version on a branch, also with a derived uid."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
-from django.db import connection
-from django.db.models import Count
 
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
@@ -13,7 +8,6 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.versions.commits import open_commit
-from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Conflict
 from memory.models import OPEN, Commit, FactAssessment, Relation
 from tests.memory.api.client import nothing_left
@@ -172,22 +166,3 @@ def test_what_was_built_on_and_undone_hinders_no_more(actor, main, fact):
     undo(actor, last(main))
     undo(actor, written)
     assert FACTS.list_facts(actor=actor).results == []
-
-
-def test_a_store_where_tombstones_stayed_open_is_put_right(actor, main, fact):
-    verify(actor, fact)
-    undo(actor, last(main))
-    verify(actor, fact)
-    undo(actor, last(main))
-    verify(actor, fact)
-    right = versions(FactAssessment, fact.uid)
-    seqs = range(find_branch(actor, "main").head + 1)
-    before = [FACTS.get_fact(fact_id=fact.uid, actor=actor, at=n).verification_status for n in seqs if n]
-    FactAssessment._base_manager.filter(deleted=True).update(seq_to=OPEN)
-    with connection.schema_editor() as editor:
-        import_module("memory.migrations.0012_one_open_version").close_followed(apps, editor)
-    assert versions(FactAssessment, fact.uid) == right
-    after = [FACTS.get_fact(fact_id=fact.uid, actor=actor, at=n).verification_status for n in seqs if n]
-    assert after == before
-    opened = FactAssessment._base_manager.filter(seq_to=OPEN).values("branch", "uid")
-    assert not opened.annotate(n=Count("rid")).filter(n__gt=1)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from day1site.management.schema import FILE
+from memory.engines.store.release import fold_replaced
 from tests.databases import only_on_sqlite
 from tests.up_process import ROOT, environment, migrated_store
 
@@ -48,7 +49,7 @@ def test_the_tables_are_those_of_the_migrations(tmp_path: Path) -> None:
 
 def test_the_file_has_every_migration() -> None:
     """A file that lacks the newest still works, and is slower: run manage.py write_schema."""
-    made = read_store(migrated_store())["migrations"]
+    made = sorted(fold_replaced(read_store(migrated_store())["migrations"]))
     assert made == [tuple(row) for row in json.loads(FILE.read_text())["migrations"]]
 
 
@@ -94,5 +95,5 @@ def test_a_file_of_before_is_completed_by_the_newer_migrations(tmp_path: Path) -
         [sys.executable, "-c", code], cwd=ROOT, env=env, check=True, capture_output=True, text=True
     )
     assert AT_ONCE in done.stdout
-    assert "Applying analytics.0001_stored_tally... OK" in done.stdout
+    assert "Applying analytics.0001_squashed... OK" in done.stdout
     assert dict(read_tables(data / "day1.sqlite3")) == dict(read_tables(migrated_store()))

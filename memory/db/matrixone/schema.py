@@ -30,9 +30,6 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         name, table, of = map(self.quote_name, (index.name, model._meta.db_table, column.column))
         return f"CREATE FULLTEXT INDEX {name} ON {table} ({of})"
 
-    def respell_texts(self, model: type[models.Model]) -> None:
-        """Do nothing: the server indexes the texts as they are."""
-
     def drop_full_text_sql(self, model: type[models.Model], index: FullTextIndex) -> str:
         return f"DROP INDEX {self.quote_name(index.name)} ON {self.quote_name(model._meta.db_table)}"
 

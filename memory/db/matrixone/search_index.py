@@ -56,9 +56,6 @@ class SearchIndex:
     def remove_rows(self, rows: Sequence[Any]) -> None:
         """Do nothing: the rows leave the index with their table."""
 
-    def begin_closed(self, editor: Any, closed: models.QuerySet) -> None:
-        """Do nothing: closed versions were always in the index."""
-
     def clear_model(self, model: type[models.Model]) -> None:
         """Do nothing: the index follows its table."""
 

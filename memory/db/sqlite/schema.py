@@ -1,18 +1,13 @@
 """A schema editor that creates the full-text tables, so that they survive Django's table remakes."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.db import models
 
 from memory.db.indexes import FullTextIndex, full_text_index
-from memory.db.segmentation import space_characters
 from memory.db.sqlite.django_internals import SQLiteSchemaEditor
-from memory.db.sqlite.index_state import begin_epoch
 from memory.db.sqlite.search_index import SearchIndex
 from memory.db.sqlite.vocabulary import TOKENIZER
-
-BATCH_SIZE = 1000  # texts that are read at a time
 
 
 class DatabaseSchemaEditor(SQLiteSchemaEditor):
@@ -27,23 +22,7 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
     def add_index(self, model: type[models.Model], index: models.Index) -> None:
         super().add_index(model, index)
         if isinstance(index, FullTextIndex):
-            self.add_closed(index)
-
-    def add_closed(self, index: FullTextIndex) -> None:
-        """Create the table of closed versions, if it is missing."""
-        self.execute(full_text_table(index.closed), None)
-
-    def respell_texts(self, model: type[models.Model]) -> None:
-        """Write the indexed texts of a store of another release as this one writes them."""
-        if (index := full_text_index(model)) is None:
-            return
-        for name in (index.name, index.closed):
-            with self.connection.cursor() as cursor:
-                for changed in find_respelled(cursor, name, model._meta.db_table, index.fields[0]):
-                    cursor.executemany(
-                        f"UPDATE {self.quote_name(name)} SET text = %s WHERE rowid = %s", changed
-                    )
-        begin_epoch(self.connection)
+            self.execute(full_text_table(index.closed), None)
 
     def _model_indexes_sql(self, model: type[models.Model]) -> list[Any]:
         index = full_text_index(model)
@@ -79,22 +58,6 @@ class DatabaseSchemaEditor(SQLiteSchemaEditor):
 def full_text_table(name: str) -> str:
     # A table remake runs this again while the index and its rows still exist: hence IF NOT EXISTS.
     return f"CREATE VIRTUAL TABLE IF NOT EXISTS \"{name}\" USING fts5(text, tok, tokenize='{TOKENIZER}')"
-
-
-def find_respelled(cursor: Any, name: str, table: str, column: str) -> Iterator[list[tuple[str, int]]]:
-    """Yield indexed texts that are written otherwise now, each with its row id, in short reads."""
-    sql = (
-        f'SELECT rid, "{column}", c0 FROM "{table}" JOIN "{name}_content" ON id = rid'
-        " WHERE rid > %s ORDER BY rid LIMIT %s"
-    )
-    last = -1
-    while True:
-        cursor.execute(sql, [last, BATCH_SIZE])
-        if not (rows := cursor.fetchall()):
-            return
-        last = rows[-1][0]
-        texts = ((space_characters(text), rid, before) for rid, text, before in rows if not text.isascii())
-        yield [(text, rid) for text, rid, before in texts if text != before]
 
 
 def index_tables(connection: Any) -> list[tuple[str, str]]:

@@ -81,14 +81,6 @@ class SearchIndex:
         if rows and (index := full_text_index(type(rows[0]))):
             self.closed.add_versions(index, [(row, row.seq_to) for row in rows])
 
-    def begin_closed(self, editor: Any, closed: models.QuerySet) -> None:
-        """Index the closed versions of a store older than their index; for its migration."""
-        index = full_text_index(closed.model)
-        assert index is not None
-        editor.add_closed(index)
-        self._run_sql(f'DELETE FROM "{index.closed}"')  # of an earlier run
-        self.closed.add_versions(index, ((row, row.seq_to) for row in closed.iterator(2000)))
-
     def remove_rows(self, rows: Sequence[Any]) -> None:
         """Remove versions that are deleted or indexed again; their keys are enough."""
         self.unpin_rows(rows)

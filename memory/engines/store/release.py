@@ -1,7 +1,9 @@
-"""The first look at a store: one that a newer release has migrated is refused, and ids go on from its own."""
+"""The first look at a store: one that this code cannot go on with is refused, and ids go on from its own."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,24 +11,31 @@ from django.apps import apps
 from django.db import DatabaseError
 from django.db.models import Max
 
-from memory.db.errors import NewerStore
+from memory.db.errors import NewerStore, OlderStore
 from memory.models.nodes import continue_ids, new_rid
 
 ROOT = Path(__file__).resolve().parents[3]
 APPS = ("memory", "conversations", "curation", "analytics")
+FIRST = "0001_squashed"  # of each app, in the place of many
+LAST_COMMIT = "d99fdeb0"  # with the many: it completes a store that has only some of them
+Migration = tuple[str, str]  # app and name
 
 _checked: set[str] = set()
 
 
 def check_release(connection: Any, **_: Any) -> None:
-    """Refuse a store with migrations that are not on disk; once for each database. Raises NewerStore.
+    """Refuse a store with unknown migrations or with a part of the replaced ones; once for each database.
 
-    Called for each new connection, so that no way into the store goes round it.
+    Called for each new connection: no way into the store goes round it. Raises NewerStore, OlderStore.
     """
     name = str(connection.settings_dict["NAME"])
     if connection.alias != "default" or name in _checked:
         return
-    migrations = list_applied(connection)
+    records = read_records(connection)
+    if is_incomplete(records):
+        connection.close()
+        raise OlderStore(commit=LAST_COMMIT)
+    migrations = list_own(records)
     if unknown := [one for one in migrations if one not in list_known()]:
         connection.close()
         raise NewerStore(migration=".".join(unknown[0]), copy=describe_copy(name, unknown))
@@ -46,17 +55,56 @@ def find_newest_rid(connection: Any) -> int:
     return newest
 
 
-def list_applied(connection: Any) -> list[tuple[str, str]]:
+def list_applied(connection: Any) -> list[Migration]:
     """Return our migrations of a database in the order in which they ran; [] for an empty one."""
+    return list_own(read_records(connection))
+
+
+def list_own(records: list[Migration]) -> list[Migration]:
+    return [one for one in fold_replaced(records) if one[0] in APPS]
+
+
+def read_records(connection: Any) -> list[Migration]:
+    """Return what a database has on record as applied, in that order."""
     if "django_migrations" not in connection.introspection.table_names():
         return []
     with connection.cursor() as cursor:
         cursor.execute("SELECT app, name FROM django_migrations ORDER BY id")
-        return [(app, name) for app, name in cursor.fetchall() if app in APPS]
+        return [(app, name) for app, name in cursor.fetchall()]
+
+
+def fold_replaced(records: Iterable[Migration]) -> list[Migration]:
+    """Return migrations with the first one of an app in the place of all that it replaces.
+
+    Django goes by these too: on record itself, it counts only with all of them.
+    """
+    found = [one for one in records if one not in list_replaced()]
+    for first, replaced in list_replaced().items():
+        if replaced.issubset(found):
+            found = [first, *(one for one in found if one not in replaced)]
+    return found
+
+
+def is_incomplete(records: list[Migration]) -> bool:
+    """Return whether a store has some of the replaced migrations.
+
+    One that this code has migrated has the first of an app on record: there, apps may come one by one.
+    """
+    firsts, found = list_replaced(), set(fold_replaced(records))
+    if any(found & replaced for replaced in firsts.values()):
+        return True
+    return firsts.keys().isdisjoint(records) and 0 < len(firsts.keys() & found) < len(firsts)
 
 
 @cache
-def list_known() -> frozenset[tuple[str, str]]:
+def list_replaced() -> dict[Migration, frozenset[Migration]]:
+    """Return what the first migration of each app replaces."""
+    names = {app: import_module(f"{app}.migrations").REPLACED for app in APPS}
+    return {(app, FIRST): frozenset((app, name) for name in names[app]) for app in APPS}
+
+
+@cache
+def list_known() -> frozenset[Migration]:
     """Return the migrations of this code, by their files: to import them takes a tenth of a second."""
     files = [(app, path.stem) for app in APPS for path in (ROOT / app / "migrations").glob("0*.py")]
     return frozenset(files)
@@ -67,7 +115,7 @@ def name_copy(database: str, migration: str) -> Path:
     return Path(f"{database}.before-{migration}")
 
 
-def describe_copy(database: str, unknown: list[tuple[str, str]]) -> str:
+def describe_copy(database: str, unknown: list[Migration]) -> str:
     """Return which copy this code can go back to: that of before the first migration that it lacks."""
     copy = name_copy(database, unknown[0][1])
     return f"the copy {copy}" if copy.exists() else "a backup of before that upgrade"

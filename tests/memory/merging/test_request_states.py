@@ -1,13 +1,10 @@
 """What a merge request answers while it cannot be merged, after it was, and after something was withdrawn."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from importlib import import_module
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from memory.actors import Actor
@@ -330,21 +327,3 @@ class TestClosed:
             False,
             ["require_verified"],
         )
-
-
-def test_a_migration_takes_the_time_of_the_last_decision(mira, conflict):
-    """Approvals from before a decision must not count again."""
-    other = write_verified(mira, "Builds run at night.")
-    for number, (source, at) in enumerate([(TASK, [1, 3]), ("task/x", [])], start=1):
-        if source != TASK:
-            BranchManager().create_branch(name=source, actor=mira)
-        request = ENGINE.create_request(source=source, actor=mira)
-        assert request.number == number
-        for uid, day in zip((conflict.uid, other.uid), at, strict=False):
-            made = datetime(2026, 1, day, tzinfo=UTC)
-            MergeDecision.objects.create(request=request, kind="fact", uid=uid, choice="skip", at=made)
-    state = MigrationExecutor(connection).loader.project_state([("memory", "0027_decided_at")])
-    with connection.schema_editor() as editor:
-        import_module("memory.migrations.0027_decided_at").set_decided_at(state.apps, editor)
-    rows = MergeRequest.objects.order_by("number").values_list("decided_at", flat=True)
-    assert list(rows) == [datetime(2026, 1, 3, tzinfo=UTC), None]

@@ -9,7 +9,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from memory.db.backend import get_file_check
 from memory.engines.store.check.files import MISSING_TABLE, SALVAGE
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
-from memory.engines.store.release import APPS, ROOT
+from memory.engines.store.release import APPS, ROOT, fold_replaced
 
 SCHEMA_FILE = ROOT / "day1site" / "management" / "schema.json"  # written by manage.py write_schema
 OWN = re.compile(rf'CREATE [A-Z ]+(?:"\w+" [A-Z ]*ON )?"(?:{"|".join(APPS)})_')
@@ -44,7 +44,7 @@ def read_statements(alias: str, findings: Findings) -> list[str]:
     """Return what makes an empty store; of our own tables alone where libraries are of other releases."""
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     statements: list[str] = schema["statements"]
-    applied = set(MigrationRecorder(connections[alias]).applied_migrations())
+    applied = set(fold_replaced(MigrationRecorder(connections[alias]).applied_migrations()))
     if applied == {(app, name) for app, name in schema["migrations"]}:
         return statements
     findings.add_note(OTHER_LIBRARIES, 1)
