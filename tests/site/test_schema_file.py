@@ -78,7 +78,7 @@ def read_tables(path: Path) -> list[tuple[str, str]]:
 def test_a_file_of_before_is_completed_by_the_newer_migrations(tmp_path: Path) -> None:
     """Those of analytics stand for migrations that the file does not know yet."""
     code = (
-        "import json, pathlib, sys;"
+        "import django, json, pathlib; django.setup();"
         "from day1site.management import schema;"
         "from django.core.management import execute_from_command_line;"
         "whole = json.loads(schema.FILE.read_text());"
