@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from memory.db.backend import get_empty_store
@@ -24,13 +24,14 @@ def create_store(connection: Any) -> bool:
         return False
     schema = json.loads(FILE.read_text(encoding="utf-8"))
     migrations = [(app, name) for app, name in schema["migrations"]]
-    executor = MigrationExecutor(connection)
-    known = executor.loader.disk_migrations
+    known = MigrationLoader(connection).disk_migrations
     if not set(migrations) <= known.keys():
         return False
     store.make_tables(schema["statements"])
-    for migration in migrations:
-        executor.record_migration(known[migration])
+    recorder = MigrationRecorder(connection)
+    for app, name in migrations:
+        for replaced in known[app, name].replaces or [(app, name)]:
+            recorder.record_applied(*replaced)
     return True
 
 

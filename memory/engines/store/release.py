@@ -17,7 +17,7 @@ from memory.models.nodes import continue_ids, new_rid
 ROOT = Path(__file__).resolve().parents[3]
 APPS = ("memory", "conversations", "curation", "analytics")
 FIRST = "0001_squashed"  # of each app, in the place of many
-LAST_COMMIT = "d99fdeb0"  # with the many: it completes a store that has only some of them
+LAST_COMMIT = "9ceb925b"  # with the many: it completes a store that has only some of them
 Migration = tuple[str, str]  # app and name
 
 _checked: set[str] = set()
