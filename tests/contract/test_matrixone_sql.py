@@ -11,6 +11,7 @@ from django.db import DatabaseError, IntegrityError, OperationalError, connectio
 from django.db.models import Exists, FloatField, OuterRef, Q, TextField
 from django.db.models.functions import ExtractYear, Greatest
 
+from curation.models import Verification
 from memory.db import retry
 from memory.db.expressions import ColumnIn, VisibleByColumn
 from memory.db.raw_select import Reading
@@ -383,6 +384,14 @@ def test_an_index_is_left_out_where_it_would_hold_all_rows(mo: DatabaseWrapper) 
     assert editor.collected_sql == [
         "CREATE INDEX `fact_parent` ON `memory_fact` (`parent_id`);",
         "DROP INDEX `fact_parent` ON `memory_fact`;",
+    ]
+    with mo.schema_editor(collect_sql=True, atomic=False) as editor:
+        editor.create_model(Verification)
+    made = [sql.split("`")[1] for sql in editor.collected_sql if sql.startswith("CREATE INDEX")]
+    assert [name for name in made if name.startswith("verification_")] == [
+        "verification_fact",
+        "verification_method",
+        "verification_age",
     ]
 
 

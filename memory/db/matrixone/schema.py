@@ -17,6 +17,13 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     sql_rename_column = BaseDatabaseSchemaEditor.sql_rename_column
     _supports_limited_data_type_defaults = False
 
+    def _model_indexes_sql(self, model: type[models.Model]) -> list[Any]:
+        # Those that come with their table are chosen as those that come later.
+        own: Any = self
+        fields = [sql for field in model._meta.local_fields for sql in own._field_indexes_sql(model, field)]
+        kept = [index for index in model._meta.indexes if serves_without_condition(index)]
+        return fields + [index.create_sql(model, self) for index in kept]
+
     def add_index(self, model: type[models.Model], index: models.Index) -> None:
         if serves_without_condition(index):
             super().add_index(model, index)
