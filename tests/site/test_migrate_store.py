@@ -28,6 +28,7 @@ from django.conf import settings
 from day1site.server.provisioning import prepare
 prepare(Path(settings.DATA_DIR), "http://127.0.0.1:1")
 from django.contrib.auth import get_user_model
+from django_celery_beat.models import CrontabSchedule
 from memory.actors import local_actor
 from memory.engines.audit.trail import seal_entries
 from memory.engines.branches.manager import BranchManager
@@ -49,6 +50,7 @@ KeyEngine().create_key(label="agent", scopes=["write"], actor=actor)
 SnapshotManager().create_snapshot(name="point", actor=actor)
 SnapshotManager().create_store_snapshot(name="frozen", actor=actor)
 get_user_model().objects.create_user("curator", password="secret")
+CrontabSchedule.objects.create(hour="3", timezone="Europe/Vienna")
 EmbeddingEngine().embed_pending(project.pk, 20)
 seal_entries(project)
 """

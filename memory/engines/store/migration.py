@@ -7,7 +7,7 @@ simply repeated, and the final check is the same pass once more.
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
@@ -185,6 +185,8 @@ def plain_value(value: Any) -> Any:
         return bytes(value).hex()
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="microseconds") if value.tzinfo else str(value)
+    if isinstance(value, tzinfo):  # of a schedule
+        return str(value)
     return value.hex if isinstance(value, UUID) else value
 
 
