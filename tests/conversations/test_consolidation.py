@@ -106,6 +106,9 @@ def test_no_decision(text):
         "不对，重试次数应该是 5 次，不是 3 次。",
         "不对，应该用 pnpm，不是 npm。",
         "记住：数据库迁移必须先跑 dry run。",
+        "Always say client, not customer.",
+        "in the ui allways say client, not customer",
+        "dont ever push to master direclty",
     ],
 )
 def test_what_a_person_puts_right_is_learned(text):
@@ -270,6 +273,18 @@ def test_lines_beside_output_are_output():
 )
 def test_a_typed_line_with_code_in_it_is_the_persons_word(text):
     assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [text.removeprefix("- ")]
+
+
+def test_the_items_of_a_list_among_requests_are_learned():
+    text = (
+        "Here is what I need.\n1. invoices are numbered per customer\n2. the export is CSV with semicolons\n"
+        "3. never write to the archive bucket\n\n```py\nx = 1\n```\nand can you look at the failing import?"
+    )
+    assert [lesson.text for lesson in rules.lessons(text, spoken_by_user=True)] == [
+        "invoices are numbered per customer",
+        "the export is CSV with semicolons",
+        "never write to the archive bucket",
+    ]
 
 
 def test_of_a_pasted_document_what_stands_around_it_is_the_persons_word():

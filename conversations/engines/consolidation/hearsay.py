@@ -4,12 +4,15 @@ import re
 
 # What another said.
 REPORTED = re.compile(
-    r"(?i)\b(?:says?|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud"
+    r"(?i)\b(?:says|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud"
     r"|out loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly|allegedly|ein kollege"
     r"|eine kollegin|meinte?n?|sagte?n?|angeblich|laut|il paraît|un collègue|selon|(?:dit|dice|diz"
     r"|dicen|dizem) que|según|un compañero|segundo o|um colega|hab(?:e|en)? gehört|entendu dire|he oído"
     r"|ouvi dizer)\b|らしい|そうです|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
     r"|有(?:人|同[事志学]|朋友|领导)(?:建议|提议|觉得|认为)|师[傅父][^，。]{0,4}常?说"
+    # "always say client" is no hearsay
+    r"|(?<!ways )(?<!never )(?<!\bto )(?<!\bwe )(?<!not )(?<!n't )(?<!\bdont )(?<!please )(?<!must )"
+    r"(?<!should )(?<!^)\bsay\b"
 )
 # What others only suggest, or decided for themselves.
 SUGGESTED = re.compile(

@@ -62,8 +62,10 @@ DECIDED = re.compile(
     r"|(?:に(?:する|します|決め|統一)|を使う(?:こと)?|を使います)。?$|(?:决定|确定|商定|约定|统一)(?:了|使用"
     r"|用|采用|改用|为)?|(?:改用|采用|以后(?:都|一律)?用|我们(?:就)?用)"
 )
+_ALWAYS = r"(?:al+wa?ys|alwasy|never|nevr|do(?:n['’]?t| not) ever)"
 PREFERRED = re.compile(
-    r"(?i)^\W*(?:please )?(?:always|never) (?!mind\b)\w+|^\W*we (?:always|never) (?!g[eo]t\b|ha[vd]|see\b"
+    rf"(?i)^\W*(?:(?:please|pls|in|on|for|at) (?:[\w-]+ ){{0,4}})?{_ALWAYS} (?!mind\b)\w+"
+    r"|^\W*we (?:always|never) (?!g[eo]t\b|ha[vd]|see\b"
     r"|saw\b|hit\b"
     r"|end\b|run into|forget|talk|sa[iy]|did\b|agreed|decided|kn[eo]w|\w+ed\b)\w+|\bi (?:always "
     r"|really )?(?:prefer|want you to always"
@@ -278,7 +280,9 @@ def choose_parts(parts: Sequence[str], question: str) -> list[int]:
     telling = [at for at, part in enumerate(parts) if not is_idle(part)]
     scores = {at: score_prompt([parts[at]], question) for at in telling}
     if whole < MIN_SCORE:
-        return [at for at in telling if stands_out(parts, at, scores[at])]
+        own = [at for at in telling if stands_out(parts, at, scores[at])]
+        is_list = len(own) > 1  # among requests
+        return [at for at in telling if at in own or (is_list and scores[at] >= MIN_SCORE)]
     own = [at for at in telling if scores[at] >= MIN_OWN_SCORE or has_phrase(parts[at])]
     is_quoting = any(QUOTED.match(part) for part in parts)
     if is_quoting or (not own and len(telling) < len(parts)):  # what is left says little without the rest

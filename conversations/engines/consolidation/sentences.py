@@ -15,7 +15,7 @@ MAX_EDGE_LINES, MAX_EDGE_LENGTH = 4, 600  # of what a person writes before and b
 
 CODE_BLOCK = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.S | re.M)
 QUOTE = re.compile(r"^[^\S\n]*(?:>|//|/\*|<!--).*$", re.M)  # of a message, or of code
-MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+)\s+")
+MARK = re.compile(r"^[^\S\n]*(?:[-*+•]|\d+[.)]|#+)[^\S\n]+", re.M)
 END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 LOG_LINE = re.compile(r"^\W*(?:\d{2,4}[-:/]\d\d\b|(?:WARN(?:ING)?|ERROR|INFO|DEBUG|FATAL)\b)")
 PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
@@ -49,8 +49,8 @@ OUTPUT = re.compile(  # how a line looks that a program printed, or that is code
 
 def sentences(text: str, min_length: int = MIN_SENTENCE_LENGTH) -> Iterator[str]:
     """Yield the sentences of a message's prose: no code, no output, no quotations, none too short or long."""
-    for part in END.split(drop_output(text)):
-        line = " ".join(MARK.sub("", part).replace("**", "").split())
+    for part in END.split(MARK.sub("", drop_output(text))):
+        line = " ".join(part.replace("**", "").split())
         if LOG_LINE.match(part):
             continue
         if len(line) <= MAX_SENTENCE_LENGTH and measure_length(line) >= min_length:
