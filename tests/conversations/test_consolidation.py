@@ -443,6 +443,23 @@ def test_a_prompt_that_began_long_work_lays_down_what_has_the_form(say):
     assert facts() == [("decision", "Priya signs off the ledger.")]
 
 
+def test_a_session_stays_at_work_for_some_answers(say):
+    report = "I rewrote the parser of the feed and ran its tests. " * 6
+    say("Priya signs off the ledger.", role="user", session="s1")
+    for session, answers in (("s1", [report, "", "Done."]), ("s2", [report, "Done.", "Yes.", "No."])):
+        for answer in answers:
+            say("ok", role="user", session=session)
+            say(answer or "Done.", session=session)
+        say("Tom signs off the payroll.", role="user", session=session)
+        say("Noted.", session=session)
+    Session.objects.update(project_path="/srv/work")
+    assert (learn(), learn("s2")) == (1, 1)
+    assert facts() == [
+        ("decision", "Priya signs off the ledger."),
+        ("decision", "Tom signs off the payroll."),
+    ]
+
+
 def test_what_changes_a_report_or_a_step_of_work_is_neither_learned(say):
     for prompt in (
         "Use GraphQL for the partner API, always.",

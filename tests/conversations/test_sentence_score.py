@@ -134,7 +134,7 @@ REPORT = "I rewrote the parser of the feed, moved its tests and ran them. " * 5
 )
 def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str) -> None:
     assert answered(sentence, REPORT) == [sentence]
-    assert [one.text for one in rules.lessons(sentence, True, reply=REPORT)] == [sentence]
+    assert [one.text for one in rules.lessons(sentence, True, answers=[REPORT])] == [sentence]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str
 def test_while_an_agent_works_another_form_stays_a_message(sentence: str) -> None:
     assert learned(sentence) == [sentence]
     assert answered(sentence, REPORT) == []
-    assert [one.text for one in rules.lessons(sentence, True, reply=REPORT)] == []
+    assert [one.text for one in rules.lessons(sentence, True, answers=[REPORT])] == []
 
 
 def test_while_an_agent_works_an_answer_to_a_choice_is_learned_and_a_next_step_is_not() -> None:

@@ -1,5 +1,6 @@
 """What a session taught: findings in its messages and observations, each with its source."""
 
+from collections import defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
@@ -36,6 +37,7 @@ PAGE_SIZE = 20  # messages that are read at once
 MAX_LESSONS = 50  # of one message; more are hardly decisions
 MIN_STATED = -1.5  # log-odds of a sentence that a person may take back
 MIN_REVISING = -2.0  # of one that may change what an earlier prompt said
+MAX_RECENT = 3  # last answers of an agent, by which a session is known to be at work
 MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
 OPENING_WORDS = 3  # by which a sentence is found in its message
 BATCH_SIZE = 500
@@ -94,28 +96,31 @@ class SessionReader:
 
     def _find_said(self, mark: UUID | None) -> Iterator[Finding]:
         session, previous = self.session, dict[str, str]()  # the last answer of each agent
+        recent = defaultdict[str, deque[str]](lambda: deque(maxlen=MAX_RECENT))  # and those before it
         for rows in _read_pages(self._spoken, mark):
             self.messages += self._count_new(rows)
             self.last = rows[-1].uid
             consumed = self._find_consumed([row.uid for row in rows])
             for at, row in enumerate(rows):
                 if mark and row.agent_id not in previous:
-                    previous[row.agent_id] = self._find_answer(row)
+                    previous[row.agent_id], before = self._find_answers(row)
+                    recent[row.agent_id].extend(before)
                 if row.uid not in consumed:
                     is_compared = session.compared_to is not None and row.uid <= session.compared_to
-                    found = self._find_in_message(
-                        row, previous.get(row.agent_id, ""), find_reply(row, rows[at + 1 :])
-                    )
+                    around = (find_reply(row, rows[at + 1 :]), *recent[row.agent_id])
+                    found = self._find_in_message(row, previous.get(row.agent_id, ""), around)
                     yield from (one for one in found if not (one.is_open and is_compared))
-                previous[row.agent_id] = row.content if row.role == Message.Role.ASSISTANT else ""
+                is_answer = row.role == Message.Role.ASSISTANT
+                previous[row.agent_id] = row.content if is_answer else ""
+                recent[row.agent_id].extend([row.content] if is_answer else [])
 
-    def _find_in_message(self, row: Message, previous: str, reply: str) -> Iterator[Finding]:
+    def _find_in_message(self, row: Message, previous: str, around: Sequence[str]) -> Iterator[Finding]:
         """Yield the findings of a message; of one that takes something back, that with what it takes back."""
         is_persons = row.role == Message.Role.USER
         taken = (
             read_withdrawal(row.content, previous) or read_restatement(row.content) if is_persons else None
         )
-        found = list(_find_in_message(row, previous, reply, is_chat(self.session)))
+        found = list(_find_in_message(row, previous, around, is_chat(self.session)))
         older = self._find_laid_down(row, taken, [one.text for one in found]) if taken else ""
         if taken and older:
             at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
@@ -138,15 +143,17 @@ class SessionReader:
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""
         before = self._spoken.filter(agent_id=row.agent_id).newest(count, row.uid)
-        answers = ["", *(one.content if one.role == Message.Role.ASSISTANT else "" for one in before), ""]
-        for at, one in enumerate(before, 1):
+        answers = [one.content if one.role == Message.Role.ASSISTANT else "" for one in before]
+        for at, one in enumerate(before):
             if one.role == Message.Role.USER:
-                yield from list_stated(one.content, answers[at + 1], is_chat(self.session), answers[at - 1])
+                previous = "".join(answers[at + 1 : at + 2])
+                yield from list_stated(one.content, previous, is_chat(self.session), answers)
 
-    def _find_answer(self, row: Message) -> str:
-        """Return what the agent answered right before a message, "" where it did not."""
-        before = self._spoken.filter(agent_id=row.agent_id).newest(1, row.uid)
-        return "".join(one.content for one in before if one.role == Message.Role.ASSISTANT)
+    def _find_answers(self, row: Message) -> tuple[str, list[str]]:
+        """Return what the agent answered right before a message, "" where it did not, and what lately."""
+        before = self._spoken.filter(agent_id=row.agent_id).newest(2 * MAX_RECENT, row.uid)
+        answers = [one.content if one.role == Message.Role.ASSISTANT else "" for one in before]
+        return "".join(answers[:1]), list(filter(None, reversed(answers)))
 
     def _drop_consumed(self, found: Iterable[Finding]) -> Iterator[Finding]:
         observed = list(found)
@@ -201,11 +208,11 @@ def find_reply(row: Message, later: Iterable[Message]) -> str:
     return following.content if following and following.role == Message.Role.ASSISTANT else ""
 
 
-def _find_in_message(row: Message, previous: str, reply: str, in_chat: bool) -> Iterator[Finding]:
+def _find_in_message(row: Message, previous: str, around: Sequence[str], in_chat: bool) -> Iterator[Finding]:
     at, is_persons = row.said_at or row.created_at, row.role == Message.Role.USER
-    lessons = list(islice(rules.lessons(row.content, is_persons, previous, in_chat, reply), MAX_LESSONS))
+    lessons = list(islice(rules.lessons(row.content, is_persons, previous, in_chat, around), MAX_LESSONS))
     found = [(lesson.text, lesson.category, False) for lesson in lessons]
-    is_working = is_persons and is_at_work(row.content, in_chat, (previous, reply))
+    is_working = is_persons and is_at_work(row.content, in_chat, (previous, *around))
     if is_persons:
         rest = rules.read_rest(row.content, [lesson.text for lesson in lessons], is_working)
         found += [(text, "decision", True) for text in islice(filter(may_change, rest), MAX_OPEN)]
@@ -214,10 +221,10 @@ def _find_in_message(row: Message, previous: str, reply: str, in_chat: bool) -> 
         yield Finding(text, category, row.uid, FactLink.Target.MESSAGE, at, is_persons, is_open, is_working)
 
 
-def list_stated(text: str, previous: str, in_chat: bool = False, reply: str = "") -> list[str]:
+def list_stated(text: str, previous: str, in_chat: bool = False, around: Sequence[str] = ()) -> list[str]:
     """Return what a prompt lays down, the last first; of another one, what may state something."""
-    is_working = is_at_work(text, in_chat, (previous, reply))
-    found = [lesson.text for lesson in rules.lessons(text, True, previous, in_chat, reply)]
+    is_working = is_at_work(text, in_chat, (previous, *around))
+    found = [lesson.text for lesson in rules.lessons(text, True, previous, in_chat, around)]
     rest = (one for one in rules.read_rest(text, found, is_working) if score_sentence(one) >= MIN_STATED)
     return (found or list(rest))[::-1]
 

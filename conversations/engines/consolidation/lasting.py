@@ -90,8 +90,8 @@ def is_report(answer: str) -> bool:
 
 
 def is_at_work(text: str, is_chat: bool, answers: Iterable[str]) -> bool:
-    """Return whether a prompt belongs to work: it is long, or one of the agent's ``answers``, that before it
-    and that to it, is a report. A chat is none.
+    """Return whether a prompt belongs to work: it is long, or one of the agent's ``answers``, the last before
+    it and that to it, is a report. A chat is none.
     """
     return not is_chat and (measure_length(text) > MAX_STATEMENT_LENGTH or any(map(is_report, answers)))
 

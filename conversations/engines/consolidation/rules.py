@@ -194,15 +194,15 @@ class Lesson:
 
 
 def lessons(
-    text: str, spoken_by_user: bool, previous: str = "", is_chat: bool = False, reply: str = ""
+    text: str, spoken_by_user: bool, previous: str = "", is_chat: bool = False, answers: Sequence[str] = ()
 ) -> Iterator[Lesson]:
     """Yield what a message lays down, each text once; ``previous`` is what the other side said before it,
-    ``reply`` what it answered, and a chat belongs to no repository.
+    ``answers`` what else it said around it, and a chat belongs to no repository.
 
     An agent's message needs a phrase of the rules; a person's is scored by its words, and while the agent
     works a sentence needs the form of what holds on.
     """
-    is_working = is_at_work(text, is_chat, (previous, reply))
+    is_working = is_at_work(text, is_chat, (previous, *answers))
     found = read_prompt(text, previous, is_chat, is_working) if spoken_by_user else read_answer(text)
     seen: set[str] = set()
     for lesson in found:
