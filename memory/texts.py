@@ -19,6 +19,7 @@ BYTE_ORDER_MARK = "\ufeff"
 # Around a statement that holds no more, or may not, with what was said later: "was: X; later: Y".
 WAS, LATER = "was: ", "; later: "
 ANSWERED = re.compile(r" \(to: .*\)\Z", re.S)  # the question that a short statement answers
+DENSE = re.compile("[\u2e80-\U0010ffff]+")  # characters of scripts without spaces
 TAKEN_BACK = re.compile(r" \(takes back: (.*)\)\Z", re.S)
 
 
@@ -47,7 +48,7 @@ def split_taken_back(text: str) -> tuple[str, str]:
 
 def count_dense(text: str) -> int:
     """Count the characters of scripts that are written without spaces, such as Chinese."""
-    return 0 if text.isascii() else sum(char > "\u2e7f" for char in text)
+    return 0 if text.isascii() else sum(map(len, DENSE.findall(text)))
 
 
 def measure_text(text: str) -> int:

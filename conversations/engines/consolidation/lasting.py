@@ -86,7 +86,7 @@ NEXT = re.compile(
 
 def is_report(answer: str) -> bool:
     """Return whether an agent's answer is so long that it reports or explains work."""
-    return measure_length(answer) > MAX_TALK_LENGTH
+    return len(answer) > MAX_TALK_LENGTH or measure_length(answer) > MAX_TALK_LENGTH
 
 
 def is_at_work(text: str, is_chat: bool, answers: Iterable[str]) -> bool:
