@@ -36,11 +36,14 @@ def test_a_batch_is_begun_and_followed(judge: FakeJudge, fact: Fact, curator: Cl
     assert (answer.status_code, answer.url) == (302, f"/p/test/verification/jobs/{job.pk}")
     page = text_of(curator, answer.url)
     assert "queued" in page
+    assert "<dt>Made</dt>" in page
+    assert "<dt>Ended</dt>" not in page
     assert 'hx-trigger="load delay:2s"' in page
     engine.run_job(job.pk)
     page = text_of(curator, answer.url)
     assert 'hx-trigger="load delay' not in page
     assert "rated by the judge" in page
+    assert "<dt>Ended</dt>" in page
     fragment = curator.get(answer.url, headers={"HX-Request": "true"}).content.decode()
     assert fragment.lstrip().startswith("<section")
     assert "fake-judge rates facts" in text_of(curator, "/p/test/verification")
