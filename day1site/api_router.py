@@ -6,14 +6,15 @@ from rest_framework.routers import SimpleRouter
 from day1site import __version__
 from memory.answers.problems import unknown_route
 from memory.api.pages import DocsView, IndexView, SchemaView
-from memory.api.routes import ROUTES
+from memory.api.routes import collect_routes
 from memory.discovery import import_from_apps
 
+import_from_apps("operations")
 import_from_apps("api")
 
 router = SimpleRouter()
 router.trailing_slash = "/?"  # with and without: a redirect would lose a POST's body
-for prefix, (view, name) in sorted(ROUTES.items()):
+for prefix, (view, name) in sorted(collect_routes().items()):
     router.register(prefix, view, name)
 
 lists = {name: f"{base}-list" for name, view, base in router.registry if hasattr(view, "list")}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import django_filters as df
+from django.db.models import Model
 
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields import types as t
@@ -16,9 +17,7 @@ from memory.engines.fields.keys import KEY_FILTERS
 from memory.engines.fields.members import MEMBER_FILTERS
 from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
 from memory.engines.fields.questions import QUESTION_FILTERS
-from memory.engines.fields.tasks import TASK_FILTERS
 from memory.models import (
-    AgentTask,
     ApiKey,
     Branch,
     Erasure,
@@ -73,6 +72,13 @@ def make_filter(field: FilterField) -> df.Filter:
     return (AnyOf if field.many else df.CharFilter)(**traits)
 
 
+def build_filter_set(of: type[Model], filters: tuple[FilterField, ...]) -> type[df.FilterSet]:
+    """Return the FilterSet of declared filters."""
+    meta = type("Meta", (), {"model": of, "fields": []})
+    name = f"{of.__name__}FilterSet"
+    return declare_filters(filters)(type(name, (df.FilterSet,), {"Meta": meta}))
+
+
 @declare_filters(FACT_FILTERS)
 class FactFilterSet(df.FilterSet):
     """The names and types of the filters; the engine's FactFilter defines their meaning."""
@@ -112,13 +118,6 @@ class MemberFilterSet(df.FilterSet):
 class QuestionFilterSet(df.FilterSet):
     class Meta:
         model = Question
-        fields: list[str] = []
-
-
-@declare_filters(TASK_FILTERS)
-class TaskFilterSet(df.FilterSet):
-    class Meta:
-        model = AgentTask
         fields: list[str] = []
 
 

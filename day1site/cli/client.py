@@ -21,7 +21,6 @@ from day1site.cli.rest import (
     fact_path,
     quote_id,
     session_path,
-    task_path,
 )
 from day1site.cli.streams import Export, Importer, Streams
 from day1site.cli.time_points import check_point
@@ -121,33 +120,6 @@ class Client:
 
     def restore_branch(self, name: str) -> Answer:
         return self.api.post(f"{branch_path(name)}/restore")
-
-    # ---- tasks -----------------------------------------------------------------------------------
-
-    def create_task(self, fields: Fields) -> Answer:
-        return self.api.post("/tasks", **fields)
-
-    def list_tasks(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/tasks", **filters, **paging)
-
-    def get_task(self, task: str) -> Answer:
-        return self.api.get(task_path(task))
-
-    def get_task_context(self, task: str, options: Fields) -> Answer:
-        return self.api.get(f"{task_path(task)}/context", **options)
-
-    def join_task(self, task: str, fields: Fields) -> Answer:
-        return self.api.post(f"{task_path(task)}/join", **fields)
-
-    def update_objective(self, task: str, n: int, fields: Fields) -> Answer:
-        return self.api.patch(f"{task_path(task)}/objectives/{n}", **fields)
-
-    def complete_agent(self, task: str, agent_id: str) -> Answer:
-        return self.api.post(f"{task_path(task)}/agents/{quote_id(agent_id)}/complete")
-
-    def end_task(self, action: str, task: str, fields: Fields) -> Answer:
-        """Complete or cancel it."""
-        return self.api.post(f"{task_path(task)}/{action}", **fields)
 
     # ---- snapshots, workspaces, keys -------------------------------------------------------------
 

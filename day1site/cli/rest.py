@@ -92,10 +92,9 @@ def session_path(session_id: str) -> str:
     return f"/sessions/{quote(session_id)}"
 
 
-def task_path(task: str) -> str:
-    if not task.strip("/"):
-        raise CliError("not_found", "There is no task with this id or short name.")
-    return f"/tasks/{quote(task, safe='')}"
+def quote_place(text: str) -> str:
+    """Return a text as one segment of an address; an empty one is a blank: nothing would name the list."""
+    return quote(text, safe="") if text.strip("/") else "%20"
 
 
 def quote_id(text: str) -> str:

@@ -7,40 +7,14 @@ from rest_framework import serializers as s
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
-from memory.engines.agent_tasks.context import MAX_BUDGET, MIN_TOKENS, Learned, TaskContext
-from memory.engines.agent_tasks.engine import JoinedTask
+from memory.engines.agent_tasks.context import Learned, TaskContext
+from memory.engines.agent_tasks.engine import CreatedTask, JoinedTask
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT
 from memory.engines.merging.plan import PlanItem
 from memory.models import AgentTask
 
 MAX_LINE_LENGTH = 200
-
-
-# ---- requests --------------------------------------------------------------------------------------
-
-
-@d.declare_fields(TASK.select_fields(Use.CREATE))
-class TaskInput(d.RequestShape):
-    """A new task."""
-
-
-class JoinInput(s.Serializer):
-    agent_id = s.CharField(max_length=200, required=False, help_text="Who joins; that of the key by default.")
-
-
-@d.declare_fields(TASK.select_fields(Use.UPDATE))
-class TaskEndInput(d.RequestShape):
-    """What came of a task."""
-
-
-@d.declare_fields(OBJECTIVE.select_fields(Use.UPDATE))
-class ObjectiveInput(d.RequestShape):
-    """The next state of an objective, or what is noted of it."""
-
-    agent_id = s.CharField(
-        max_length=200, required=False, help_text="Who says so; that of the key by default."
-    )
 
 
 # ---- answers ---------------------------------------------------------------------------------------
@@ -163,6 +137,10 @@ def render_task(task: AgentTask) -> dict[str, Any]:
     )
 
 
+def render_created(done: CreatedTask) -> dict[str, Any]:
+    return render_task(done.task) | {"suggested_template": done.suggested_template}
+
+
 def render_joined(done: JoinedTask) -> dict[str, Any]:
     row = {"task": render_task(done.task), "agent": render_agent(done.part)}
     return row | {"work": done.work, "created": done.created}
@@ -208,6 +186,3 @@ def render_context(found: TaskContext) -> dict[str, Any]:
 
 def render_learned(one: Learned) -> dict[str, Any]:
     return {"agent": render_agent(one.part), "facts": [render_fact(fact) for fact in one.facts]}
-
-
-TOKENS = {"type": "integer", "minimum": MIN_TOKENS, "maximum": MAX_BUDGET}

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -37,6 +37,7 @@ class Resource(ViewSet):
     reads = False  # a POST that only reads: it may be repeated, and no answer is stored
     names_redacted = True  # whether the answer of a write names the fields that held secrets
     long_actions: frozenset[str] = frozenset()  # POSTs that read for long before they lock: see keep_answer
+    untold: Mapping[str, Mapping[str, Any]] = {}  # by action, what is kept in the place of what is told once
     _store: Store | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -100,7 +101,8 @@ class Resource(ViewSet):
 
     def storable_data(self, data: Any) -> Any:
         """Return the part of an answer that may be stored."""
-        return data
+        values = self.untold.get(self.action or "")
+        return {**data, **values} if values else data
 
 
 def name_redacted(data: Any) -> Any:

@@ -8,7 +8,9 @@ from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 from rest_framework.viewsets import ViewSetMixin
 
+from memory.api.operations import build_view
 from memory.discovery import import_modules
+from memory.operations.base import RESOURCES
 
 View = TypeVar("View", bound=type[ViewSetMixin])
 ROUTES: dict[str, tuple[Any, str]] = {}
@@ -27,12 +29,21 @@ def serve_at(prefix: str, name: str) -> Callable[[View], View]:
 def find_view(prefix: str) -> Any:
     """Return the ViewSet of a resource, from the modules that are called like it: all of them take long."""
     import_resource(prefix.replace("-", "_"))
-    return ROUTES[prefix][0]
+    return collect_routes()[prefix][0]
+
+
+def collect_routes() -> dict[str, tuple[Any, str]]:
+    """Return the ViewSets by prefix: those written by hand, and those of operations that are declared."""
+    for prefix, resource in RESOURCES.items():
+        if prefix not in ROUTES:
+            ROUTES[prefix] = (build_view(resource), resource.name)
+    return ROUTES
 
 
 @cache
 def import_resource(module: str) -> None:
     """Import the modules of a resource; one of an app to the right adds to what one to the left serves."""
     for app in apps.get_app_configs():
-        if app.module and module_has_submodule(app.module, f"api.{module}"):
-            import_modules(f"{app.name}.api.{module}")
+        for room in ("operations", "api"):
+            if app.module and module_has_submodule(app.module, f"{room}.{module}"):
+                import_modules(f"{app.name}.{room}.{module}")

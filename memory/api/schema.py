@@ -308,12 +308,17 @@ ROUTES: dict[str, dict[str, Callable]] = {
 }
 
 
+def name_components(module: Any) -> None:
+    """Name the serializers of a module in the document as they are called, without Shape."""
+    for name, shape in vars(module).items():
+        if isinstance(shape, type) and issubclass(shape, s.Serializer):
+            set_override(shape, "component_name", name.removesuffix("Shape"))
+
+
 def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any) -> Callable[[type], type]:
     """Return a decorator that documents the routes of a ViewSet; ``modules`` have the serializers."""
     for module in modules:
-        for name, shape in vars(module).items():
-            if isinstance(shape, type) and issubclass(shape, s.Serializer):
-                set_override(shape, "component_name", name.removesuffix("Shape"))
+        name_components(module)
 
     def document_view(view: type) -> type:
         for name, described in routes[view.__name__].items():

@@ -1,0 +1,1 @@
+"""Operations, each declared once: every surface follows from it."""

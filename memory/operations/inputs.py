@@ -198,13 +198,18 @@ class Input:
                 raise Invalid("{field} is needed.", field=name)
         return found
 
+    def refuse_others(self, in_query: Collection[str], in_body: Collection[str]) -> None:
+        """Refuse every other name in the query and the body. Raises UnknownField."""
+        self._refuse_unknown([name for name in self.query if name not in in_query])
+        self._refuse_unknown([name for name in self.body if name not in in_body])
+
     def refuse_unknown(self) -> None:
         """Refuse unknown fields. Raises UnknownField for any unused name."""
         self._refuse_unknown(self.query)
         self._refuse_unknown(self.body)
 
     @staticmethod
-    def _refuse_unknown(left: Mapping[str, Any]) -> None:
+    def _refuse_unknown(left: Iterable[str]) -> None:
         for name in left:
             raise UnknownField(field=name)
 

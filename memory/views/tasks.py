@@ -11,15 +11,14 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from memory.actors import Actor
 from memory.answers.tasks import TaskShape, render_task
-from memory.engines.agent_tasks.context import MAX_BUDGET
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.agent_tasks.rules import MOVES
 from memory.engines.fields.base import Use
 from memory.engines.fields.orders import TASKS
-from memory.engines.fields.tasks import TASK
+from memory.engines.fields.tasks import MAX_BUDGET, TASK, TASK_FILTERS
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Invalid
-from memory.filters import TaskFilterSet
+from memory.filters import build_filter_set
 from memory.models import AgentTask, TaskObjective
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
@@ -59,7 +58,7 @@ class Tasks(StateListPage):
     is_live = spans_branches = True
     title = gettext_lazy("Tasks")
     states, order = STATES, TASKS
-    filters = TaskFilterSet
+    filters = build_filter_set(AgentTask, TASK_FILTERS)
     export_shape, render_row = TaskShape, staticmethod(render_task)
     extra_context = {
         "lead": gettext_lazy(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Annotated
 from uuid import UUID
 
 from django.db import transaction
@@ -48,6 +49,7 @@ from memory.engines.agent_tasks.completion import list_durable
 from memory.engines.agent_tasks.rules import find_task, require_part
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.revert import RevertEngine
+from memory.engines.fields.common import DRY_RUN
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.sessions.learning import system_actor
 from memory.engines.sessions.manager import get_session, refuse_erased_session, require_scope
@@ -125,7 +127,7 @@ class ConsolidationEngine:
         return run_facts(source, Level.AGENT, agent_id, actor, dry_run)
 
     def consolidate_task(
-        self, *, task: UUID | str, actor: Actor, dry_run: bool = False
+        self, *, task: UUID | str, actor: Actor, dry_run: Annotated[bool, DRY_RUN] = False
     ) -> ConsolidationReport:
         """Supersede what the agents of a task learned twice, and say which facts outlive it.
 

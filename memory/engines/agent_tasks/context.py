@@ -9,12 +9,11 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.engines.agent_tasks.completion import list_conflicts
 from memory.engines.facts.assessment import attach_belief, searchable_rows
+from memory.engines.fields.tasks import BUDGET
 from memory.engines.merging.plan import PlanItem
-from memory.engines.support import validation as c
 from memory.models import AgentTask, Branch, Fact, TaskAgent
 from memory.ranking import count_tokens, prompt_line
 
-MIN_TOKENS, MAX_TOKENS, MAX_BUDGET = 100, 1500, 16_000
 MAX_NEWEST, MAX_LEARNED = 30, 10  # facts of the task's branch, and of each agent's
 MAX_AGENTS = 20  # of whom facts are shown, the last that joined
 MAX_CONFLICTS = 10
@@ -70,7 +69,7 @@ class Budget:
 
 def load_context(task: AgentTask, actor: Actor, max_tokens: int) -> TaskContext:
     """Return a task's context: half of the budget is for what agents learned, the rest for its branch."""
-    limit = c.integer_check(MIN_TOKENS, MAX_BUDGET)("max_tokens", max_tokens)
+    limit = BUDGET.check("max_tokens", max_tokens)
     parts = list(task.agents.all())
     budget = Budget(limit // 2)
     shown = {part.pk: list_learned(actor, part.branch) for part in parts[-MAX_AGENTS:]}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -12,12 +12,11 @@ from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.access.work_handles import WorkEngine, get_owner_name
 from memory.engines.agent_tasks import completion
-from memory.engines.agent_tasks.context import MAX_TOKENS, TaskContext, load_context
+from memory.engines.agent_tasks.context import TaskContext, load_context
 from memory.engines.agent_tasks.rules import (
     MAX_AGENTS,
     PREFIX,
     check_move,
-    check_objectives,
     choose_agent,
     choose_slug,
     find_objective,
@@ -36,7 +35,15 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import TASKS
-from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_FILTERS, TaskFields
+from memory.engines.fields.tasks import (
+    BUDGET,
+    JOINING_AGENT,
+    MAX_TOKENS,
+    OBJECTIVE,
+    TASK,
+    TASK_FILTERS,
+    TaskFields,
+)
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
@@ -46,7 +53,7 @@ from memory.exceptions import Exists, Invalid
 from memory.models import AgentTask, TaskAgent, TaskObjective
 from memory.models.nodes import next_rid
 
-CHECKS = TASK.field_checks(Use.CREATE) | {"objectives": check_objectives}
+CHECKS = TASK.field_checks(Use.CREATE)
 ENDING = TASK.field_checks(Use.UPDATE)
 CHANGING = OBJECTIVE.field_checks(Use.UPDATE)
 FILTERS = make_filter_checks(TASK_FILTERS)
@@ -139,7 +146,7 @@ class TaskEngine:
         annotate_distances([part.branch for part in parts])
 
     def get_task_context(
-        self, *, task: UUID | str, actor: Actor, max_tokens: int = MAX_TOKENS
+        self, *, task: UUID | str, actor: Actor, max_tokens: Annotated[int, BUDGET] = MAX_TOKENS
     ) -> TaskContext:
         """Return what an agent should know of a task: objectives, agents and what each learned, the newest
         facts of its branch, conflicts that wait. Texts of facts keep within ``max_tokens``.
@@ -148,7 +155,9 @@ class TaskEngine:
         """
         return load_context(self.get_task(task=task, actor=actor), actor, max_tokens)
 
-    def join_task(self, *, task: UUID | str, actor: Actor, agent_id: str = "") -> JoinedTask:
+    def join_task(
+        self, *, task: UUID | str, actor: Actor, agent_id: Annotated[str, JOINING_AGENT] = ""
+    ) -> JoinedTask:
         """Give an agent its branch ``task/<slug>/<agent>`` and a work handle on it.
 
         Who joined already gets the same branch, and works again where its part was completed; with another

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from typing import Any
 from uuid import UUID
 
 from django.utils.text import slugify
@@ -10,7 +9,7 @@ from django.utils.text import slugify
 from memory.actors import Actor
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.branches.manager import RESERVED
-from memory.engines.fields.tasks import MAX_OBJECTIVES, OBJECTIVE, SLUG
+from memory.engines.fields.tasks import MAX_OBJECTIVES, SLUG
 from memory.engines.sessions.assignment import SLUG_LENGTH, match_task
 from memory.engines.support import validation as c
 from memory.exceptions import (
@@ -70,13 +69,6 @@ def shorten(segment: str, max_length: int) -> str:
 
 
 # ---- values ----------------------------------------------------------------------------------------
-
-
-def check_objectives(name: str, value: Any) -> list[str]:
-    """Check for a list of at most 50 steps. Raises Invalid."""
-    if not isinstance(value, list | tuple) or len(value) > MAX_OBJECTIVES:
-        raise Invalid("{field} must be a list of at most {most} texts.", field=name, most=MAX_OBJECTIVES)
-    return [OBJECTIVE["text"].check(f"{name}[{index}]", text) for index, text in enumerate(value)]
 
 
 def choose_agent(actor: Actor, agent_id: str) -> str:

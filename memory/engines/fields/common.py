@@ -79,6 +79,7 @@ DEDUPLICATE = Field(
     "True by default: the same text is returned, not doubled.",
     tool_help="false stores the same text again; default true.",
 )
+DRY_RUN = Field("dry_run", Flag(), "Answer the same, and write nothing.", option=Option("write nothing"))
 # A label alone may be that of several: a user, a key and the command line can have the same.
 MAKER = (
     Field("created_by", Reference(200), use=READ),

@@ -25,6 +25,22 @@ UPDATE = READ | TOOL | Use.UPDATE | Use.TOOL_UPDATE
 SLUG = r"[a-z0-9]+([._-][a-z0-9]+)*"
 MAX_OBJECTIVES = 50
 OBJECTIVE_TEXT = Text(500, 1)
+MIN_TOKENS, MAX_TOKENS, MAX_BUDGET = 100, 1500, 16_000  # of a task's context; the second by default
+BUDGET = Field(
+    "max_tokens",
+    Whole(MIN_TOKENS, MAX_BUDGET),
+    "What the facts may cost in a prompt.",
+    option=Option(f"what the facts may cost in a prompt; default {MAX_TOKENS}"),
+)
+AGENT_OPTION = Option("who it is; default: the agent of the key", "--agent", "ID")
+JOINING_AGENT = Field(
+    "agent_id",
+    Reference(200),
+    "Who joins; that of the key by default.",
+    tool_help="Who you are; default: the agent that the key is bound to.",
+    option=AGENT_OPTION,
+)
+CHANGING_AGENT = JOINING_AGENT.with_traits(help="Who says so; that of the key by default.")
 
 
 class TaskFields(TypedDict, total=False):
@@ -77,7 +93,7 @@ TASK = Noun(
     ),
     Field(
         "objectives",
-        ListOf(OBJECTIVE_TEXT),
+        ListOf(OBJECTIVE_TEXT, max_items=MAX_OBJECTIVES),
         "Up to 50 steps in their order, each up to 500 characters.",
         Use.CREATE | Use.TOOL_CREATE | Use.OPTION,
         label=_("Objectives"),

@@ -70,19 +70,24 @@ class Repository(Text):
 
 @dataclass(frozen=True)
 class ListOf(Type):
-    """A list of texts of one type; its engine says what else it demands."""
+    """A list of texts of one type. One with a limit names the place of what is wrong in it."""
 
     item: Type
     min_items: int = 0
     max_items: int = 0  # 0: no limit is published
 
     def build_check(self) -> c.Check:
-        check = self.item.build_check()
+        check, most = self.item.build_check(), self.max_items
+        if most and self.item.redacted:
+            check = c.redact_stored(check)
 
         def check_list(name: str, values: Any) -> list[Any]:
-            if not isinstance(values, list | tuple | set | frozenset):
-                raise Invalid("{field} must be a list.", field=name)
-            return [check(name, value) for value in values]
+            if not isinstance(values, list | tuple | set | frozenset) or (most and len(values) > most):
+                text = (
+                    "{field} must be a list of at most {most} texts." if most else "{field} must be a list."
+                )
+                raise Invalid(text, field=name, **({"most": most} if most else {}))
+            return [check(f"{name}[{n}]" if most else name, value) for n, value in enumerate(values)]
 
         return check_list
 

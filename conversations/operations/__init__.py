@@ -1,0 +1,1 @@
+"""What may be done with conversations, and what they add to the operations of the memory."""

@@ -1,0 +1,196 @@
+"""ViewSets of the REST framework, from the operations that are declared below the surfaces."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from drf_spectacular.drainage import set_override
+from rest_framework.decorators import action
+from rest_framework.fields import empty
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory.actors import Actor
+from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
+from memory.answers.rendering import page_shape
+from memory.api import base
+from memory.api.schema import (
+    integer_schema,
+    list_filter_parameters,
+    name_components,
+    page,
+    paging_by,
+    query,
+    route,
+)
+from memory.engines.fields.base import Field
+from memory.engines.fields.filters import FilterField
+from memory.engines.fields.types import Whole
+from memory.engines.support import validation as c
+from memory.engines.support.validation import Check
+from memory.exceptions import Invalid
+from memory.filters import build_filter_set
+from memory.operations.base import ORDERING, PAGING, PLACE, USUAL, Operation, Parameter, Resource
+from memory.operations.inputs import Input, parse_integer
+
+PATTERNS = {"int": r"\d{1,4}", "path": ".+", "": "[^/]+"}
+MISSING: Any = object()
+Handler = Callable[..., Response]
+
+
+def build_view(resource: Resource) -> type[base.Resource]:
+    """Return a ViewSet with an action for each operation of a resource."""
+    operations = resource.operations.values()
+    traits: dict[str, Any] = {
+        "lookup_field": resource.key,
+        "lookup_value_regex": resource.key_pattern,
+        "filterset_class": build_filter_set(resource.model, resource.filters),
+        "long_actions": frozenset(one.name for one in operations if one.keeps),
+        "untold": {one.name: one.answer.untold for one in operations if one.answer.untold},
+    }
+    actions = {one.name: make_action(one) for one in operations}
+    return type(f"{resource.model.__name__}ViewSet", (base.Resource,), {**traits, **actions})
+
+
+def make_action(operation: Operation) -> Handler:
+    """Return the method of a ViewSet that carries an operation out."""
+
+    def handle(self: base.Resource, request: Request, **places: Any) -> Response:
+        arguments = read_arguments(operation, request, places)
+        if operation.keeps:
+            arguments["keep"] = self.keep_answer(operation.answer.render)
+        return build_response(operation, operation.method(**arguments))
+
+    handle.__name__ = operation.name
+    return describe_operation(operation)(
+        handle if operation.name in USUAL else route_action(operation, handle)
+    )
+
+
+def route_action(operation: Operation, handle: Handler) -> Handler:
+    """Give a method of a ViewSet its address."""
+    path = PLACE.sub(lambda found: f"(?P<{found['name']}>{PATTERNS[found['kind'] or '']})", operation.path)
+    return action(detail=bool(operation.row), methods=[operation.verb], url_path=path)(handle)
+
+
+# ---- a request -------------------------------------------------------------------------------------
+
+
+def read_arguments(operation: Operation, request: Request, places: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the operation's method. Raises Invalid, UnknownField, AgentForbidden."""
+    kinds = operation.places
+    arguments = {name: int(text) if kinds[name] == "int" else text for name, text in places.items()}
+    form = build_input(operation)(data=Input(request))
+    form.is_valid(raise_exception=True)
+    values = form.validated_data
+    origin = {one.name: values.pop(one.name) for one in operation.origin if one.name in values}
+    return {**arguments, **values, "actor": find_actor(request, origin)}
+
+
+def find_actor(request: Request, origin: dict[str, Any]) -> Actor:
+    """Return the caller, with what it says of itself. Raises AgentForbidden."""
+    actor = base.get_request_actor(request)
+    return actor.with_origin(**origin) if any(origin.values()) else actor
+
+
+class OperationInput(RequestShape):
+    """What an operation takes from the query and the body of a request, as arguments of its method."""
+
+    checks: tuple[tuple[Parameter, Check], ...] = ()
+
+    def run_validation(self, data: Any = empty) -> dict[str, Any]:
+        """Return the arguments that were given, in the order of the declaration.
+
+        What is wrong first is raised as the engines raise it, and not as the REST framework's list of
+        errors: Invalid, UnknownField, TooLarge.
+        """
+        payload: Input = data
+        names = {one.name for one, _ in self.checks}
+        payload.refuse_others(names - {one.name for one, _ in self.checks if one.in_body_only}, names)
+        found = {}
+        for one, check in self.checks:
+            value = payload.take_value(one.name, check, MISSING)
+            if value is not MISSING:
+                found[one.argument] = value
+            elif one.required:
+                raise Invalid("{field} is needed.", field=one.name)
+        return found
+
+
+INPUTS: dict[tuple[str, frozenset[str]], type[OperationInput]] = {}
+
+
+def build_input(operation: Operation) -> type[OperationInput]:
+    """Return the serializer that validates requests of an operation: one for all with the same body."""
+    inputs = (*operation.parameters, *(Parameter(one, one.name) for one in operation.origin))
+    name = operation.body or f"{operation.name.title()}Query"
+    key = name, frozenset(one.name for one in inputs)
+    if key not in INPUTS:
+        checks = tuple((one, make_check(one, operation)) for one in inputs)
+        shape = type(name, (OperationInput,), {"checks": checks, "__doc__": operation.about})
+        set_override(shape, "component_name", name)
+        INPUTS[key] = declare_fields(one.field for one in inputs)(shape)
+    return INPUTS[key]
+
+
+def make_check(parameter: Parameter, operation: Operation) -> Check:
+    """Return the check of one value of a request; ranges, and what filters mean, are left to the engine."""
+    match parameter.field:
+        case FilterField(many=True):
+            return lambda _, value: value
+        case FilterField():
+            return c.plain_text
+        case Field(type=Whole()):
+            return parse_integer
+        case Field(name="ordering") if operation.order:
+            return c.one_of(operation.order.names)
+    check = parameter.field.type.build_check()
+    return c.optional_check(check) if parameter.field.null else check
+
+
+# ---- a response ------------------------------------------------------------------------------------
+
+
+def build_response(operation: Operation, result: Any) -> Response:
+    answer = operation.answer
+    if operation.is_paged:
+        return Response(page_shape(result, answer.render))
+    return base.build_row_response(answer.render(result), list_codes(operation, result)[0])
+
+
+def list_codes(operation: Operation, result: Any = None) -> list[int]:
+    """Return the status of an answer; without a result, every status that it may have."""
+    is_created = operation.answer.is_created
+    if operation.name == "create" and is_created is None:
+        return [201]
+    if is_created is None:
+        return [200]
+    return [201, 200] if result is None else [201 if is_created(result) else 200]
+
+
+# ---- OpenAPI ---------------------------------------------------------------------------------------
+
+
+def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
+    """Return a decorator that documents an action."""
+    name_components(sys.modules[operation.answer.shape.__module__])
+    shape = page(operation.answer.shape) if operation.is_paged else operation.answer.shape
+    body = build_input(operation) if operation.body else None
+    parameters = [] if operation.body else list_query(operation)
+    return route(operation.summary, dict.fromkeys(list_codes(operation), shape), body, parameters)
+
+
+def list_query(operation: Operation) -> list[Any]:
+    """Return the query parameters of an operation without a body."""
+    own = {one.name: one for one in (*PAGING, ORDERING, *operation.filters)}
+    plain = [one for one in operation.parameters if one.name not in own]
+    parameters = [query(one.name, describe_value(one), one.field.help) for one in plain]
+    if operation.filters:
+        parameters += list_filter_parameters(build_filter_set(operation.model, operation.filters))
+    return parameters + (paging_by(operation.order) if operation.is_paged else [])
+
+
+def describe_value(parameter: Parameter) -> dict[str, Any]:
+    """Return the JSON schema of a query parameter."""
+    schema: dict[str, Any] = integer_schema(request_field(parameter.field))
+    return schema if parameter.default in (None, "") else {**schema, "default": parameter.default}

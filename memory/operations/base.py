@@ -1,0 +1,205 @@
+"""An operation: a method of an engine that callers outside of Python may call.
+
+Its parameters are those of the method: a name that every engine uses alike (``branch_name``, ``limit``) is
+known by that name, any other says its field in the signature (``agent_id: Annotated[str, AGENT] = ""``), and
+``**fields`` are fields of a noun. Path, answer and summary are declared beside it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import Parameter as Argument
+from inspect import signature
+from typing import Any, get_type_hints
+
+from memory.engines.fields.base import Field, describe_field
+from memory.engines.fields.filters import FilterField
+from memory.engines.fields.types import Reference, Whole
+from memory.engines.support.ordering import Ordering
+
+PAGING = (
+    Field("limit", Whole(1, 100), "Results on a page."),
+    Field("cursor", Reference(1500), "``next`` or ``previous`` of another page."),
+)
+ORDERING = Field("ordering", Reference(100), "What to sort by; with ``-`` downwards.")
+COMMON: dict[str, Field] = {one.name: one for one in (*PAGING, ORDERING)}
+PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
+PLACE = re.compile(r"<(?:(?P<kind>int|path):)?(?P<name>\w+)>")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an operation answers: a serializer, and the function that makes such a row of the result.
+
+    ``is_created`` says of a result whether it was made now. ``untold`` are the values of what is told once,
+    in the answer that is kept for a repeated request.
+    """
+
+    shape: type
+    render: Callable[[Any], dict[str, Any]]
+    is_created: Callable[[Any], bool] | None = None
+    untold: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One value that an operation takes: its field, the argument of the method, and what it is by default."""
+
+    field: Field
+    argument: str
+    default: Any = None
+    required: bool = False
+    in_body_only: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.field.name
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        about = describe_field(self.field)
+        many = {"many": True} if isinstance(self.field, FilterField) and self.field.many else {}
+        return about | {"required": True, **many} if self.required else about | many
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """A method of an engine with its place in the REST API.
+
+    ``path`` is that under the row it is ``of``, or under the list, with places as Django writes them
+    (``objectives/<int:n>``). ``fields`` are what ``**fields`` of the method takes, ``origin`` what a caller
+    may say of itself, ``body`` names the request's body in OpenAPI,
+    and ``about`` says what it is.
+    """
+
+    name: str
+    method: Callable[..., Any]
+    summary: str
+    answer: Answer
+    verb: str = "post"
+    path: str = ""
+    row: str = ""
+    model: Any = None
+    body: str = ""
+    about: str = ""
+    fields: tuple[Field, ...] = ()
+    origin: tuple[Field, ...] = ()
+    filters: tuple[FilterField, ...] = ()
+    order: Ordering | None = None
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Return the arguments of the method that stand in its path, with their kinds."""
+        own = {found["name"]: found["kind"] or "" for found in PLACE.finditer(self.path)}
+        return {self.row: "", **own} if self.row else own
+
+    @property
+    def is_paged(self) -> bool:
+        return "cursor" in signature(self.method).parameters
+
+    @property
+    def keeps(self) -> bool:
+        """Return whether its method stores the answer to a repeatable request in its own transaction."""
+        return "keep" in signature(self.method).parameters
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return what it takes beside its path, in the order of the signature. Raises TypeError."""
+        return tuple(self._list_parameters())
+
+    def _list_parameters(self) -> Iterator[Parameter]:
+        hints, places = get_type_hints(self.method, include_extras=True), self.places
+        arguments, own = dict(signature(self.method).parameters), {one.name: one for one in self.fields}
+        by_name = {one.name: one for one in self.filters}
+        for name, argument in arguments.items():
+            is_field = argument.kind is Argument.VAR_KEYWORD or name in own
+            if is_field or name in PASSED_BY_SURFACE or name in places:
+                continue
+            known = find_field(name, hints[name]) or by_name.get(name)
+            if known is None:
+                raise TypeError(f"{self.method.__qualname__} does not say what {name} is.")
+            yield make_parameter(known, argument)
+        yield from (make_parameter(one, arguments.get(one.name), in_body_only=True) for one in self.fields)
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as plain data, for programs that do not load the engines."""
+        inputs = [*self.parameters, *(Parameter(one, one.name) for one in self.origin)]
+        takes = [one.describe() for one in inputs if one.name not in COMMON]
+        about = {"verb": self.verb, "places": self.places, "takes": takes, "paged": self.is_paged}
+        return {name: value for name, value in about.items() if value is not False}
+
+
+def find_field(name: str, hint: Any) -> Field | None:
+    """Return the field that the signature states, or that every argument of this name is."""
+    stated = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)]
+    return stated[0] if stated else COMMON.get(name)
+
+
+def make_parameter(known: Field, argument: Argument | None, in_body_only: bool = False) -> Parameter:
+    """Return the parameter of a field; one of ``**fields`` has no argument of its own."""
+    empty = argument is None or argument.default is Argument.empty
+    default = None if argument is None or empty else argument.default
+    required = known.required or (argument is not None and empty)
+    return Parameter(known, argument.name if argument else known.name, default, required, in_body_only)
+
+
+RESOURCES: dict[str, "Resource"] = {}
+USUAL = {  # verb, and whether it is of one row
+    "list": ("get", False),
+    "create": ("post", False),
+    "retrieve": ("get", True),
+    "partial_update": ("patch", True),
+    "destroy": ("delete", True),
+}
+
+
+class Resource:
+    """The operations at one prefix of the REST API; ``key`` is the argument that names a row."""
+
+    def __init__(self, prefix: str, name: str, *, key: str, model: Any, key_pattern: str = "[^/]+") -> None:
+        self.prefix, self.name, self.key, self.model = prefix, name, key, model
+        self.key_pattern = key_pattern
+        self.operations: dict[str, Operation] = {}
+        RESOURCES[prefix] = self
+
+    def add(
+        self,
+        name: str,
+        method: Callable[..., Any],
+        summary: str,
+        answer: Answer,
+        *,
+        verb: str = "post",
+        path: str | None = None,
+        of_row: bool = True,
+        **traits: Any,
+    ) -> None:
+        """Declare an operation. One that DRF's router knows by name needs no verb and no path."""
+        path = name if path is None else path
+        if name in USUAL:
+            (verb, of_row), path = USUAL[name], ""
+        row = self.key if of_row else ""
+        self.operations[name] = Operation(
+            name, method, summary, answer, verb, path, row, self.model, **traits
+        )
+
+    @property
+    def filters(self) -> tuple[FilterField, ...]:
+        """Return the filters of its list."""
+        return self.operations["list"].filters if "list" in self.operations else ()
+
+    def write_path(self, operation: Operation) -> str:
+        """Return the address of an operation under the root of the API, with the places in braces."""
+        path = PLACE.sub(lambda found: f"{{{found['name']}}}", operation.path)
+        return "/".join(
+            ["", self.prefix, *([f"{{{self.key}}}"] if operation.row else []), *([path] if path else [])]
+        )
+
+
+def list_operations() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every operation by its name, such as ``tasks.join``, as plain data."""
+    for resource in RESOURCES.values():
+        for operation in resource.operations.values():
+            path = {"path": resource.write_path(operation)}
+            yield f"{resource.prefix}.{operation.name}", path | operation.describe()
