@@ -11,30 +11,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.actors import Actor
-from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
+from memory.answers.declared_serializers import RequestShape, declare_fields
 from memory.answers.rendering import page_shape
-from memory.api import base
-from memory.api.schema import (
-    integer_schema,
-    list_filter_parameters,
-    name_components,
-    page,
-    paging_by,
-    query,
-    route,
-)
-from memory.engines.fields.base import Field
-from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import Whole
-from memory.engines.support import validation as c
-from memory.engines.support.validation import Check
-from memory.exceptions import Invalid
+from memory.api import base, schema
+from memory.engines.fields import types as t
 from memory.filters import build_filter_set
-from memory.operations.base import ORDERING, PAGING, PLACE, USUAL, Operation, Parameter, Resource
-from memory.operations.inputs import Input, parse_integer
+from memory.operations.base import (
+    ORDERING,
+    PAGING,
+    PLACE,
+    USUAL,
+    Operation,
+    Parameter,
+    Resource,
+    take_parameters,
+)
+from memory.operations.inputs import Input
 
 PATTERNS = {"int": r"\d{1,4}", "path": ".+", "": "[^/]+"}
-MISSING: Any = object()
 Handler = Callable[..., Response]
 
 
@@ -96,7 +90,7 @@ def find_actor(request: Request, origin: dict[str, Any]) -> Actor:
 class OperationInput(RequestShape):
     """What an operation takes from the query and the body of a request, as arguments of its method."""
 
-    checks: tuple[tuple[Parameter, Check], ...] = ()
+    inputs: tuple[Parameter, ...] = ()
 
     def run_validation(self, data: Any = empty) -> dict[str, Any]:
         """Return the arguments that were given, in the order of the declaration.
@@ -105,16 +99,9 @@ class OperationInput(RequestShape):
         errors: Invalid, UnknownField, TooLarge.
         """
         payload: Input = data
-        names = {one.name for one, _ in self.checks}
-        payload.refuse_others(names - {one.name for one, _ in self.checks if one.in_body_only}, names)
-        found = {}
-        for one, check in self.checks:
-            value = payload.take_value(one.name, check, MISSING)
-            if value is not MISSING:
-                found[one.argument] = value
-            elif one.required:
-                raise Invalid("{field} is needed.", field=one.name)
-        return found
+        names = {one.name for one in self.inputs}
+        payload.refuse_others(names - {one.name for one in self.inputs if one.in_body_only}, names)
+        return take_parameters(self.inputs, payload)
 
 
 INPUTS: dict[tuple[str, frozenset[str]], type[OperationInput]] = {}
@@ -122,30 +109,13 @@ INPUTS: dict[tuple[str, frozenset[str]], type[OperationInput]] = {}
 
 def build_input(operation: Operation) -> type[OperationInput]:
     """Return the serializer that validates requests of an operation: one for all with the same body."""
-    inputs = (*operation.parameters, *(Parameter(one, one.name) for one in operation.origin))
-    name = operation.body or f"{operation.name.title()}Query"
+    inputs, name = operation.inputs, operation.body or f"{operation.name.title()}Query"
     key = name, frozenset(one.name for one in inputs)
     if key not in INPUTS:
-        checks = tuple((one, make_check(one, operation)) for one in inputs)
-        shape = type(name, (OperationInput,), {"checks": checks, "__doc__": operation.about})
+        shape = type(name, (OperationInput,), {"inputs": inputs, "__doc__": operation.about})
         set_override(shape, "component_name", name)
         INPUTS[key] = declare_fields(one.field for one in inputs)(shape)
     return INPUTS[key]
-
-
-def make_check(parameter: Parameter, operation: Operation) -> Check:
-    """Return the check of one value of a request; ranges, and what filters mean, are left to the engine."""
-    match parameter.field:
-        case FilterField(many=True):
-            return lambda _, value: value
-        case FilterField():
-            return c.plain_text
-        case Field(type=Whole()):
-            return parse_integer
-        case Field(name="ordering") if operation.order:
-            return c.one_of(operation.order.names)
-    check = parameter.field.type.build_check()
-    return c.optional_check(check) if parameter.field.null else check
 
 
 # ---- a response ------------------------------------------------------------------------------------
@@ -173,24 +143,48 @@ def list_codes(operation: Operation, result: Any = None) -> list[int]:
 
 def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
     """Return a decorator that documents an action."""
-    name_components(sys.modules[operation.answer.shape.__module__])
-    shape = page(operation.answer.shape) if operation.is_paged else operation.answer.shape
+    schema.name_components(sys.modules[operation.answer.shape.__module__])
+    shape = schema.page(operation.answer.shape) if operation.is_paged else operation.answer.shape
     body = build_input(operation) if operation.body else None
     parameters = [] if operation.body else list_query(operation)
-    return route(operation.summary, dict.fromkeys(list_codes(operation), shape), body, parameters)
+    return schema.route(operation.summary, dict.fromkeys(list_codes(operation), shape), body, parameters)
 
 
 def list_query(operation: Operation) -> list[Any]:
     """Return the query parameters of an operation without a body."""
     own = {one.name: one for one in (*PAGING, ORDERING, *operation.filters)}
     plain = [one for one in operation.parameters if one.name not in own]
-    parameters = [query(one.name, describe_value(one), one.field.help) for one in plain]
+    parameters = [schema.query(one.name, describe_value(one), one.field.help) for one in plain]
     if operation.filters:
-        parameters += list_filter_parameters(build_filter_set(operation.model, operation.filters))
-    return parameters + (paging_by(operation.order) if operation.is_paged else [])
+        parameters += schema.list_filter_parameters(build_filter_set(operation.model, operation.filters))
+    if not operation.is_paged:
+        return parameters
+    return parameters + (schema.paging_by(operation.order) if operation.order else schema.PAGING)
 
 
 def describe_value(parameter: Parameter) -> dict[str, Any]:
     """Return the JSON schema of a query parameter."""
-    schema: dict[str, Any] = integer_schema(request_field(parameter.field))
-    return schema if parameter.default in (None, "") else {**schema, "default": parameter.default}
+    value = describe_type(parameter.field.type)
+    return value if parameter.default in (None, "") else {**value, "default": parameter.default}
+
+
+def describe_type(kind: t.Type) -> dict[str, Any]:
+    """Return the JSON schema of a type."""
+    match kind:
+        case t.Whole():
+            return {"type": "integer", "minimum": kind.low, "maximum": kind.high}
+        case t.Number():
+            return {"type": "number", "minimum": kind.low, "maximum": kind.high}
+        case t.Flag():
+            return {"type": "boolean"}
+        case t.Choice():
+            return {"type": "string", "enum": kind.values}
+        case t.Moment():
+            return {"type": "string", "format": "date-time"}
+        case t.Identifier():
+            return {"type": "string", "format": "uuid"}
+        case t.Text():
+            return {"type": "string", "maxLength": kind.max_length}
+        case t.ListOf():
+            return {"type": "array", "items": describe_type(kind.item), "minItems": 1}
+    return {"type": "string"}

@@ -44,6 +44,6 @@ def collect_routes() -> dict[str, tuple[Any, str]]:
 def import_resource(module: str) -> None:
     """Import the modules of a resource; one of an app to the right adds to what one to the left serves."""
     for app in apps.get_app_configs():
-        for room in ("operations", "api"):
-            if app.module and module_has_submodule(app.module, f"{room}.{module}"):
-                import_modules(f"{app.name}.{room}.{module}")
+        for folder in ("operations", "api"):
+            if app.module and module_has_submodule(app.module, f"{folder}.{module}"):
+                import_modules(f"{app.name}.{folder}.{module}")

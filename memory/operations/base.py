@@ -6,17 +6,20 @@ known by that name, any other says its field in the signature (``agent_id: Annot
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import Parameter as Argument
 from inspect import signature
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from memory.engines.fields.base import Field, describe_field
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import Reference, Whole
+from memory.engines.fields.types import Choice, Reference, Whole
+from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
+from memory.exceptions import Invalid
+from memory.operations.inputs import Input, parse_integer
 
 PAGING = (
     Field("limit", Whole(1, 100), "Results on a page."),
@@ -24,6 +27,8 @@ PAGING = (
 )
 ORDERING = Field("ordering", Reference(100), "What to sort by; with ``-`` downwards.")
 COMMON: dict[str, Field] = {one.name: one for one in (*PAGING, ORDERING)}
+Verb = Literal["get", "post", "patch", "put", "delete"]
+MISSING: Any = object()
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
 PLACE = re.compile(r"<(?:(?P<kind>int|path):)?(?P<name>\w+)>")
 
@@ -56,6 +61,19 @@ class Parameter:
     def name(self) -> str:
         return self.field.name
 
+    @cached_property
+    def check(self) -> c.Check:
+        """Return the check of a value; ranges, and what filters mean, are left to the engine."""
+        match self.field:
+            case FilterField(many=True):
+                return lambda _, value: value
+            case FilterField():
+                return c.plain_text
+            case Field(type=Whole()):
+                return parse_integer
+        check = self.field.type.build_check()
+        return c.optional_check(check) if self.field.null else check
+
     def describe(self) -> dict[str, Any]:
         """Return it as plain data."""
         about = describe_field(self.field)
@@ -77,7 +95,7 @@ class Operation:
     method: Callable[..., Any]
     summary: str
     answer: Answer
-    verb: str = "post"
+    verb: Verb = "post"
     path: str = ""
     row: str = ""
     model: Any = None
@@ -108,6 +126,11 @@ class Operation:
         """Return what it takes beside its path, in the order of the signature. Raises TypeError."""
         return tuple(self._list_parameters())
 
+    @cached_property
+    def inputs(self) -> tuple[Parameter, ...]:
+        """Return its parameters, and what a caller may say of itself."""
+        return (*self.parameters, *(Parameter(one, one.name) for one in self.origin))
+
     def _list_parameters(self) -> Iterator[Parameter]:
         hints, places = get_type_hints(self.method, include_extras=True), self.places
         arguments, own = dict(signature(self.method).parameters), {one.name: one for one in self.fields}
@@ -116,24 +139,36 @@ class Operation:
             is_field = argument.kind is Argument.VAR_KEYWORD or name in own
             if is_field or name in PASSED_BY_SURFACE or name in places:
                 continue
-            known = find_field(name, hints[name]) or by_name.get(name)
+            known = self._find_field(name, hints[name]) or by_name.get(name)
             if known is None:
                 raise TypeError(f"{self.method.__qualname__} does not say what {name} is.")
             yield make_parameter(known, argument)
         yield from (make_parameter(one, arguments.get(one.name), in_body_only=True) for one in self.fields)
 
+    def _find_field(self, name: str, hint: Any) -> Field | None:
+        """Return the field that the signature states, or that every argument of this name is."""
+        stated = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)]
+        if name == "ordering" and self.order:
+            return ORDERING.with_traits(type=Choice([(one, one) for one in self.order.names]))
+        return stated[0] if stated else COMMON.get(name)
+
     def describe(self) -> dict[str, Any]:
         """Return it as plain data, for programs that do not load the engines."""
-        inputs = [*self.parameters, *(Parameter(one, one.name) for one in self.origin)]
-        takes = [one.describe() for one in inputs if one.name not in COMMON]
+        takes = [one.describe() for one in self.inputs if one.name not in COMMON]
         about = {"verb": self.verb, "places": self.places, "takes": takes, "paged": self.is_paged}
         return {name: value for name, value in about.items() if value is not False}
 
 
-def find_field(name: str, hint: Any) -> Field | None:
-    """Return the field that the signature states, or that every argument of this name is."""
-    stated = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)]
-    return stated[0] if stated else COMMON.get(name)
+def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, Any]:
+    """Take what was given of some parameters, as arguments of the method. Raises Invalid, TooLarge."""
+    found = {}
+    for one in inputs:
+        value = payload.take_value(one.name, one.check, MISSING)
+        if value is not MISSING:
+            found[one.argument] = value
+        elif one.required:
+            raise Invalid("{field} is needed.", field=one.name)
+    return found
 
 
 def make_parameter(known: Field, argument: Argument | None, in_body_only: bool = False) -> Parameter:
@@ -145,7 +180,7 @@ def make_parameter(known: Field, argument: Argument | None, in_body_only: bool =
 
 
 RESOURCES: dict[str, "Resource"] = {}
-USUAL = {  # verb, and whether it is of one row
+USUAL: dict[str, tuple[Verb, bool]] = {  # verb, and whether it is of one row
     "list": ("get", False),
     "create": ("post", False),
     "retrieve": ("get", True),
@@ -170,7 +205,7 @@ class Resource:
         summary: str,
         answer: Answer,
         *,
-        verb: str = "post",
+        verb: Verb = "post",
         path: str | None = None,
         of_row: bool = True,
         **traits: Any,

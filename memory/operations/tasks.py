@@ -13,7 +13,7 @@ from memory.operations.base import Answer, Resource
 engine = TaskEngine()
 ROW = Answer(shapes.TaskShape, shapes.render_task)
 JOINED = Answer(shapes.JoinedTaskShape, shapes.render_joined, attrgetter("created"), untold={"work": ""})
-PART = Answer(shapes.CompletedAgentShape, shapes.render_completed_agent)
+COMPLETED_PART = Answer(shapes.CompletedAgentShape, shapes.render_completed_agent)
 RESULT = TASK.select_fields(Use.UPDATE)
 
 TASKS = Resource("tasks", "task", key="task", model=AgentTask)
@@ -52,7 +52,7 @@ TASKS.add(
     "complete_agent",
     engine.complete_agent,
     "Complete an agent's part: merge its branch into the task's",
-    PART,
+    COMPLETED_PART,
     path="agents/<path:agent_id>/complete",
 )
 TASKS.add(

@@ -11,13 +11,15 @@ from memory.answers.rendering import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.base import Use
-from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT
+from memory.engines.fields.tasks import CHANGING_AGENT, OBJECTIVE, TASK, TASK_AGENT
 from memory.engines.sessions.assignment import list_open
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import keep_nothing
 from memory.exceptions import Invalid
 from memory.models import AgentTask, TaskObjective
+from memory.operations.base import take_parameters
 from memory.operations.inputs import parse_integer
+from memory.operations.tasks import TASKS
 
 task_engine = TaskEngine()
 REST = "memory_search with `work` finds what was learned; a step's number is its place in the list."
@@ -43,7 +45,7 @@ TASK_SCHEMA["properties"] |= {
 }
 TASK_SCHEMA["required"] += ["objectives", "agents"]
 NAMED = b.text("The task: its id or its short name, such as fix-login.", maxLength=200)
-AGENT = b.text("Who you are; default: the agent that the key is bound to.", maxLength=200)
+JOIN = TASKS.operations["join"]
 
 
 SUGGESTED = (
@@ -89,7 +91,7 @@ def task_create(call: Call) -> b.Answer:
         "else is at it, and what they learned. Joining again gives the same branch and a new handle. Without "
         "`task` it lists the tasks in progress; task_create makes one."
     ),
-    takes={"task": NAMED, "agent_id": AGENT},
+    takes={"task": NAMED, **input_properties(one.field for one in JOIN.parameters)},
     gives={
         "joined": {"anyOf": [TASK_SCHEMA, {"type": "null"}], "description": "null when no task was named."},
         "handle": b.text("Pass it as `work`; empty when no task was named."),
@@ -113,12 +115,12 @@ def task_create(call: Call) -> b.Answer:
 )
 def task_join(call: Call) -> b.Answer:
     name = call.take("task", c.text_check(200), "")
-    agent, branch = call.take("agent_id", c.text_check(200), ""), call.branch
+    values, branch = take_parameters(JOIN.parameters, call.inputs), call.branch
     call.end()
     if not name:
         return list_open_tasks(call, branch)
     actor = call.caller.actor
-    done = task_engine.join_task(task=name, agent_id=agent, actor=actor)
+    done = task_engine.join_task(task=name, actor=actor, **values)
     found = shapes.render_context(task_engine.get_task_context(task=done.task.pk, actor=actor))
     facts = [fact for one in found["agents"] for fact in one["facts"]] + found["facts"]
     answer = {"joined": render_task(done.task), "handle": done.work, "idle_hours": 24, "tasks": []}
@@ -143,7 +145,7 @@ def task_join(call: Call) -> b.Answer:
         "note": b.text("What is worth knowing of the step, up to 1,000 characters."),
         "complete": b.choice("part: your own part; task: all of it.", (OWN_PART, WHOLE_TASK)),
         "result": b.text("With complete=task: what came of it, up to 2,000 characters."),
-        "agent_id": AGENT,
+        **input_properties((CHANGING_AGENT,)),
     },
     needs=("task",),
     gives={

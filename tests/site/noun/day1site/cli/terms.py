@@ -3,30 +3,32 @@
 from typing import Any
 
 from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import field_options
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.parameters import argument, drop_empty, paging_options
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import list_operation, operation
+from day1site.cli.rest import Answer
 
 
-@command("write", "Write a term down.", 'day1 terms write branch --meaning "A line of work."')
-@argument("name", "NAME")
-@field_options("term")
-def write_term(run: Invocation, **options: Any) -> None:
-    row = run.open_client(makes_store=True).api.post("/terms", **drop_empty(options))
+@operation(
+    "terms.create",
+    "write",
+    "Write a term down.",
+    'day1 terms write branch --meaning "A line of work."',
+    makes_store=True,
+)
+def write_term(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['id']}\t{row['name']}")
 
 
-@command("list", "List terms, the newest first.", "day1 terms list --all")
-@paging_options
-def list_terms(run: Invocation, **options: Any) -> None:
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/terms", **paging),
-        options,
-        ["name", "meaning"],
-        lambda row: [row["name"], row["meaning"]],
-        "No terms yet.",
-    )
+@list_operation(
+    "terms.list",
+    "list",
+    "List terms, the newest first.",
+    "day1 terms list --all",
+    columns=["name", "meaning"],
+    empty="No terms yet.",
+)
+def list_terms(row: Answer) -> list[Any]:
+    return [row["name"], row["meaning"]]
 
 
 ACTIONS = {

@@ -1,6 +1,6 @@
 """Terms: written once, read by everybody."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -8,14 +8,16 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
-from memory.engines.fields.base import Use
+from memory.engines.fields.base import Field, Use
 from memory.engines.fields.terms import TERM
+from memory.engines.fields.types import Text
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Exists, Invalid
 from memory.models.terms import Term
 
 CHECKS = TERM.field_checks(Use.CREATE)
+STARTING = Field("starting", Text(60), "Terms that begin so.")
 
 
 @retry_methods
@@ -33,7 +35,10 @@ class TermEngine:
             record_entry(actor, "term.write", term.name)
         return term
 
-    def list_terms(self, *, actor: Actor, limit: int = 50, cursor: str = "") -> Page[Term]:
+    def list_terms(
+        self, *, actor: Actor, starting: Annotated[str, STARTING] = "", limit: int = 50, cursor: str = ""
+    ) -> Page[Term]:
         """List the project's terms, the newest first."""
         actor.require_scope("read")
-        return paginate(Term.objects.filter(project=actor.project_id), key="-id", limit=limit, cursor=cursor)
+        terms = Term.objects.filter(project=actor.project_id, name__startswith=starting)
+        return paginate(terms, key="-id", limit=limit, cursor=cursor)

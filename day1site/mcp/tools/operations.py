@@ -1,0 +1,41 @@
+"""Tools that carry one operation out: schemas, arguments and answer follow from its declaration."""
+
+from typing import Any
+
+from day1site.mcp import schemas
+from day1site.mcp.call_context import Call
+from day1site.mcp.tools import base as b
+from day1site.mcp.tools.declared_schemas import input_properties
+from memory.operations.base import COMMON, Operation, take_parameters
+
+
+def declare_tool(operation: Operation, name: str, *, about: str, key: str, after: str, **traits: Any) -> None:
+    """Register the tool of an operation; ``key`` names what is answered, ``after`` the likely next call."""
+    row = schemas.schema(operation.answer.shape)
+
+    def run(call: Call) -> b.Answer:
+        arguments, branch = take_parameters(operation.parameters, call.inputs), call.branch
+        call.end()
+        result = operation.method(actor=call.caller.actor, **arguments)
+        return {key: render_result(operation, result), "branch": branch, "next": after}
+
+    run.__name__ = name
+    b.tool(
+        title=operation.summary,
+        about=about,
+        takes=list_properties(operation),
+        needs=tuple(one.name for one in operation.parameters if one.required),
+        gives={key: b.many("", row) if operation.is_paged else row},
+        **traits,
+    )(run)
+
+
+def list_properties(operation: Operation) -> b.Schema:
+    """Return what a tool takes for an operation: its parameters, and the page of a list."""
+    own = input_properties(one.field for one in operation.parameters if one.name not in COMMON)
+    return {**own, "limit": b.LIMIT, "cursor": b.CURSOR} if operation.is_paged else own
+
+
+def render_result(operation: Operation, result: Any) -> Any:
+    render = operation.answer.render
+    return [render(row) for row in result.results] if operation.is_paged else render(result)

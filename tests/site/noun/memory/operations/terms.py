@@ -1,0 +1,22 @@
+"""What may be done with terms: write, list."""
+
+from memory.answers.terms import TermShape, render
+from memory.engines.fields.base import Use
+from memory.engines.fields.terms import TERM
+from memory.engines.graph.terms import TermEngine
+from memory.models.terms import Term
+from memory.operations.base import Answer, Resource
+
+engine, ROW = TermEngine(), Answer(TermShape, render)
+
+TERMS = Resource("terms", "term", key="term", model=Term)
+TERMS.add(
+    "create",
+    engine.write_term,
+    "Write a term",
+    ROW,
+    body="TermInput",
+    about="A new term.",
+    fields=TERM.select_fields(Use.CREATE),
+)
+TERMS.add("list", engine.list_terms, "List terms, newest first", ROW)
