@@ -267,6 +267,7 @@ REACHES = {
     "memory/answers/declared_serializers.py: _declared_fields",  # the REST framework's serializers
     "memory/engines/store/logins.py: _get_session",  # Django's sessions, whose own stores do so
     "memory/db/matrixone/schema.py: _limited_data_types",  # Django's MySQL
+    "memory/db/matrixone/schema.py: _field_indexes_sql",
 }
 
 
