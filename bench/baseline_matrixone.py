@@ -42,10 +42,13 @@ class BareSearch(Bare):
 
     def search(self, query: Query) -> None:
         from memory.db.matrixone import vector_sql
-        from memory.db.matrixone.boolean_patterns import build_pattern
+        from memory.db.matrixone.boolean_patterns import build_pattern, list_phrases
 
         ((branch, head),) = self.ask(f"SELECT id, head {NAMED}", self.project)
-        pattern, match = build_pattern(query.words), "MATCH(fact_text) AGAINST (%s IN BOOLEAN MODE)"
+        pattern, match = (
+            build_pattern(list_phrases(query.words)),
+            "MATCH(fact_text) AGAINST (%s IN BOOLEAN MODE)",
+        )
         found = self.ask(
             f"SELECT rid, {match} s FROM memory_fact WHERE {match} AND branch_id = %s AND seq_from <= %s"
             " AND seq_to > %s AND NOT deleted ORDER BY s DESC LIMIT %s",

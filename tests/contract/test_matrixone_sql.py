@@ -23,11 +23,12 @@ from tests.memory.test_branches import some_actor, write
 MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not installed")
 
 from memory.db.backend import get_backend  # noqa: E402
-from memory.db.matrixone import errors  # noqa: E402
+from memory.db.matrixone import errors, word_statistics  # noqa: E402
 from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
 from memory.db.matrixone.match_filters import split_plain  # noqa: E402
 from memory.db.matrixone.search_index import _Ranking  # noqa: E402
 from memory.db.matrixone.vector_sql import Match, Matches, vector_literal  # noqa: E402
+from memory.db.matrixone.word_statistics import Statistics, Word, read_statistics  # noqa: E402
 from memory.engines.facts.assessment import has_verdict  # noqa: E402
 
 SETTINGS = {
@@ -75,6 +76,25 @@ class Told:
 
     def fetchall(self) -> tuple:
         return ()
+
+
+class Answers(Told):
+    """Cursor that answers each statement with the next rows, or with an error."""
+
+    def __init__(self, *answers: list[tuple] | Exception) -> None:
+        super().__init__()
+        self.answers = list(answers)
+
+    def execute(self, sql: str, values: Any = ()) -> None:
+        self.told.append(" ".join((sql % tuple(map(repr, values or ()))).split()))
+        if isinstance(self.answers[0], Exception):
+            raise self.answers.pop(0)
+
+    def fetchall(self) -> Any:
+        return self.answers.pop(0)
+
+    def fetchone(self) -> Any:
+        return self.answers.pop(0)[0]
 
 
 # ---- visibility ------------------------------------------------------------------------------------
@@ -144,25 +164,61 @@ def test_match_stands_beside_plain_conditions(mo: DatabaseWrapper) -> None:
     )
 
 
-def test_lengths_are_compared_with_the_mean_whatever_the_filters(
+def test_candidates_are_read_with_what_their_scores_are_computed_from(mo: DatabaseWrapper) -> None:
+    rows = Fact.objects.in_lineage(MAIN).filter_indexed(kind=["NOTE"])
+    words = {"run": Word(("run", "runs"), 2)}
+    ranking = _Ranking(rows, ["run"], Statistics("t", 9, 9, 5.0, words))
+    text = sql(mo, ranking.select_texts()[:2])
+    match = "MATCH(`memory_fact`.`fact_text`) AGAINST (run runs IN BOOLEAN MODE)"
+    assert text.startswith(
+        "SELECT `memory_fact`.`rid` AS `pk`, SUBSTRING(`memory_fact`.`fact_text`, 1, 10000) AS"
+    )
+    assert text.endswith(
+        f"{match} AS `score` FROM `memory_fact` WHERE ({match} AND `memory_fact`.`branch_id` = 1"
+        " AND `memory_fact`.`seq_from` <= 9 AND `memory_fact`.`seq_to` > 9 AND NOT `memory_fact`.`deleted`"
+        " AND `memory_fact`.`kind` IN (NOTE)) ORDER BY 8 DESC, 1 ASC LIMIT 2"
+    )
+
+
+def test_words_are_counted_in_the_table_of_the_index(
     mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two searches of a page, all kinds and all but reflections, must score a text alike."""
-    ranking = _Ranking(Fact.objects.in_lineage(MAIN).filter_indexed(kind=["NOTE"]), "amber*")
-    match = "MATCH(`memory_fact`.`fact_text`) AGAINST (amber* IN BOOLEAN MODE)"
-    shown = (
-        f" FROM `memory_fact` WHERE ({match} AND `memory_fact`.`branch_id` = 1"
-        " AND `memory_fact`.`seq_from` <= 9 AND `memory_fact`.`seq_to` > 9 AND NOT `memory_fact`.`deleted`"
+    """Words that were counted are counted again when the texts have become a fiftieth more."""
+    monkeypatch.setattr(word_statistics, "_known", {})
+    forms, counts = [("kid",), ("kids",), ("kidney",)], [(7,)]
+    cursor = Answers([(100,)], [("__mo_a",)], [(110, 2200)], forms, counts)
+    monkeypatch.setattr(mo, "cursor", lambda: cursor)
+    found = read_statistics(mo, Fact, ["kid", "auth_token"])
+    assert (found.texts, found.mean_length) == (110, 20.0)
+    assert found.words == {"kid": Word(("kid", "kids"), 7), "auth_token": Word((), 0)}
+    last = "\\U0010ffff"
+    assert cursor.told[0] == "SELECT count(*) FROM `memory_fact`"
+    assert cursor.told[1].endswith(
+        "t.reldatabase = 'day1' AND t.relname = 'memory_fact' AND i.name = 'memory_fact_fts'"
     )
-    lengths = sql(mo, ranking.unfiltered.order_by("pk").values_list("length", flat=True)[:2])
-    assert lengths.endswith(f"{shown}) ORDER BY `memory_fact`.`rid` ASC LIMIT 2")
-    assert f"{shown} AND `memory_fact`.`kind` IN (NOTE))" in sql(mo, ranking.matching.values("pk"))
-    monkeypatch.setattr(
-        _Ranking, "_order_hits", lambda self, value, *_: [(1, 0.0 if value == "score" else 10)]
-    )
-    for mean, score in ((10, 1 / 2.2), (20, 1 / 1.75)):
-        monkeypatch.setattr(_Ranking, "_read_mean_length", lambda self, mean=mean: mean)
-        assert ranking.best_rows(1, ()) == [(1, pytest.approx(score * 1e-6))]
+    assert cursor.told[2:] == [
+        "SELECT count(*), coalesce(sum(pos), 0) FROM `__mo_a` WHERE word = '__DocLen'",
+        f"SELECT DISTINCT word FROM `__mo_a` WHERE word BETWEEN 'kid' AND 'kid{last}'",
+        "SELECT count(DISTINCT CASE WHEN word IN ('kid', 'kids') THEN doc_id END) FROM `__mo_a`"
+        " WHERE word IN ('kid', 'kids')",
+    ]
+    for rows, more in ((102, 0), (103, 4)):
+        cursor = Answers([(rows,)], [("__mo_a",)], [(110, 2200)], forms, counts)
+        read_statistics(mo, Fact, ["kid"])
+        assert len(cursor.told) == 1 + more
+
+
+def test_an_index_that_was_made_anew_is_looked_up_again(
+    mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {("day1", "memory_fact"): Statistics("`__mo_a`", 100, 100, 20.0)}
+    monkeypatch.setattr(word_statistics, "_known", known)
+    gone, another = OperationalError(1146, "no such table"), OperationalError(1105, "another error")
+    cursor = Answers([(100,)], gone, [(100,)], [("__mo_b",)], [(100, 900)], [], [(100,)], another)
+    monkeypatch.setattr(mo, "cursor", lambda: cursor)
+    assert read_statistics(mo, Fact, ["kid"]).mean_length == 9.0
+    with pytest.raises(OperationalError, match="another error"):
+        read_statistics(mo, Fact, ["kid", "birch"])
 
 
 def test_filters_that_look_at_other_tables_do_not_stand_beside_match() -> None:
@@ -186,20 +242,6 @@ def test_the_greater_of_two(mo: DatabaseWrapper) -> None:
 
 
 # ---- vectors -----------------------------------------------------------------------------------------
-
-
-class Answers(Told):
-    """Cursor that answers each statement with the next rows."""
-
-    def __init__(self, *answers: list[tuple]) -> None:
-        super().__init__()
-        self.answers = list(answers)
-
-    def execute(self, sql: str, values: Any) -> None:
-        self.told.append(" ".join((sql % tuple(map(repr, values or ()))).split()))
-
-    def fetchall(self) -> Any:
-        return self.answers.pop(0)
 
 
 @pytest.mark.django_db(transaction=True)

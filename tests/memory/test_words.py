@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.db.matrixone.boolean_patterns import build_pattern
+from memory.db.matrixone.boolean_patterns import build_pattern, list_phrases, list_ranges
 from memory.db.segmentation import search_phrases, space_characters
 from memory.models.hashes import judged_hash, norm_hash, normalise_text
 from memory.word_forms import fold_text
@@ -115,4 +115,23 @@ def test_what_a_verdict_is_on_cannot_be_shifted_between_fields():
     ],
 )
 def test_words_become_patterns_of_matrixone_without_operators(words: list[str], pattern: str) -> None:
-    assert build_pattern(words) == pattern
+    assert build_pattern(list_phrases(words)) == pattern
+
+
+def test_known_forms_join_a_pattern_unless_a_prefix_finds_them():
+    assert build_pattern(["run", "deploy"], ["run", "runs", "deployed", "x.y"]) == "run deploy* runs"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "ranges"),
+    [
+        ("hoping", [("hop", True)]),
+        ("city", [("cit", True)]),
+        ("c", [("c", False)]),
+        ("2023", [("2023", False)]),
+        ("auth_token", []),
+        ("连 接", [("连接", True), ("連接", True)]),
+    ],
+)
+def test_where_forms_of_a_phrase_are_looked_for(phrase: str, ranges: list) -> None:
+    assert list_ranges(phrase) == ranges

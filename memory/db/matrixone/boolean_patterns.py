@@ -4,7 +4,7 @@ The index has the texts as they are written: a folded word is looked for in all 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice, product
 
 from snowballstemmer import stemmer
@@ -24,17 +24,34 @@ _OTHER = re.compile(
 _DENSE = re.compile(f"[{UNSPACED}]")
 _stem = stemmer("porter").stemWord
 
+Range = tuple[str, bool]  # a word, or with True the beginning of words
 
-def build_pattern(words: Sequence[str]) -> str:
-    """Return a pattern for any of the words; "" when no word is left.
 
-    The index has no stemming, so a word is matched by the prefix that all its forms share.
+def list_phrases(words: Sequence[str]) -> list[str]:
+    """Return the phrases that the words are looked for by, without repeats."""
+    return list(dict.fromkeys(phrase for word in words for phrase in search_phrases(word)))[:MAX_PATTERNS]
+
+
+def build_pattern(phrases: Sequence[str], forms: Iterable[str] = ()) -> str:
+    """Return a pattern for any of the phrases, and of their known forms; "" when none is left.
+
+    The index has no stemming, so a word is matched by the prefix that its forms share.
     """
-    is_dense = any(map(_DENSE.search, words))  # who writes so may write Latin letters in their full width
-    found = [
-        form for word in words for phrase in search_phrases(word) for form in spell_phrase(phrase, is_dense)
-    ]
+    is_dense = any(map(_DENSE.search, phrases))  # who writes so may write Latin letters in their full width
+    found = [form for phrase in phrases for form in spell_phrase(phrase, is_dense)]
+    starts = tuple(form[:-1] for form in found if form.endswith("*"))
+    found += [form for form in forms if _WORD.fullmatch(form) and not form.startswith(starts)]
     return " ".join(list(dict.fromkeys(found))[:MAX_PATTERNS])
+
+
+def list_ranges(phrase: str) -> list[Range]:
+    """Return what words of the index may be forms of a phrase; none for a name of several words."""
+    if _LATIN.fullmatch(phrase) and len(phrase) <= MAX_WORD_BYTES:
+        prefix = re.sub("[ei]$", "", _stem(phrase))  # "hope" of hoping, "citi" of city
+        is_open = len(prefix) > 1 and phrase.startswith(prefix)
+        return [(prefix, True) if is_open else (phrase, False)]
+    spelled = [form for form in spell_phrase(phrase, is_dense=False) if not re.search("[._]", form)]
+    return [(form.rstrip("*"), form.endswith("*") or bool(_DENSE.match(form))) for form in spelled]
 
 
 def spell_phrase(phrase: str, is_dense: bool) -> list[str]:

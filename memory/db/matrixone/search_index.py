@@ -9,24 +9,24 @@ import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Length
+from django.db.models.functions import Substr
 
 from memory.db.backend import get_backend
 from memory.db.indexes import full_text_index
-from memory.db.matrixone.boolean_patterns import build_pattern
+from memory.db.matrixone.boolean_patterns import build_pattern, list_phrases
 from memory.db.matrixone.features import DatabaseFeatures
 from memory.db.matrixone.match_filters import split_plain
 from memory.db.matrixone.vector_sql import Match, Matches
 from memory.db.matrixone.vectors import Vectors
+from memory.db.matrixone.word_statistics import MAX_CHARACTERS, Statistics, Texts, read_statistics
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 
 GROWTH_FACTOR = 4  # growth of a portion when too few hits are visible
 MIN_CANDIDATES = 60  # rows of the first portion
-MEASURED = 1_000  # texts of which the mean length is taken, where length alone ranks
+CANDIDATES = 2  # matches that are looked at first, for each that is wanted
 BATCH_SIZE = DatabaseFeatures.keys_at_once
 HASHES = "hashes"  # key of the content hashes noted during a search
-LOWEST, LITTLE = 1e-9, 1e-6  # scores of hits whose words rank nothing
 
 
 class SearchIndex:
@@ -84,23 +84,25 @@ class SearchIndex:
     def match_words(
         self, rows: VersionedQuerySet, words: Sequence[str], k: int, also: Sequence[int]
     ) -> tuple[Ranked, Ranked]:
-        """Search by keywords; see VersionedQuerySet.match_words. One pass over the index gives both lists."""
-        pattern = build_pattern(words)
-        if not pattern:
+        """Search by keywords; see VersionedQuerySet.match_words."""
+        phrases = list_phrases(words)
+        if not build_pattern(phrases):
             return [], []
+        statistics = read_statistics(self.connection, rows.model, phrases)
         try:
-            return self._until_enough(_Ranking(rows, pattern), k, also)
+            return self._until_enough(_Ranking(rows, phrases, statistics), k, also)
         except EmptyResultSet:  # a filter that no row can pass
             return [], []
 
     def _until_enough(self, ranking: "_Ranking", k: int, also: Sequence[int]) -> tuple[Ranked, Ranked]:
-        take, requested = k if ranking.exact else max(MIN_CANDIDATES, 2 * k), set(also)
+        take = max(MIN_CANDIDATES, CANDIDATES * k)
+        others = ranking.read_texts(also)
         while True:
-            found = ranking.best_rows(take, also)
-            complete = len(found) < take + len(also)
-            passed = ranking.filter_hits(found if complete else _without_gaps(found, requested), k)
-            if complete or len(passed) >= k:
-                return passed, [hit for hit in found if hit[0] in requested]
+            texts = ranking.best_texts(take)
+            found = ranking.score_texts(texts | others)
+            passed = ranking.filter_hits(found, k)
+            if len(texts) < take or len(passed) >= k:
+                return passed, [hit for hit in found if hit[0] in others]
             take *= GROWTH_FACTOR
 
     # ---- vectors -------------------------------------------------------------------------------
@@ -161,42 +163,47 @@ class SearchIndex:
 
 
 class _Ranking:
-    """The rows of a lineage that match a pattern, by score."""
+    """The rows of a lineage that have any of the phrases, by score.
 
-    def __init__(self, rows: VersionedQuerySet, pattern: str) -> None:
+    The server's own scores say only which rows are looked at.
+    """
+
+    def __init__(self, rows: VersionedQuerySet, phrases: Sequence[str], statistics: Statistics) -> None:
         index = full_text_index(rows.model)
         assert index is not None
         self.rows, self.lineage = rows, rows.named_lineage
+        self.phrases, self.statistics = phrases, statistics
         plain, later = split_plain(rows.recorded_filters)
         # The nearest branch shadows the others, and some filters read other tables: MATCH allows neither.
         self.exact = not later and len(self.lineage) == 1
-        column = index.fields[0]
+        pattern = build_pattern(phrases, statistics.list_forms(phrases))
+        self.columns = (index.fields[0], *index.tokens)
         open_ = reduce(or_, (Q(branch_id=b, seq_from__lte=s, seq_to__gt=s) for b, s in self.lineage))
         matching = rows.model._base_manager.using(rows.db).filter(
-            Matches(column, pattern), open_, deleted=False
+            Matches(index.fields[0], pattern), open_, deleted=False
         )
-        self.unfiltered = matching.annotate(length=Length(column))
         for negate, args, kwargs in plain:
             matching = matching.exclude(*args, **kwargs) if negate else matching.filter(*args, **kwargs)
-        self.matching = matching.annotate(score=Match(column, pattern), length=Length(column))
+        # The planner knows the order by score where the score is selected.
+        self.matching = matching.annotate(score=Match(index.fields[0], pattern)).order_by("-score", "pk")
 
-    def best_rows(self, take: int, also: Sequence[int]) -> Ranked:
-        """Return the best ``take`` rows and those of ``also`` that match, by score, then by row."""
-        found = self._order_hits("score", "-score", take, also)
-        if not any(score > 0 for _, score in found):
-            found = _by_length(self._order_hits("length", "length", take, also), self._read_mean_length())
-        return sorted(((pk, max(score, LOWEST)) for pk, score in found), key=lambda hit: (-hit[1], hit[0]))
+    def best_texts(self, take: int) -> Texts:
+        """Return the texts of the ``take`` rows that the server ranks first."""
+        return list_texts(row[:-1] for row in self.select_texts()[:take])
 
-    def _read_mean_length(self) -> float:
-        """Return the mean length whatever the filters are: scores of several searches are compared."""
-        lengths = self.unfiltered.order_by("pk").values_list("length", flat=True)[:MEASURED]
-        return sum(lengths) / max(len(lengths), 1) or 1.0
+    def select_texts(self) -> models.QuerySet:
+        text, *tokens = self.columns
+        return self.matching.values_list("pk", Substr(text, 1, MAX_CHARACTERS), *tokens, "score")
 
-    def _order_hits(self, value: str, by: str, take: int, also: Sequence[int]) -> Ranked:
-        order: list[Any] = [by, "pk"]
-        if also:
-            order.insert(0, models.ExpressionWrapper(Q(pk__in=also), models.BooleanField()).desc())
-        return list(self.matching.values_list("pk", value).order_by(*order)[: take + len(also)])
+    def read_texts(self, rids: Sequence[int]) -> Texts:
+        """Return the texts of those of the rows that are visible."""
+        key = self.rows.model._meta.pk.name
+        return list_texts(self.rows.select_by_key((key, *self.columns), key, rids, MAX_CHARACTERS))
+
+    def score_texts(self, texts: Texts) -> Ranked:
+        """Return the rows that have any of the phrases by score, best first."""
+        scores = self.statistics.score_texts(texts, self.phrases)
+        return sorted((hit for hit in scores.items() if hit[1] > 0), key=lambda hit: (-hit[1], hit[0]))
 
     def filter_hits(self, found: Ranked, k: int) -> Ranked:
         """Return the first k hits that pass all filters."""
@@ -217,12 +224,6 @@ class _Ranking:
         return [hit for hit in found if hit[0] in shown]
 
 
-def _without_gaps(found: Ranked, also: set[int]) -> Ranked:
-    """Cut hits after the last that is not in ``also``: below it, lower scores were read for ``also`` only."""
-    others = [index for index, (rid, _) in enumerate(found) if rid not in also]
-    return found[: others[-1] + 1] if others else []
-
-
-def _by_length(found: Ranked, mean: float) -> Ranked:
-    """Score by text length alone, like BM25, when every word is in every text and the server scores 0."""
-    return [(pk, LITTLE / (1 + 1.2 * (0.25 + 0.75 * length / mean))) for pk, length in found]
+def list_texts(rows: Iterable[tuple]) -> Texts:
+    """Return texts by row id, each with the number of its token columns that have a value."""
+    return {rid: (text, sum(map(bool, tokens))) for rid, text, *tokens in rows}

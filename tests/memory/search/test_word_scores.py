@@ -5,7 +5,12 @@ from django.db import connection
 
 from memory.actors import Actor
 from memory.db.backend import get_backend
+from memory.db.indexes import full_text_index
+from memory.db.matrixone.boolean_patterns import list_phrases
+from memory.db.matrixone.word_statistics import MAX_CHARACTERS, Statistics, Word
+from memory.db.segmentation import space_characters
 from memory.db.sqlite import keyword_cache
+from memory.db.sqlite.vocabulary import count_phrases
 from memory.engines.search.engine import SearchEngine
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.versions.commits import open_commit
@@ -26,6 +31,7 @@ TEXTS = [
     "琥珀是一种化石",
     "t0 s1 o2 open amber",  # like the tokens of branches
 ]
+TOKENS = full_text_index(Fact).tokens
 WORDS = "amber ambers stones running well-known café cafe 琥珀 石 t0 s1 many".split()
 
 
@@ -54,6 +60,23 @@ def test_scores_are_those_of_the_index() -> None:
     actor = some_actor()
     write(actor, *TEXTS)
     check_words(actor)
+
+
+def test_scores_of_single_texts_are_those_of_the_index() -> None:
+    """A database whose index scores otherwise has its candidates scored so."""
+    actor = some_actor()
+    rows = write(actor, *TEXTS)
+    texts = {row.pk: (row.fact_text, sum(bool(getattr(row, name)) for name in TOKENS)) for row in rows}
+    _, lengths = count_phrases([space_characters(text) for text, _ in texts.values()], [])
+    for word in WORDS:
+        (phrase,), ranks = list_phrases([word]), read_ranks(word)
+        words = {phrase: Word((), len(ranks))}
+        statistics = Statistics("", len(texts), len(texts), float(lengths.mean()), words)
+        found = statistics.score_texts(texts, [phrase])
+        assert {pk: score for pk, score in found.items() if score} == pytest.approx(ranks, rel=1e-6), word
+    long = statistics.score_texts({1: ("y" * MAX_CHARACTERS, 0), 2: ("y", 0)}, [phrase])
+    assert 0 < long[1] < 1e-8
+    assert long[2] == 0
 
 
 def test_scores_after_edits_and_deletions() -> None:
