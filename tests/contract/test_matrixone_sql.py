@@ -186,7 +186,7 @@ def test_words_are_counted_in_the_table_of_the_index(
     """Words that were counted are counted again when the texts have become a fiftieth more."""
     monkeypatch.setattr(word_statistics, "_known", {})
     forms, counts = [("kid",), ("kids",), ("kidney",)], [(7,)]
-    cursor = Answers([(100,)], [("__mo_a",)], [(110, 2200)], forms, counts)
+    cursor = Answers([(100,)], [("__mo_a",)], [(110, 2000)], [(200,)], forms, counts)
     monkeypatch.setattr(mo, "cursor", lambda: cursor)
     found = read_statistics(mo, Fact, ["kid", "auth_token"])
     assert (found.texts, found.mean_length) == (110, 20.0)
@@ -196,14 +196,17 @@ def test_words_are_counted_in_the_table_of_the_index(
     assert cursor.told[1].endswith(
         "t.reldatabase = 'day1' AND t.relname = 'memory_fact' AND i.name = 'memory_fact_fts'"
     )
-    assert cursor.told[2:] == [
-        "SELECT count(*), coalesce(sum(pos), 0) FROM `__mo_a` WHERE word = '__DocLen'",
+    assert cursor.told[2] == "SELECT count(*), coalesce(sum(pos), 0) FROM `__mo_a` WHERE word = '__DocLen'"
+    assert cursor.told[3].startswith(
+        "SELECT coalesce(sum(1+CASE WHEN `category` <> '' THEN 1 ELSE 0 END+CASE"
+    )
+    assert cursor.told[4:] == [
         f"SELECT DISTINCT word FROM `__mo_a` WHERE word BETWEEN 'kid' AND 'kid{last}'",
         "SELECT count(DISTINCT CASE WHEN word IN ('kid', 'kids') THEN doc_id END) FROM `__mo_a`"
         " WHERE word IN ('kid', 'kids')",
     ]
-    for rows, more in ((102, 0), (103, 4)):
-        cursor = Answers([(rows,)], [("__mo_a",)], [(110, 2200)], forms, counts)
+    for rows, more in ((102, 0), (103, 5)):
+        cursor = Answers([(rows,)], [("__mo_a",)], [(110, 2000)], [(200,)], forms, counts)
         read_statistics(mo, Fact, ["kid"])
         assert len(cursor.told) == 1 + more
 
@@ -214,7 +217,7 @@ def test_an_index_that_was_made_anew_is_looked_up_again(
     known = {("day1", "memory_fact"): Statistics("`__mo_a`", 100, 100, 20.0)}
     monkeypatch.setattr(word_statistics, "_known", known)
     gone, another = OperationalError(1146, "no such table"), OperationalError(1105, "another error")
-    cursor = Answers([(100,)], gone, [(100,)], [("__mo_b",)], [(100, 900)], [], [(100,)], another)
+    cursor = Answers([(100,)], gone, [(100,)], [("__mo_b",)], [(100, 600)], [(300,)], [], [(100,)], another)
     monkeypatch.setattr(mo, "cursor", lambda: cursor)
     assert read_statistics(mo, Fact, ["kid"]).mean_length == 9.0
     with pytest.raises(OperationalError, match="another error"):

@@ -225,5 +225,5 @@ class _Ranking:
 
 
 def list_texts(rows: Iterable[tuple]) -> Texts:
-    """Return texts by row id, each with the number of its token columns that have a value."""
-    return {rid: (text, sum(map(bool, tokens))) for rid, text, *tokens in rows}
+    """Return texts by row id, with a token for the branch and one for each column of tokens with a value."""
+    return {rid: (text, 1 + sum(map(bool, tokens))) for rid, text, *tokens in rows}

@@ -13,6 +13,7 @@ NEEDED = {
     "SELECT cosine_similarity('[1,0]', '[1,0]')": "vectors",
     "SELECT @@ft_relevancy_algorithm": "full-text ranking",
     "SELECT 'a' ILIKE 'A'": "ILIKE",
+    "SELECT count(*) FROM mo_catalog.mo_indexes WHERE 1 = 0": "the list of indexes",
 }
 
 

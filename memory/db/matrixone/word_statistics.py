@@ -31,11 +31,12 @@ INDEX_TABLE = """
     JOIN mo_catalog.mo_tables t ON t.rel_id = i.table_id
     WHERE t.reldatabase = %s AND t.relname = %s AND i.name = %s"""
 LENGTHS = "SELECT count(*), coalesce(sum(pos), 0) FROM {table} WHERE word = %s"
+FILLED = "CASE WHEN {column} <> '' THEN 1 ELSE 0 END"
 FORMS = "SELECT DISTINCT word FROM {table} WHERE {ranges}"
 COUNTS = "SELECT {counts} FROM {table} WHERE word IN ({marks})"
 COUNT = "count(DISTINCT CASE WHEN word IN ({marks}) THEN doc_id END)"
 
-Texts = dict[int, tuple[str, int]]  # by row id: a text, and how many of its token columns have a value
+Texts = dict[int, tuple[str, int]]  # by row id: a text, and how many tokens SQLite's index has beside it
 
 
 class Word(NamedTuple):
@@ -67,11 +68,13 @@ class Statistics:
         spaced = [space_characters(text) for text, _ in texts.values()]
         counts, lengths = count_phrases(spaced, [spell_signs(phrase) for phrase in phrases])
         filled = np.array([number for _, number in texts.values()])
-        lengths, mean = lengths + 1 + filled, self.mean_length + 1 + float(filled.mean()) if texts else 1.0
+        lengths = lengths + filled
         scores = np.zeros(len(texts), dtype="f4")
         for phrase, times in zip(phrases, counts, strict=True):
             having = max(self.words[phrase].texts, np.count_nonzero(times))
-            scores += (term_rarity(self.texts, having) * weigh_counts(times, lengths, mean)).astype("f4")
+            scores += (
+                term_rarity(self.texts, having) * weigh_counts(times, lengths, self.mean_length)
+            ).astype("f4")
         scores[(scores == 0) & (np.array(characters) >= MAX_CHARACTERS)] = LOWEST
         return dict(zip(texts, scores.tolist(), strict=True))
 
@@ -81,36 +84,45 @@ _known: dict[tuple[str, str], Statistics] = {}  # by database and table
 
 def read_statistics(connection: Any, model: type[models.Model], phrases: Sequence[str]) -> Statistics:
     """Return the statistics of a model's texts that know these phrases."""
-    index = full_text_index(model)
-    assert index is not None
-    key = (str(connection.settings_dict["NAME"]), model._meta.db_table)
     try:
-        return _complete(connection, key, index.name, phrases)
+        return _complete(connection, model, phrases)
     except DatabaseError as error:  # the table was made anew, and its index with it
-        if errors.get_error_code(error) not in NO_TABLE or _known.pop(key, None) is None:
+        if errors.get_error_code(error) not in NO_TABLE or _known.pop(_key(connection, model), None) is None:
             raise
-        return _complete(connection, key, index.name, phrases)
+        return _complete(connection, model, phrases)
 
 
-def _complete(connection: Any, key: tuple[str, str], name: str, phrases: Sequence[str]) -> Statistics:
+def _key(connection: Any, model: type[models.Model]) -> tuple[str, str]:
+    return str(connection.settings_dict["NAME"]), model._meta.db_table
+
+
+def _complete(connection: Any, model: type[models.Model], phrases: Sequence[str]) -> Statistics:
+    key = _key(connection, model)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(key[1])}")
         (rows,) = cursor.fetchone()
         known = _known.get(key)
         if known is None or not known.fits(rows):
-            known = _known[key] = _read_lengths(cursor, connection, key, name, rows)
+            known = _known[key] = _read_lengths(cursor, connection, model, rows)
         if missing := [phrase for phrase in phrases if phrase not in known.words]:
             forms = _read_forms(cursor, known.table, missing)
             known.words |= _count_texts(cursor, known.table, forms)
         return known
 
 
-def _read_lengths(cursor: Any, connection: Any, key: tuple[str, str], name: str, rows: int) -> Statistics:
-    cursor.execute(INDEX_TABLE, [*key, name])
-    table = connection.ops.quote_name(cursor.fetchone()[0])
+def _read_lengths(cursor: Any, connection: Any, model: type[models.Model], rows: int) -> Statistics:
+    index, quote = full_text_index(model), connection.ops.quote_name
+    assert index is not None
+    cursor.execute(INDEX_TABLE, [*_key(connection, model), index.name])
+    if not (named := cursor.fetchone()):
+        raise DatabaseError(f"The full-text index {index.name} is not there.")
+    table = quote(named[0])
     cursor.execute(LENGTHS.format(table=table), [LENGTH_WORD])
     texts, length = cursor.fetchone()
-    return Statistics(table, rows, texts, float(length) / texts if texts else 1.0)
+    filled = "+".join(["1", *(FILLED.format(column=quote(name)) for name in index.tokens)])
+    cursor.execute(f"SELECT coalesce(sum({filled}), 0) FROM {quote(model._meta.db_table)}")
+    (tokens,) = cursor.fetchone()
+    return Statistics(table, rows, texts, float(length + tokens) / max(texts, 1) or 1.0)
 
 
 def _read_forms(cursor: Any, table: str, phrases: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.indexes import full_text_index
 from memory.db.matrixone.boolean_patterns import list_phrases
+from memory.db.matrixone.search_index import list_texts
 from memory.db.matrixone.word_statistics import MAX_CHARACTERS, Statistics, Word
 from memory.db.segmentation import space_characters
 from memory.db.sqlite import keyword_cache
@@ -66,15 +67,16 @@ def test_scores_of_single_texts_are_those_of_the_index() -> None:
     """A database whose index scores otherwise has its candidates scored so."""
     actor = some_actor()
     rows = write(actor, *TEXTS)
-    texts = {row.pk: (row.fact_text, sum(bool(getattr(row, name)) for name in TOKENS)) for row in rows}
+    texts = list_texts((row.pk, row.fact_text, *(getattr(row, name) for name in TOKENS)) for row in rows)
     _, lengths = count_phrases([space_characters(text) for text, _ in texts.values()], [])
+    mean = (sum(lengths) + sum(tokens for _, tokens in texts.values())) / len(texts)
     for word in WORDS:
         (phrase,), ranks = list_phrases([word]), read_ranks(word)
         words = {phrase: Word((), len(ranks))}
-        statistics = Statistics("", len(texts), len(texts), float(lengths.mean()), words)
+        statistics = Statistics("", len(texts), len(texts), mean, words)
         found = statistics.score_texts(texts, [phrase])
         assert {pk: score for pk, score in found.items() if score} == pytest.approx(ranks, rel=1e-6), word
-    long = statistics.score_texts({1: ("y" * MAX_CHARACTERS, 0), 2: ("y", 0)}, [phrase])
+    long = statistics.score_texts({1: ("y" * MAX_CHARACTERS, 1), 2: ("y", 1)}, [phrase])
     assert 0 < long[1] < 1e-8
     assert long[2] == 0
 
