@@ -71,7 +71,7 @@ class Statistics:
         lengths = lengths + filled
         scores = np.zeros(len(texts), dtype="f4")
         for phrase, times in zip(phrases, counts, strict=True):
-            having = max(self.words[phrase].texts, np.count_nonzero(times))
+            having = max(self.words[phrase].texts, int(np.count_nonzero(times)))
             scores += (
                 term_rarity(self.texts, having) * weigh_counts(times, lengths, self.mean_length)
             ).astype("f4")
