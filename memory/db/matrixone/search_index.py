@@ -24,7 +24,7 @@ from memory.db.raw_select import select_by_key
 
 GROWTH_FACTOR = 4  # growth of a portion when too few hits are visible
 MIN_CANDIDATES = 60  # rows of the first portion
-CANDIDATES = 2  # matches that are looked at first, for each that is wanted
+CANDIDATES = 4  # matches that are looked at first, for each that is wanted
 BATCH_SIZE = DatabaseFeatures.keys_at_once
 HASHES = "hashes"  # key of the content hashes noted during a search
 
