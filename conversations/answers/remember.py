@@ -38,8 +38,8 @@ class RememberShape(s.Serializer):
 def render_remembered(found: Remembered) -> dict[str, Any]:
     counts = Counter(one.action for one in found.outcomes)
     return {
-        "session_id": found.conversation.session_id,
-        "conversation_id": str(found.conversation.uid),
+        "session_id": found.session_id,
+        "conversation_id": str(found.conversation_id),
         "results": [render_outcome(one) for one in found.outcomes],
         "counts": {action: counts[action] for action in ACTIONS},
         "mode": found.run.mode if found.run else ConsolidationRun.Mode.RULES.value,

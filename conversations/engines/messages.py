@@ -1,7 +1,7 @@
 """Engine of messages: append with unique numbers, read in order, search."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -105,12 +105,19 @@ class MessageEngine:
         branch_name: str = MAIN,
     ) -> Sequence[Message]:
         """Append up to 1,000 messages in one commit, all or none, numbered in their order."""
+        return self.write_to(lambda: conversation_id, messages, actor, branch_name)
+
+    def write_to(
+        self, find: Callable[[], UUID], messages: Sequence[Mapping[str, Any]], actor: Actor, branch_name: str
+    ) -> Sequence[Message]:
+        """Append messages to the conversation that is found, or begun, when nothing of them is refused."""
         actor.require_scope("write", branch_name)
         if not isinstance(messages, Sequence) or not messages:
             raise Invalid("{field} must be a list with at least one message.", field="messages")
         if len(messages) > MAX_MESSAGES:
             raise TooLarge(what="The list", limit=f"{MAX_MESSAGES} messages", field="messages")
         rows = [build_message(one, actor) for one in c.secrets_found.walk("messages", messages)]
+        conversation_id = find()
         with open_commit(actor, branch_name, "message.write", write=Write.ADD) as commit:
             return self.add(commit, open_conversation(commit, conversation_id), rows)
 

@@ -13,7 +13,7 @@ from conversations.engines.consolidation.report import CREATED, MERGED, Consolid
 from conversations.engines.consolidation.runs import list_own_seqs
 from conversations.engines.consolidation.session import learn_now
 from conversations.engines.conversations import ConversationEngine
-from conversations.engines.messages import MessageEngine, build_message
+from conversations.engines.messages import MessageEngine
 from conversations.models import ConsolidationRun, Conversation, Message
 from memory.actors import Actor
 from memory.engines.sessions.learning import CLAIM_WAIT_SECONDS, system_actor
@@ -77,7 +77,8 @@ class Outcome:
 class Remembered:
     """Stored messages, and what became of what they say; ``run`` is None where nothing was learned."""
 
-    conversation: Conversation
+    conversation_id: UUID
+    session_id: str
     outcomes: Sequence[Outcome]
     run: ConsolidationRun | None = None
 
@@ -98,12 +99,8 @@ class RememberEngine:
         another worker learns from the session for long: the messages are stored then.
         """
         actor = actor.with_origin(session_id=session_id or actor.session_id or f"remember-{uuid7()}")
-        rows = read_messages(messages)
-        for row in rows:
-            build_message(row, actor)  # what is refused begins no conversation
-        conversation = find_conversation(actor, branch_name)
-        stored = MessageEngine().write_messages(
-            conversation_id=conversation.uid, messages=rows, actor=actor, branch_name=branch_name
+        stored = MessageEngine().write_to(
+            lambda: find_conversation(actor, branch_name).uid, read_messages(messages), actor, branch_name
         )
         session = get_session(actor, actor.session_id)
         run = learn_soon(session)
@@ -113,7 +110,7 @@ class RememberEngine:
         is_asked = run is not None and run.mode == ConsolidationRun.Mode.LLM
         left = [row for row in stored if row.uid not in learned]
         ignored = explain_ignored(left, is_asked, is_chat(session))
-        return Remembered(conversation, [*found, *ignored], run)
+        return Remembered(stored[0].conversation_id, actor.session_id, [*found, *ignored], run)
 
 
 def read_messages(value: Any) -> list[Mapping[str, Any]]:

@@ -268,5 +268,5 @@ def memory_remember(call: Call) -> b.Answer:
     found = remember_engine.remember(messages=messages, **where)
     results = [render_outcome(one) for one in found.outcomes]
     after = "memory_search finds it from now on"
-    session = found.conversation.session_id
+    session = found.session_id
     return {"results": results, "session_id": session, "branch": call.branch, "next": after}
