@@ -50,9 +50,11 @@ class Weights(NamedTuple):
 
 MEASURED = Weights(1.5, 7.0, 9.0, -8.34)  # chosen on chats for development, see decision 0025
 WORDS_ALONE = Weights(6.0, 0.0, 0.0, -4.0)  # without vectors of words that the weights were fitted to
-# Added for a question of one thing, one of oneself, each halving of a small memory, a name that is nowhere,
-# and another speaker's words that fit better than any of whom the question names.
-FOR_ONE_THING, FOR_ONESELF, FOR_FEW, FOR_NO_NAME, FOR_OTHER = -0.8, 1.0, 0.3, -1.5, -12.0
+# Added for a question of one thing, one of oneself, each halving of a small memory, a name that is nowhere.
+FOR_ONE_THING, FOR_ONESELF, FOR_FEW, FOR_NO_NAME = -0.8, 1.0, 0.3, -1.5
+# Where a question names who speaks: for that; for the share by which another's words fit better than theirs;
+# and where most of the texts that fit best are another's.
+FOR_NAMED, FOR_OTHER, FOR_MOST_OTHERS = 0.5, -9.0, -1.5
 
 
 def rate_evidence(likeness: Likeness, expected: float = 0.0) -> float:

@@ -241,8 +241,9 @@ def nearest_uids(
 ) -> dict[int, int]:
     """Choose, of the rows that are offered for each key, the one with the lowest uid, or the highest."""
     several = [pk for pks in offered.values() if len(pks) > 1 for pk in pks]
-    rows = model._base_manager.using(using).filter(pk__in=several)
-    uids = dict(rows.values_list("pk", "uid")) if several else {}
+    if not several:
+        return {key: pks[0] for key, pks in offered.items()}
+    uids = dict(model._base_manager.using(using).filter(pk__in=several).values_list("pk", "uid"))
     choose = max if back else min
     return {key: choose(pks, key=lambda pk: uids.get(pk, 0)) for key, pks in offered.items()}
 

@@ -1,10 +1,13 @@
 """Messages that are learned from at once, by rules and by a model, and what the answer says of each."""
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from werkzeug import Response
 
 from conversations.engines import remembering
 from conversations.engines.instructions import InstructionsEngine, load_presets
@@ -15,7 +18,7 @@ from memory.engines.support.personal_facts import read_personal
 from memory.exceptions import Invalid
 from memory.models import Fact, Membership, Project
 from tests.command_line import Day1
-from tests.curation.fake_judge import FakeJudge
+from tests.curation.fake_judge import FakeJudge, completion
 from tests.memory.api.client import Api, refused
 from tests.memory.views.conftest import browser, person
 from tests.memory.views.test_page_frame import text
@@ -27,6 +30,48 @@ CHAT = [
     {"role": "user", "content": "My daughter Mia starts school in August. I'm vegetarian."},
     {"role": "user", "content": "What is the weather like?"},
 ]
+
+
+PERSONAL = {  # message of a chat -> what a model notes of it, in its words; "" where there is nothing to note
+    "nurse": {
+        "I've been a night nurse in Leeds for six years": "The user is a night nurse in Leeds.",
+        "Ugh, my feet are killing me": "",
+        "Rob, that's my husband, can't have peanuts": "Rob, the user's husband, is allergic to peanuts.",
+        "Coriander tastes like soap to me": "The user dislikes coriander.",
+    },
+    "mechanic": {
+        "Morning! Long time no chat": "",
+        "Since September it's Ghent, a flat near the Dampoort": "The user lives in Ghent since September.",
+        "Noor turns nine on 3 May, my little one": "Noor, the user's daughter, was born on 3 May.",
+        "No aisle seat, no flight: my knee": "The user always flies with an aisle seat.",
+    },
+    "teacher": {
+        "Physik, neunte Klasse, seit diesem Jahr am Gymnasium in Kiel": "The user teaches physics in Kiel.",
+        "Wie wird das Wetter?": "",
+        "Ohne Fleisch, wie immer bei mir": "The user is vegetarian.",
+        "Mein Bruder Jens ist nach Oslo gegangen": "Jens, the user's brother, lives in Oslo.",
+    },
+    "student": {
+        "Empecé medicina en Sevilla": "The user studies medicine in Seville.",
+        "Mi hermana Lucía se casa en junio": "Lucía, the user's sister, marries in June.",
+        "Qué calor": "",
+        "Correos no, mejor mensajes cortos": "The user prefers short messages to e-mails.",
+    },
+    "cook": {
+        "我在成都开了一家小饭馆": "The user runs a small restaurant in Chengdu.",
+        "好的，谢谢": "",
+        "女儿今年上小学了": "The user's daughter goes to primary school.",
+        "我不吃香菜": "The user eats no coriander.",
+        "下个月搬到重庆": "The user moves to Chongqing next month.",
+    },
+    "pensioner": {
+        "Two pills of metformin, breakfast and supper": "The user takes metformin twice a day.",
+        "The garden is for Tuesdays, don't plan anything then": "The user gardens on Tuesdays.",
+        "Let me have a look at the fridge first": "",
+        "Call me Bea, only the bank says Beatrice": "The user is called Bea.",
+        "Our boiler gets its service in October": "The user's boiler is serviced in October.",
+    },
+}
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +135,32 @@ def test_the_model_of_the_settings_notes_them(actor: Actor, main: Any, model: Fa
     assert found.outcomes[1].reason == remembering.NOTED_NOTHING
     assert found.outcomes[0].fact
     assert found.outcomes[0].fact.category == "family"
+
+
+def note_personal(record: str) -> Response:
+    """Answer as a model that notes each fact of the personal chats with the piece that says it."""
+    fence = re.escape(record.split()[0])
+    pieces = re.findall(rf"{fence} (p\d+), the person\n(.*?)\n(?={fence} )", record, re.DOTALL)
+    known = {said: note for chat in PERSONAL.values() for said, note in chat.items() if note}
+    facts = [
+        {"text": known[said], "category": "personal", "evidence": [p]} for p, said in pieces if said in known
+    ]
+    return completion(json.dumps({"facts": facts}))
+
+
+def test_what_a_model_notes_of_personal_chats_is_stored(actor: Actor, main: Any, model: FakeJudge) -> None:
+    model.before = note_personal
+    InstructionsEngine().set_instructions(actor=actor, preset="assistant")
+    for name, chat in PERSONAL.items():
+        found = remember(actor, list(chat), session_id=name)
+        learned = {one.text for one in found.outcomes if one.action == "added"}
+        assert learned == {note for note in chat.values() if note}
+        assert [one.text for one in found.outcomes if one.action == "ignored"] == [
+            said for said, note in chat.items() if not note
+        ]
+    assert {fact.origin for fact in FactEngine().list_facts(actor=actor, limit=100).results} == {
+        "DISTILLED_LLM"
+    }
 
 
 def test_a_model_that_does_not_answer_leaves_the_rules(actor: Actor, main: Any, model: FakeJudge) -> None:

@@ -16,6 +16,8 @@ from memory.engines.search.late_interaction import match_words
 from memory.engines.search.scoring import Scored
 from memory.engines.search.speakers import ASKING, name_speaker
 from memory.evidence import (
+    FOR_MOST_OTHERS,
+    FOR_NAMED,
     FOR_NO_NAME,
     FOR_OTHER,
     MIN_EVIDENCE,
@@ -32,6 +34,7 @@ from memory.words import is_small_talk
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 MAX_CACHED_WORDS = 20_000
 FOREIGN_LEAST = 0.05  # evidence of a question in a language that the model does not know
+BEST_MATCHES = 5  # texts of which most should be theirs whom a question names
 MAX_NEAREST = 120  # characters of the text that is nearest
 UNKNOWN = "Nothing is known here on this."
 NEAREST = "Nothing is known here on this; nearest: “{text}”"
@@ -84,7 +87,7 @@ class Rater:
         expected = expect_answer(question.text, len(hits))
         if any(not stands_anywhere(name, hits) for name in list_names(question.text)):
             expected += FOR_NO_NAME
-        expected += FOR_OTHER * compare_speakers(hits)
+        expected += compare_speakers(hits)
         return cls(list_stems(question.words), expected, question.is_foreign)
 
     def rate(self, hit: Scored) -> float:
@@ -111,14 +114,21 @@ def stands_anywhere(name: str, hits: Iterable[Scored]) -> bool:
 
 
 def compare_speakers(hits: Sequence[Scored]) -> float:
-    """Return by what share of the best match the words of those whom a question names match it less."""
+    """Return what is added where a question names who speaks: less, the better others match it."""
     named = hits[0].columns.get("speaker") if hits else None
     if named is None:
         return 0.0
-    rated = [(hit.bare, bool(named[hit.at]), hit.row) for hit in hits if hit.bare is not None]
-    own = [bare for bare, is_named, row in rated if is_named and name_speaker(row) not in ASKING]
-    best = max((bare for bare, _, _ in rated), default=0.0)
-    return 1 - max(max(own), 0.0) / best if own and best > 0 else 0.0
+    rated = [
+        (hit.bare, bool(named[hit.at]) and name_speaker(hit.row) not in ASKING)
+        for hit in sorted(hits, key=lambda hit: -(hit.bare or 0.0))
+        if hit.bare is not None
+    ]
+    own = [bare for bare, is_own in rated if is_own]
+    if not own or rated[0][0] <= 0:
+        return 0.0
+    best = rated[: min(len(own), BEST_MATCHES)]
+    by_others = 2 * sum(not is_own for _, is_own in best) > len(best)
+    return FOR_NAMED + FOR_OTHER * (1 - max(own[0], 0.0) / rated[0][0]) + FOR_MOST_OTHERS * by_others
 
 
 def rate_rows(

@@ -307,6 +307,17 @@ class TestWithTheModel:
         evidence = [{hit.fact.fact_text[:3]: hit.evidence for hit in hits} for hits in (own, other)]
         assert evidence[0]["Ann"] > evidence[1]["Ann"]
 
+    def test_most_of_what_fits_being_anothers_takes_evidence_away(self, project, many, look):
+        def measure_odds():
+            EmbeddingEngine().embed_pending(project.pk)
+            best = look("What do Ben's bees make?").evidence
+            return best / (1 - best)
+
+        many("Ben: My bees make honey.", "Ben: I work in a bank.", "Ben: It rains.", "Anna: So what?")
+        before = measure_odds()
+        many("Anna: Bees make wax.", "Anna: Bees make noise.")
+        assert measure_odds() < before / 3
+
     def test_a_name_that_stands_nowhere_takes_evidence_away(self, project, many, look):
         many("Anna moved to Lisbon in March.")
         EmbeddingEngine().embed_pending(project.pk)
