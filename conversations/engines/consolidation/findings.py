@@ -13,9 +13,10 @@ from conversations.engines.consolidation import rules
 from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
 from conversations.engines.consolidation.finding import Finding
 from conversations.engines.consolidation.lasting import is_at_work
+from conversations.engines.consolidation.matching import Texts
 from conversations.engines.consolidation.repairs import ToolCalls, describe_repair
 from conversations.engines.consolidation.repeated import find_repeated
-from conversations.engines.consolidation.revised import find_changed
+from conversations.engines.consolidation.revised import EarlierDecisions, find_times
 from conversations.engines.consolidation.runs import find_read_to
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.engines.consolidation.sentences import sentences
@@ -27,7 +28,7 @@ from conversations.engines.consolidation.withdrawals import (
 )
 from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
-from memory.engines.support.standing import changes, may_change, replaces
+from memory.engines.support.standing import announces_change, changes, may_change, replaces
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
 from memory.texts import LATER, UUID_PATTERN, WAS, add_taken_back
 
@@ -138,7 +139,11 @@ class SessionReader:
         if not found or isinstance(taken, Withdrawal):
             return found
         is_named = any(changes(text, one) for text in texts for one in stated)
-        return "" if is_named or any(find_changed(self.session, texts).values()) else found
+        return (
+            ""
+            if is_named or any(EarlierDecisions(self.session, Texts({})).find_changed(texts).values())
+            else found
+        )
 
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""
@@ -235,7 +240,7 @@ def find_position(text: str, content: str) -> int:
 
 
 def drop_open(
-    session: Session, found: Sequence[Finding], overruled: Mapping[str, Sequence[Finding]]
+    earlier: EarlierDecisions, found: Sequence[Finding], overruled: Mapping[str, Sequence[Finding]]
 ) -> list[Finding]:
     """Return the findings without those that change no decision, and lay nothing down by themselves.
 
@@ -245,14 +250,25 @@ def drop_open(
     texts = [finding.text for finding in found if finding.is_open]
     if not texts:
         return list(found)
-    changed = find_changed(session, texts)
+    changed = earlier.find_changed(texts)
+    for text, facts in earlier.find_near(filter(may_revise_near, texts)).items():
+        changed[text] += facts
+    times = find_times(earlier.session, [fact for facts in changed.values() for fact in facts])
     kept: list[Finding] = []
     for one in found:
+        is_told = any(one.said_at and times[fact.uid] <= one.said_at for fact in changed.get(one.text, ()))
         stated = [(other.text, other.said_at) for other in kept if other.is_statement]
-        earlier = [*changed.get(one.text, ()), *stated]
-        if not one.is_open or is_change(one, earlier) or revises_prompt(one, overruled.get(one.text, ())):
+        is_telling = is_told or is_change(one, stated) or revises_prompt(one, overruled.get(one.text, ()))
+        if not one.is_open or is_telling:
             kept.append(one)
     return kept
+
+
+def may_revise_near(text: str) -> bool:
+    """Return whether a sentence is learned where a decision is about the same, though no rule sees what of
+    it changes.
+    """
+    return announces_change(text) and score_sentence(text) >= MIN_REVISING
 
 
 def is_change(one: Finding, stated: Iterable[tuple[str, datetime | None]]) -> bool:

@@ -14,11 +14,11 @@ from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
-from memory.engines.support.claims import shares_topic
+from memory.engines.support.claims import shares_root, shares_topic
 from memory.engines.support.qualifiers import qualifies_otherwise
 from memory.engines.support.restatement import restates
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
-from memory.engines.support.standing import says_same
+from memory.engines.support.standing import announces_change, says_same
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact
@@ -59,13 +59,18 @@ class Texts:
         """Return how alike a text is to one that memory gave: another word may stand in it."""
         return RESTATED if restates(one, other) else self._measure_words(one, other)
 
-    def are_on_topic(self, one: str, other: str, cosine: float | None) -> bool:
-        """Return whether two statements are about one thing, whatever they say of it; by their words alone
-        where the model cannot read one. Of models that were not measured none are.
+    def are_on_topic(self, newer: str, older: str) -> bool:
+        """Return whether two statements are about one thing, whatever they say of it: near in meaning, with a
+        word in common, less near where the newer one says that something changes. Of models that were not
+        measured none are; where the model cannot read the newer one, their words decide.
         """
-        least = get_thresholds(self.model).topic
-        is_near = least <= 1 if cosine is None else cosine >= least
-        return is_near and shares_topic(one, other)
+        limits = get_thresholds(self.model)
+        if newer not in self.vectors:
+            return limits.topic <= 1 and shares_topic(newer, older)
+        if older not in self.vectors or not shares_root(newer, older):
+            return False
+        least = limits.changed if announces_change(newer) else limits.topic
+        return float(self.vectors[newer] @ self.vectors[older]) >= least
 
     def _measure_words(self, one: str, other: str) -> float:
         jaccard = measure_jaccard(self.words[one], self.words[other])
@@ -173,9 +178,12 @@ def load_facts(branch: Branch, rids: Iterable[int]) -> dict[int, Fact]:
     return {fact.rid: fact for fact in name_repositories(found, branch.project_id)}
 
 
-def add_texts(texts: Texts, project_id: UUID, others: Sequence[str]) -> Texts:
-    """Return texts with some more of which only stored vectors are read."""
-    more = read_texts(project_id, [text for text in others if text not in texts.words], embed=False)
+def add_texts(texts: Texts, project_id: UUID, others: Sequence[str], *, embed: bool = False) -> Texts:
+    """Return texts with some more, of which only stored vectors are read unless ``embed`` is set."""
+    fresh = [text for text in others if text not in texts.words]
+    if not fresh:
+        return texts
+    more = read_texts(project_id, fresh, embed=embed)
     return Texts({**texts.words, **more.words}, {**texts.vectors, **more.vectors}, texts.model)
 
 

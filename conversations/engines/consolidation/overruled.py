@@ -5,17 +5,18 @@ such.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
 from conversations.engines.consolidation.finding import Finding
-from conversations.engines.consolidation.findings import find_consumed
+from conversations.engines.consolidation.findings import MIN_STATED, find_consumed
+from conversations.engines.consolidation.matching import Texts, add_texts
 from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.models import ConsolidationRun, Message
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
-from memory.engines.support.standing import changes, may_change
+from memory.engines.support.claims import shares_root
+from memory.engines.support.standing import announces_change, changes, may_change
 from memory.models import FactLink, Session
 
 SESSION = ConsolidationRun.Level.SESSION
@@ -26,7 +27,7 @@ MAX_FOUND = 8  # earlier statements of one new one
 MIN_SCORE = -2.0  # log-odds of a sentence that may come with a prompt
 
 
-def find_overruled(session: Session, found: Iterable[Finding]) -> dict[str, list[Finding]]:
+def find_overruled(session: Session, found: Iterable[Finding], texts: Texts) -> dict[str, list[Finding]]:
     """Return what of earlier prompts of the repository each statement changes, as findings, by its text."""
     batch = list(found)
     own = {one.text for one in batch if not one.is_open}
@@ -34,10 +35,25 @@ def find_overruled(session: Session, found: Iterable[Finding]) -> dict[str, list
     known = load_earlier(session, [one.text for one in changing])
     overruled = dict[str, list[Finding]]()
     for one in changing:
-        earlier = (other for row in known[one.text] for other in list_before(row, one))
-        changed = (other for other in earlier if other.text not in own and changes(one.text, other.text))
-        overruled[one.text] = list(islice(changed, MAX_FOUND))
+        earlier = [other for row in known[one.text] for other in list_before(row, one)]
+        earlier = [other for other in earlier if other.text not in own]
+        changed = [other for other in earlier if changes(one.text, other.text)]
+        abroad = {row.uid for row in known[one.text] if row.session_id != session.key}
+        changed += find_near(session, one, [other for other in earlier if other.source in abroad], texts)
+        overruled[one.text] = list({other.text: other for other in changed}.values())[:MAX_FOUND]
     return overruled
+
+
+def find_near(session: Session, one: Finding, others: Iterable[Finding], texts: Texts) -> list[Finding]:
+    """Return what of other sessions is about the same thing as a statement that lays down, by itself, that
+    something changes; no rule sees what.
+    """
+    if one.is_open or not announces_change(one.text):
+        return []
+    likely = [other for other in others if shares_root(one.text, other.text)]
+    likely = [other for other in likely if score_sentence(other.text) >= MIN_STATED][:MAX_FOUND]
+    both = add_texts(texts, session.project_id, [other.text for other in likely], embed=True)
+    return [other for other in likely if both.are_on_topic(one.text, other.text)]
 
 
 def load_earlier(session: Session, texts: Sequence[str]) -> dict[str, list[Message]]:

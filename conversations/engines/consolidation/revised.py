@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from conversations.engines.consolidation.matching import Texts
+from conversations.engines.consolidation.matching import Texts, add_texts
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.search.candidates import find_candidates
@@ -21,7 +21,7 @@ from memory.engines.sessions.revision_links import store_revisions
 from memory.engines.sessions.revisions import Revision, get_time
 from memory.engines.sessions.utterances import REVISABLE, find_utterances
 from memory.engines.support.batches import batched
-from memory.engines.support.claims import list_synonyms
+from memory.engines.support.claims import list_synonyms, shares_root
 from memory.engines.support.personal_facts import read_personal
 from memory.engines.support.standing import changes
 from memory.engines.versions.commits import CommitWriter
@@ -49,13 +49,12 @@ class Statement:
 class Comparison:
     """Texts of a session compared with each other and with stored facts: before the commit, as it takes long.
 
-    ``disagreeing`` are the facts of which one says otherwise than a text, or may, by text; ``revising`` the
-    pairs of a newer and an older text; ``near`` those of a text and a fact that is about the same thing.
+    ``disagreeing`` are the facts of which one says otherwise than a text, or may, by text; ``weights`` those
+    of the links between a newer and an older text.
     """
 
     disagreeing: Mapping[str, Sequence[Fact]]
-    revising: frozenset[tuple[str, str]]
-    near: frozenset[tuple[str, UUID]] = frozenset()
+    weights: Mapping[tuple[str, str], float]
 
     @property
     def uids(self) -> set[UUID]:
@@ -72,73 +71,87 @@ class Comparison:
         """Return the weight of the link from an older statement to one that leaves it doubted or replaced, 0
         where it holds.
         """
-        if not newer.is_persons:
-            return 0.0
-        if (newer.text, older.text) in self.revising:
-            return 1.0
-        return NEAR_WEIGHT if (newer.text, older.fact.uid) in self.near else 0.0
+        return self.weights.get((newer.text, older.text), 0.0) if newer.is_persons else 0.0
+
+
+class EarlierDecisions:
+    """What a session's repository decided before, as far as it may be about a text. Each text is looked up
+    once.
+    """
+
+    def __init__(self, session: Session, texts: Texts) -> None:
+        self.session, self.texts = session, texts
+        self._found: dict[str, list[Fact]] = {}
+
+    def find(self, requested: Iterable[str]) -> dict[str, list[Fact]]:
+        """Return the statements of the repository that share the most words with each text, those nearest to
+        it in meaning, and those on what a person has one of.
+        """
+        texts = list(dict.fromkeys(requested))
+        fresh = [text for text in texts if text not in self._found]
+        if fresh:
+            rows = list_decided(self.session.branch)
+            hits = {text: self._search(rows, text) for text in fresh}
+            self._found |= load_own(self.session, rows, hits)
+        return {text: self._found[text] for text in texts}
+
+    def _search(self, rows: VersionedQuerySet[Fact], text: str) -> list[int]:
+        project_id, vector = self.session.project_id, self.texts.vectors.get(text)
+        query = build_query(" ".join([text, *list_synonyms(text)]), search_type="keyword")
+        hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, project_id, substrings=False)
+        near = [] if vector is None else rows.search_vectors(vector, MAX_NEAR, self.texts.model, project_id)
+        return [*hits.rids, *(rid for rid, _cosine in near), *list_same_kind(rows, text)]
+
+    def find_changed(self, requested: Iterable[str]) -> dict[str, list[Fact]]:
+        """Return the decisions of the repository that each text changes by the rules."""
+        return {
+            text: [fact for fact in facts if changes(text, fact.fact_text)]
+            for text, facts in self.find(requested).items()
+        }
+
+    def find_near(self, requested: Iterable[str]) -> dict[str, list[Fact]]:
+        """Return the decisions of earlier sessions that are about the same thing as each text, and do not say
+        the same.
+
+        Within a session rules alone judge: there people list what belongs together ("access tokens live …,
+        refresh tokens live …").
+        """
+        return {text: self._choose_near(text, facts) for text, facts in self.find(requested).items()}
+
+    def _choose_near(self, text: str, facts: Iterable[Fact]) -> list[Fact]:
+        others = [
+            fact
+            for fact in facts
+            if fact.session_id not in ("", self.session.key)
+            and normalise_text(fact.fact_text) != normalise_text(text)
+            and shares_root(text, fact.fact_text)
+        ]
+        texts = add_texts(self.texts, self.session.project_id, [fact.fact_text for fact in others])
+        return [fact for fact in others if texts.are_on_topic(text, fact.fact_text)]
 
 
 def compare_texts(
-    session: Session, requested: Iterable[str], fresh: Collection[str], texts: Texts
+    earlier: EarlierDecisions,
+    requested: Sequence[str],
+    fresh: Collection[str],
+    near_prompts: Collection[tuple[str, str]] = (),
 ) -> Comparison:
     """Compare texts with each other, and with the decisions of the session's repository; those that are
-    ``fresh`` also by nearness.
+    ``fresh`` also by nearness. ``near_prompts`` are pairs of a text and one of an earlier prompt.
     """
-    earlier = find_earlier(session, requested)
-    near = find_near(session, {text: earlier[text] for text in fresh}, texts)
-    olds = {text: [*(fact.fact_text for fact in facts), *earlier] for text, facts in earlier.items()}
+    found = earlier.find(requested)
+    near = earlier.find_near(fresh)
+    olds = {text: [*(fact.fact_text for fact in facts), *found] for text, facts in found.items()}
     pairs = {(text, old) for text, others in olds.items() for old in others}
     pairs |= {(old, text) for text, old in pairs}
-    revising = frozenset(pair for pair in pairs if changes(*pair))
+    weights = dict.fromkeys(near_prompts, NEAR_WEIGHT)
+    weights |= {(text, fact.fact_text): NEAR_WEIGHT for text, facts in near.items() for fact in facts}
+    weights |= {pair: 1.0 for pair in pairs if changes(*pair)}
     disagreeing = {
-        text: [fact for fact in facts if revising & {(text, fact.fact_text), (fact.fact_text, text)}]
-        for text, facts in earlier.items()
+        text: [fact for fact in facts if weights.keys() & {(text, fact.fact_text), (fact.fact_text, text)}]
+        for text, facts in found.items()
     }
-    for text, facts in near.items():
-        disagreeing[text] += [fact for fact in facts if fact not in disagreeing[text]]
-    pairs_near = frozenset((text, fact.uid) for text, facts in near.items() for fact in facts)
-    return Comparison(disagreeing, revising, pairs_near)
-
-
-def find_earlier(session: Session, texts: Iterable[str]) -> dict[str, list[Fact]]:
-    """Return the statements of the session's repository that share the most words with each text, and those
-    on what a person has one of.
-    """
-    session.branch.refresh_from_db(fields=["head"])  # what an earlier piece of the session wrote counts
-    rows, found = list_decided(session.branch), {}
-    for text in dict.fromkeys(texts):
-        query = build_query(" ".join([text, *list_synonyms(text)]), search_type="keyword")
-        hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
-        found[text] = [*hits.rids, *list_same_kind(rows, text)]
-    return load_own(session, rows, found)
-
-
-def find_near(session: Session, earlier: Mapping[str, Sequence[Fact]], texts: Texts) -> dict[str, list[Fact]]:
-    """Return the decisions of earlier sessions that are about the same thing as a text, by text, and do not
-    say the same; ``earlier`` are those that share words with it.
-
-    Within a session rules alone judge: there people list what belongs together ("access tokens live …,
-    refresh tokens live …").
-    """
-    if not texts.model:
-        return {}
-    rows, found = list_decided(session.branch), dict[str, dict[int, float]]()
-    for text in filter(texts.vectors.__contains__, earlier):
-        hits = rows.search_vectors(texts.vectors[text], MAX_NEAR, texts.model, session.project_id)
-        found[text] = dict(hits)
-    own = {text: facts for text, facts in earlier.items() if text not in found}
-    own |= load_own(session, rows, found)
-    return {
-        text: [
-            fact
-            for fact in facts
-            if fact.session_id not in ("", session.key)
-            and normalise_text(fact.fact_text) != normalise_text(text)
-            and texts.are_on_topic(text, fact.fact_text, found.get(text, {}).get(fact.rid))
-        ]
-        for text, facts in own.items()
-    }
+    return Comparison(disagreeing, weights)
 
 
 def list_decided(branch: Branch) -> VersionedQuerySet[Fact]:
@@ -165,16 +178,11 @@ def list_same_kind(rows: VersionedQuerySet, text: str) -> list[int]:
     return [fact.rid for fact in rows.filter(category=personal.category).newest(MAX_CANDIDATES)]
 
 
-def find_changed(session: Session, texts: Iterable[str]) -> dict[str, list[tuple[str, datetime]]]:
-    """Return the decisions of the repository that each text changes, with the times of their words."""
-    found = find_earlier(session, texts)
-    changed = {text: [one for one in facts if changes(text, one.fact_text)] for text, facts in found.items()}
-    facts = {fact.uid: fact for several in changed.values() for fact in several}
-    utterances = find_utterances(facts.values(), session.branch.lineage())
-    return {
-        text: [(one.fact_text, get_time(one, utterances.get(one.uid))) for one in several]
-        for text, several in changed.items()
-    }
+def find_times(session: Session, facts: Iterable[Fact]) -> dict[UUID, datetime]:
+    """Return when each fact was said."""
+    known = {fact.uid: fact for fact in facts}
+    utterances = find_utterances(known.values(), session.branch.lineage())
+    return {uid: get_time(fact, utterances.get(uid)) for uid, fact in known.items()}
 
 
 def link_revised(commit: CommitWriter, statements: Sequence[Statement], comparison: Comparison) -> None:

@@ -22,7 +22,7 @@ from conversations.engines.consolidation.findings import (
 from conversations.engines.consolidation.judging import request_verdicts
 from conversations.engines.consolidation.matching import Texts, find_same, read_texts
 from conversations.engines.consolidation.overruled import find_overruled
-from conversations.engines.consolidation.revised import Comparison, compare_texts
+from conversations.engines.consolidation.revised import Comparison, EarlierDecisions, compare_texts
 from conversations.engines.consolidation.runs import (
     drop_run,
     is_empty,
@@ -266,8 +266,8 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     session.branch.refresh_from_db(fields=["head", "head_at"])  # the pieces before count
     head = session.branch.head
     fresh = [one for one in piece.found if one.text in texts.words]
-    overruled = find_overruled(session, fresh)
-    news = drop_open(session, fresh, overruled)
+    overruled, earlier = find_overruled(session, fresh, texts), EarlierDecisions(session, texts)
+    news = drop_open(earlier, fresh, overruled)
     if not news:
         return None
     own = {one.text for one in news}
@@ -284,7 +284,8 @@ def plan_piece(source: SessionSource, piece: Piece) -> PiecePlan | None:
     same = {text: fact for text, fact in same.items() if text not in persons or fact.source_type in LEARNED}
     news = [one for one in news if one.text not in same or same[one.text].uid not in source.recalled]
     stated = [one.text for one in news if one.is_statement]
-    comparison = compare_texts(session, stated, [text for text in stated if text not in same], texts)
+    prompts = {(text, one.text) for text, others in overruled.items() for one in others}
+    comparison = compare_texts(earlier, stated, [text for text in stated if text not in same], prompts)
     leaders = choose_leaders([one.text for one in news if one.text not in same], texts)
     return PiecePlan(head, news, same, leaders, comparison)
 

@@ -18,7 +18,7 @@ from memory.db.raw_select import select_by_key
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.utterances import DECIDED, LEARNED, FactEdge, hear_sources, load_edges
-from memory.engines.support.claims import shares_topic
+from memory.engines.support.claims import shares_root
 from memory.engines.support.standing import Standing, changes, judge_standing
 from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import find_repositories
@@ -178,7 +178,7 @@ class Statements:
         weighed = list(zip(pairs, weights, strict=True))
         near = [pair for pair, weight in weighed if weight == NEAR_WEIGHT]
         judged = [pair for pair, weight in weighed if weight == JUDGED_WEIGHT]
-        doubted = [pair for pair in near if shares_topic(pair[1].fact_text, pair[0].fact_text)]
+        doubted = [pair for pair in near if shares_root(pair[1].fact_text, pair[0].fact_text)]
         verdicts = find_verdicts(self.point.project_id, [*judged, *near])
         return {(old.uid, new.uid): Standing.DOUBTED for old, new in doubted} | {
             key: STANDINGS.get(verdict, Standing.HOLDS) for key, verdict in verdicts.items()

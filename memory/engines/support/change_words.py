@@ -157,8 +157,8 @@ GIVES_UP = compile_all(
     rf"|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more|instead of|in place of"
     rf"|rather than|away from|out with|never again|split(?:ting)?(?: up)?|rip(?:ped|ping)? out|t(?:ore|orn"
     rf"|earing) out|removed|kill(?:ed|ing)?|cancel(?:l?ed|l?ing)|kick(?:ed)? out|thr(?:ew|own|owing) out"
-    rf"|switch(?:ed|ing)? off"
-    rf"|turn(?:ed|ing)? off|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
+    rf"|switch(?:ed|ing)? off|turn(?:ed|ing)? off|swap(?:ped|ping)?|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
+    rf"\b{_PHRASE}\s(?:is|are|was|were)\s(?:overkill|a (?:bad idea|mistake)|the wrong choice)\b",
     rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*"
     rf"|chang\w*)\s[^,;.]{{0,60}}?\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
     rf"\b(?:don't|dont|do not|doesn't|not|never)\s(?:use|using|do|need|want)\s{_PHRASE}",
@@ -215,13 +215,13 @@ CHANGES = re.compile(
     r"|no more(?! than)|any ?more|instead|rather than|switch"
     r"|chang(?!elog)|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to"
     r"|again|actually"
-    r"|upgrad|downgrad|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"
+    r"|upgrad|downgrad|swap|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"
     r"|asks? for|goes? (?:to|up|down)|on second thought|thinking about|scratch|forget|then$|becomes?\b"
     r"|devient|deviennent|wird zu|pasa a ser|vira\b|muy\b|trop\b|demasiado|demais|zu (?:teuer|langsam|groß"
     r"|klein|laut|lang|kurz|viel)|jetzt"
     r"|ab (?:sofort|heute|morgen|\w+tag)\b|nur noch|reicht|hoch|suffit|mont(?:e|ez|er)\b|basta|chega|genügt"
-    r"|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgestellt|geändert|erhöh|wechsel|runter|rauf"
-    r"|setz|stell|senk|verkürz|verlänger|désormais"
+    r"|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgest(?:ellt|ieg)|geändert|erhöh|wechsel|runter"
+    r"|rauf|setz|stell|senk|verkürz|verlänger|désormais"
     r"|maintenant|finalement|plutôt|en fait|dorénavant|pass(?:e[sz]?|ons|er) (?:\w+ ){0,4}à|mett?(?:re|ez"
     r"|s|ons)\b|augment|rédui|baiss|ahora|a partir de|mejor"
     r"|en realidad|ya no|cambi|pasamos a|finalmente|al final|agora|afinal|na verdade|melhor|mud|passamos a"
@@ -344,7 +344,7 @@ WITHDRAWS = compile_all(
     r"^([^,，。!！]{2,20}?)(?:(?:不再?适用|不算数|作废|失效|无效)了|不再适用)(?=[,，。]|$)",
     r"(?:不用再|不必再|不需要再|没必要再)([^,，。!！了]{2,20})了?(?=[,，。]|$)",
     r"([^,、。!！]+?)(?:について(?:言った|話した|の(?:件|話))(?:こと)?|(?:という"
-    r"|[のうくすつぬむぐぶたい])(?:件|話|ルール|決まり|方針"
+    r"|[のうくすつぬむぐぶるたい])(?:件|話|ルール|決まり|方針"
     r"|約束))(?:は|を)?(?:もう)?(?:忘れ|なし|取り消|撤回|無効|廃止|やめ)",
     r"([^,、。!！]{2,30}?)(?:は|が)?もう(?:不要|必要ない|必要ありません|しなくて(?:も)?(?:いい|よい|大丈夫))",
 )

@@ -54,6 +54,7 @@ CLAUSE_END = re.compile(r"[,;]\s|\s[–—-]+\s")
 MIN_CLAUSE_ROOTS = 2
 DOUBLED = re.compile(r"([bdgmnprt])\1$")  # pinned, pin
 COMPOUND = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
+SIGNED = re.compile(r"[^\W\d_]{4,}(?=[._/-]\w)")  # what a file's name begins with
 HEAD = re.compile(r"^([^:,;.]{2,40}?)\s?[:：]\s")
 HALF = re.compile(r"半个?小时")
 NUMBER_WORD = re.compile(
@@ -287,3 +288,15 @@ def shares_topic(one: str, other: str) -> bool:
     """Return whether both have a third of the shorter one's words; without spaces, pairs of characters."""
     words, others = map(set, map(list_words if count_dense(one + other) else list_roots, (one, other)))
     return len(words & others) >= MIN_TOPIC_SHARE * min(len(words), len(others)) > 0
+
+
+def shares_root(one: str, other: str) -> bool:
+    """Return whether both have a word in common."""
+    return not set(list_named(one)).isdisjoint(list_named(other))
+
+
+@lru_cache(CACHE_SIZE)
+def list_named(text: str) -> list[str]:
+    """Return the roots of a text; of a name with signs also those of its parts."""
+    plain = normalise(text).lower()
+    return list_roots(plain) + list_roots(" ".join(SIGNED.findall(plain)))

@@ -101,14 +101,19 @@ def replaces(newer: str, older: str) -> bool:
 
 def may_change(text: str) -> bool:
     """Return whether a statement has what the rules need: a number, a denial, a word of change."""
-    return may_revise(text) or any(
-        claim.values
-        or claim.given_up
+    is_change = may_revise(text) or announces_change(text)
+    return is_change or any(claim.values or claim.is_negated for claim in split_claims(text))
+
+
+def announces_change(text: str) -> bool:
+    """Return whether a statement says that something changes, ends, or is not to be."""
+    return any(
+        claim.given_up
         or claim.turned_down
         or claim.topic
-        or claim.is_negated
         or claim.is_change
         or claim.is_correction
+        or CEASES.search(claim.text)
         for claim in split_claims(text)
     )
 
