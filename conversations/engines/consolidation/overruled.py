@@ -15,7 +15,7 @@ from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.models import ConsolidationRun, Message
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
-from memory.engines.support.claims import shares_root
+from memory.engines.support.claims import shares_root, shares_topic
 from memory.engines.support.standing import announces_change, changes, may_change
 from memory.models import FactLink, Session
 
@@ -31,7 +31,8 @@ def find_overruled(session: Session, found: Iterable[Finding], texts: Texts) -> 
     """Return what of earlier prompts of the repository each statement changes, as findings, by its text."""
     batch = list(found)
     own = {one.text for one in batch if not one.is_open}
-    changing = [one for one in batch if one.is_persons and one.is_statement and may_change(one.text)]
+    changing = [one for one in batch if one.is_persons and one.is_statement]
+    changing = [one for one in changing if not one.is_open or may_change(one.text)]
     known = load_earlier(session, [one.text for one in changing])
     overruled = dict[str, list[Finding]]()
     for one in changing:
@@ -45,12 +46,11 @@ def find_overruled(session: Session, found: Iterable[Finding], texts: Texts) -> 
 
 
 def find_near(session: Session, one: Finding, others: Iterable[Finding], texts: Texts) -> list[Finding]:
-    """Return what of other sessions is about the same thing as a statement that lays down, by itself, that
-    something changes; no rule sees what.
+    """Return what of other sessions is about the same thing as what a statement lays down by itself: nearly
+    all of it, unless the statement says that something changes.
     """
-    if one.is_open or not announces_change(one.text):
-        return []
-    likely = [other for other in others if shares_root(one.text, other.text)]
+    shares = shares_root if announces_change(one.text) else shares_topic
+    likely = [] if one.is_open else [other for other in others if shares(one.text, other.text)]
     likely = [other for other in likely if score_sentence(other.text) >= MIN_STATED][:MAX_FOUND]
     both = add_texts(texts, session.project_id, [other.text for other in likely], embed=True)
     return [other for other in likely if both.are_on_topic(one.text, other.text)]

@@ -54,8 +54,8 @@ FUNCTION_WORDS = (
     dije dicho regla sí
     vale
     favor finalmente vez lugar nada deja hay debe deben pasa pasan dura duran queda quedan
-    os as um uma uns umas e ou mas não nao sempre já mais usamos usem para com sem do da dos das no na nos
-    nas ao
+    os as um uma uns umas e ou mas não nao sempre já mais usamos usem para pra pro com sem do da dos das no
+    na nos nas ao
     dura duram fica ficam passa passam deve devem
     são foi será vai vão vamos ser em numa num pelo pela agora partir vez esquece esqueça disse regra sim
     melhor afinal
@@ -166,7 +166,7 @@ GIVES_UP = compile_all(
     rf"|off the table|removed|deleted|deprecated|abandoned|sunset|killed|axed|closed|shut down"
     rf"|switched off|turned off|decommissioned|terminated|no longer used|no more)\b",
     rf"(?:^|[,;]\s?){_PHRASE}\s(?:nicht mehr|no more|no longer|plus jamais|ya no|não mais|nunca mais"
-    rf"|never again)(?=$|[,;.])",
+    rf"|never again|out|raus|fuera|fora|dehors|died|dies|morreu|murió|starb)(?=$|[,;.])",
     rf"\b{_PHRASE}\s(?:left|quit|resigned|has left)\b",
     rf"\b(?:vergiss|vergesst|doch kein\w*|statt|anstatt|anstelle von|weg von|weg mit|schluss mit"
     rf"|nicht mehr(?: mit)?)\s{_PHRASE}",
@@ -211,7 +211,7 @@ TURNS_DOWN = compile_all(
 )
 # Something is said to change; weaker than what gives up a value, as it may be another thing's.
 CHANGES = re.compile(
-    r"\b(?:now|from (?:now|here|today|\w+day) on|as of|henceforth|renam|going forward|no longer"
+    r"\b(?:now|from (?:now|here|today|\w+day|\w+ on)\b|as of|henceforth|renam|going forward|no longer"
     r"|no more(?! than)|any ?more|instead|rather than|switch"
     r"|chang(?!elog)|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to"
     r"|again|actually"
@@ -223,7 +223,7 @@ CHANGES = re.compile(
     r"|künftig|doch|stattdessen|lieber|ach nein|nicht mehr|umgest(?:ellt|ieg)|geändert|erhöh|wechsel|runter"
     r"|rauf|setz|stell|senk|verkürz|verlänger|désormais"
     r"|maintenant|finalement|plutôt|en fait|dorénavant|pass(?:e[sz]?|ons|er) (?:\w+ ){0,4}à|mett?(?:re|ez"
-    r"|s|ons)\b|augment|rédui|baiss|ahora|a partir de|mejor"
+    r"|s|ons)\b|augment|rédui|baiss|ahora|a partir de|mejor|better|besser|mieux|wants"
     r"|en realidad|ya no|cambi|pasamos a|finalmente|al final|agora|afinal|na verdade|melhor|mud|passamos a"
     r"|sub(?:e|imos|ir)\b|baj(?:a|amos|ar)\b|pon(?:lo|er|emos)?\b|aument|sob(?:e|em)\b|baix|diminu"
     r"|coloc|troc|set (?:\S+ ){1,5}to|drop(?:ped|ping)? (?:\S+ ){0,5}to|cut (?:\S+ ){1,5}to|(?:up|down) to"
@@ -339,8 +339,8 @@ WITHDRAWS = compile_all(
     r"(?:忘了|忘掉|忽略|别管|不用管|取消|去掉|废除|撤销)([^,，。!！]{2,20}?)(?:的|这|那)(?:条|个"
     r"|件)?(?:规矩|规则|规定|要求|约定|限制"
     r"|事|说法)(?:吧|了)?[,，。!！]?$",
-    r"^([^,，。!！]{1,12}?)(?:那个|那条|这条|的规则|的规定|的要求|的限制)我?(?:收回|作废|取消|失效"
-    r"|不(?:再)?(?:算数?|适用|用管|需要))(?:了)?(?=[,，。]|$)",
+    r"^([^,，。!！]{1,12}?)(?:那个|那条|这条|的(?=规|要求|限制))(?:规则|规定|要求|限制)?我?(?:收回|作废"
+    r"|取消|失效|不(?:再)?(?:算数?|适用|用管|需要))(?:了)?(?=[,，。]|$)",
     r"^([^,，。!！]{2,20}?)(?:(?:不再?适用|不算数|作废|失效|无效)了|不再适用)(?=[,，。]|$)",
     r"(?:不用再|不必再|不需要再|没必要再)([^,，。!！了]{2,20})了?(?=[,，。]|$)",
     r"([^,、。!！]+?)(?:について(?:言った|話した|の(?:件|話))(?:こと)?|(?:という"
