@@ -157,7 +157,7 @@ GIVES_UP = compile_all(
     rf"|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more|instead of|in place of"
     rf"|rather than|away from|out with|never again|split(?:ting)?(?: up)?|rip(?:ped|ping)? out|t(?:ore|orn"
     rf"|earing) out|removed|kill(?:ed|ing)?|cancel(?:l?ed|l?ing)|kick(?:ed)? out|thr(?:ew|own|owing) out"
-    rf"|switch(?:ed|ing)? off|turn(?:ed|ing)? off|swap(?:ped|ping)?|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
+    rf"|switch(?:ed|ing)? off|turn(?:ed|ing)? off|swap(?=.{{1,40}} (?:for|with) )|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
     rf"\b{_PHRASE}\s(?:is|are|was|were)\s(?:overkill|a (?:bad idea|mistake)|the wrong choice)\b",
     rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*"
     rf"|chang\w*)\s[^,;.]{{0,60}}?\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
@@ -215,7 +215,7 @@ CHANGES = re.compile(
     r"|no more(?! than)|any ?more|instead|rather than|switch"
     r"|chang(?!elog)|mov(?:e|ing)|migrat|bump|raise|lower|increas|decreas|reduc|replac|revert|back to"
     r"|again|actually"
-    r"|upgrad|downgrad|swap|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"
+    r"|upgrad|downgrad|after all|make (?:it|that|them|the)|make|turns? out|enough|too \w{3,}|^then\b"
     r"|asks? for|goes? (?:to|up|down)|on second thought|thinking about|scratch|forget|then$|becomes?\b"
     r"|devient|deviennent|wird zu|pasa a ser|vira\b|muy\b|trop\b|demasiado|demais|zu (?:teuer|langsam|groß"
     r"|klein|laut|lang|kurz|viel)|jetzt"
