@@ -95,6 +95,8 @@ DOUBTED = [
     ("Usamos Sentry para los errores.", "Sentry es muy caro, los errores van a GlitchTip"),
     ("本番デプロイは金曜日に行います。", "本番デプロイは火曜日に変更します"),
     ("never print tables in the worker", "the worker may print small tables, it is ok"),
+    ("use lerna to publish the packages", "lerna was a bad idea. changesets does the publishing"),
+    ("o banco é MySQL", "migramos pro Postgres, MySQL morreu"),
 ]
 HOLDS = [
     ("Never log customer emails.", "Log customer ids."),
@@ -119,6 +121,7 @@ HOLDS = [
     ("Use OPS-7 for the doors.", "Please forget about the lights rule."),
     ("Never log in the worker.", "You may log in from home."),
     ("Pay day is the 25th, says my paper.", "drivers dont sign on paper any longer"),
+    ("A lesson lasts 50 minutes.", "Please swap the two lessons of Friday."),
 ]
 EVERY = [*itertools.chain.from_iterable([*REPLACED, *DOUBTED, *HOLDS])]
 

@@ -244,6 +244,9 @@ MAILED = "We decided that mails go out through SendGrid."
 MOVED = "We decided that mails are sent by SES from March."
 INVOICES = "We decided to keep the invoices for ten years."
 SNAKE, CAMEL = "我们决定：变数名称用蛇形命名。", "我们决定：变数名称采驼峰命名。"  # the model reads neither
+MAPS, TILES = "maps are drawn with Leaflet in this app", "swap Leaflet for MapLibre, we need vector tiles"
+PDF, PDF_NOW = "PDFs erzeugen wir mit wkhtmltopdf.", "Wir sind auf weasyprint umgestiegen für die PDFs."
+FORMS, FORMS_NOW = "Os formulários são feitos com Formik.", "trocamos o Formik por react-hook-form"
 
 
 @pytest.fixture
@@ -253,7 +256,9 @@ def near(settings: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("near")
-@pytest.mark.parametrize(("older", "newer"), [(MAILED, MOVED), (SNAKE, CAMEL)])
+@pytest.mark.parametrize(
+    ("older", "newer"), [(MAILED, MOVED), (SNAKE, CAMEL), (MAPS, TILES), (FORMS, FORMS_NOW)]
+)
 def test_a_decision_about_the_same_thing_leaves_an_earlier_one_in_doubt(
     api: Api, actor: Actor, older: str, newer: str
 ) -> None:
@@ -265,6 +270,18 @@ def test_a_decision_about_the_same_thing_leaves_an_earlier_one_in_doubt(
     assert (newer, f"{older.rstrip('.')}.") in read_start(api, "s3")
     keep_both(actor)
     assert {text for text, before in read_start(api, "s4") if not before} == {older, newer, INVOICES}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("near")
+def test_a_prompt_that_taught_nothing_is_learned_with_what_is_said_of_the_same_thing_later(
+    api: Api, actor: Actor
+) -> None:
+    live(api, "s1", PDF)
+    EmbeddingEngine().embed_pending(actor.project_id)
+    live(api, "s2", "Run the tests.", PDF_NOW)
+    assert sorted(fact.fact_text for fact in Fact.objects.all_versions()) == [PDF, PDF_NOW]
+    assert read_start(api, "s3") == [(PDF_NOW, PDF)]
 
 
 @pytest.mark.slow

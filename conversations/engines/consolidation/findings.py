@@ -39,6 +39,7 @@ MAX_LESSONS = 50  # of one message; more are hardly decisions
 MIN_STATED = -1.5  # log-odds of a sentence that a person may take back
 MIN_REVISING = -2.0  # of one that may change what an earlier prompt said
 MAX_RECENT = 3  # last answers of an agent, by which a session is known to be at work
+MIN_REVISING_NEAR = -1.0  # of one that may change a decision, of which no word says that something does
 MAX_OPEN = 8  # further sentences of one prompt that are compared with older decisions
 OPENING_WORDS = 3  # by which a sentence is found in its message
 BATCH_SIZE = 500
@@ -138,12 +139,10 @@ class SessionReader:
         found = next((text for text in stated if taken.fits(text)), "")
         if not found or isinstance(taken, Withdrawal):
             return found
-        is_named = any(changes(text, one) for text in texts for one in stated)
-        return (
-            ""
-            if is_named or any(EarlierDecisions(self.session, Texts({})).find_changed(texts).values())
-            else found
-        )
+        if any(changes(text, one) for text in texts for one in stated):
+            return ""
+        decided = EarlierDecisions(self.session, Texts({})).find_changed(texts)
+        return "" if any(decided.values()) else found
 
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""
@@ -266,9 +265,9 @@ def drop_open(
 
 def may_revise_near(text: str) -> bool:
     """Return whether a sentence is learned where a decision is about the same, though no rule sees what of
-    it changes.
+    it changes: where it says that something does less makes it a statement.
     """
-    return announces_change(text) and score_sentence(text) >= MIN_REVISING
+    return score_sentence(text) >= (MIN_REVISING if announces_change(text) else MIN_REVISING_NEAR)
 
 
 def is_change(one: Finding, stated: Iterable[tuple[str, datetime | None]]) -> bool:

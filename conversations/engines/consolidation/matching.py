@@ -59,18 +59,18 @@ class Texts:
         """Return how alike a text is to one that memory gave: another word may stand in it."""
         return RESTATED if restates(one, other) else self._measure_words(one, other)
 
-    def are_on_topic(self, newer: str, older: str) -> bool:
-        """Return whether two statements are about one thing, whatever they say of it: near in meaning, with a
-        word in common, less near where the newer one says that something changes. Of models that were not
-        measured none are; where the model cannot read the newer one, their words decide.
+    def rate_topic(self, newer: str, older: str) -> float:
+        """Return how near two statements about one thing are, whatever they say of it, 0 where they are not:
+        near in meaning, with a word in common, less near where the newer one says that something changes. Of
+        models that were not measured none are; where the model cannot read the newer one, their words decide.
         """
         limits = get_thresholds(self.model)
         if newer not in self.vectors:
-            return limits.topic <= 1 and shares_topic(newer, older)
+            return float(limits.topic <= 1 and shares_topic(newer, older))
         if older not in self.vectors or not shares_root(newer, older):
-            return False
-        least = limits.changed if announces_change(newer) else limits.topic
-        return float(self.vectors[newer] @ self.vectors[older]) >= least
+            return 0.0
+        cosine = float(self.vectors[newer] @ self.vectors[older])
+        return cosine if cosine >= (limits.changed if announces_change(newer) else limits.topic) else 0.0
 
     def _measure_words(self, one: str, other: str) -> float:
         jaccard = measure_jaccard(self.words[one], self.words[other])

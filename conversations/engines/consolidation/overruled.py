@@ -49,11 +49,13 @@ def find_near(session: Session, one: Finding, others: Iterable[Finding], texts: 
     """Return what of other sessions is about the same thing as what a statement lays down by itself: nearly
     all of it, unless the statement says that something changes.
     """
+    if one.is_open:
+        return []
     shares = shares_root if announces_change(one.text) else shares_topic
-    likely = [] if one.is_open else [other for other in others if shares(one.text, other.text)]
+    likely = [other for other in others if shares(one.text, other.text)]
     likely = [other for other in likely if score_sentence(other.text) >= MIN_STATED][:MAX_FOUND]
     both = add_texts(texts, session.project_id, [other.text for other in likely], embed=True)
-    return [other for other in likely if both.are_on_topic(one.text, other.text)]
+    return [other for other in likely if both.rate_topic(one.text, other.text)]
 
 
 def load_earlier(session: Session, texts: Sequence[str]) -> dict[str, list[Message]]:

@@ -31,6 +31,7 @@ from memory.models.hashes import normalise_text
 from memory.models.links import NEAR_WEIGHT
 
 MAX_NEAR = 5  # older statements that are nearest to a new one in meaning
+MAX_DOUBTED = 3  # of those that are about the same thing as a new one
 MAX_CANDIDATES = 50  # older statements that share the most words with a new one
 BATCH_SIZE = 500
 
@@ -110,8 +111,8 @@ class EarlierDecisions:
         }
 
     def find_near(self, requested: Iterable[str]) -> dict[str, list[Fact]]:
-        """Return the decisions of earlier sessions that are about the same thing as each text, and do not say
-        the same.
+        """Return the decisions of earlier sessions that are about the same thing as each text, the nearest
+        few, and do not say the same.
 
         Within a session rules alone judge: there people list what belongs together ("access tokens live …,
         refresh tokens live …").
@@ -127,7 +128,8 @@ class EarlierDecisions:
             and shares_root(text, fact.fact_text)
         ]
         texts = add_texts(self.texts, self.session.project_id, [fact.fact_text for fact in others])
-        return [fact for fact in others if texts.are_on_topic(text, fact.fact_text)]
+        rated = [(texts.rate_topic(text, fact.fact_text), fact.rid, fact) for fact in others]
+        return [fact for rate, _, fact in sorted(rated, reverse=True)[:MAX_DOUBTED] if rate]
 
 
 def compare_texts(

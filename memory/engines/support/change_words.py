@@ -157,7 +157,8 @@ GIVES_UP = compile_all(
     rf"|done with|decided against|no longer(?: us\w+| need\w*| want)?|no more|instead of|in place of"
     rf"|rather than|away from|out with|never again|split(?:ting)?(?: up)?|rip(?:ped|ping)? out|t(?:ore|orn"
     rf"|earing) out|removed|kill(?:ed|ing)?|cancel(?:l?ed|l?ing)|kick(?:ed)? out|thr(?:ew|own|owing) out"
-    rf"|switch(?:ed|ing)? off|turn(?:ed|ing)? off|swap(?=.{{1,40}} (?:for|with) )|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
+    rf"|switch(?:ed|ing)? off|turn(?:ed|ing)? off|swap(?=.{{1,40}} (?:for|with) )"
+    rf"|replac(?:e|es|ing))\s(?!than\b){_PHRASE}",
     rf"\b{_PHRASE}\s(?:is|are|was|were)\s(?:overkill|a (?:bad idea|mistake)|the wrong choice)\b",
     rf"\b(?:we|i|let's|lets)?\s?(?:are|'re)?\s?(?:moved?|moving|switch\w*|migrat\w*"
     rf"|chang\w*)\s[^,;.]{{0,60}}?\b(?:off(?: of)?|from|away from)\s{_PHRASE}",
@@ -176,8 +177,7 @@ GIVES_UP = compile_all(
     rf"\b(?:ersetz\w+|tausch\w+|raus mit|verzichten auf)\s{_PHRASE}",
     rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|(?<!pas )plus de"
     rf"|fini|finalement pas d[eu']|arrêt(?:e[sz]?|ons)(?: avec)?|vir(?:e|ez|ons)|lâch(?:e|ez|ons)"
-    rf"|quitt(?:e|ez|ons)"
-    rf"|remplac\w+)\s?{_PHRASE}",
+    rf"|quitt(?:e|ez|ons)|remplac\w+)\s?{_PHRASE}",
     rf"\b{_PHRASE}(?:,? c'est|\s(?:est|sont))\s(?:fini|terminé|mort|abandonn|supprim|enterré)",
     rf"\bn'utilis\w+ plus\s{_PHRASE}",
     rf"\b(?:olvida|olvídate de|olvidad|en lugar de|en vez de|nada de|deja(?: de usar)?|dejamos(?: de usar)?"
@@ -191,7 +191,7 @@ GIVES_UP = compile_all(
     rf"(?:忘了|忘掉)\s?{_DENSE}\s?(?:[,，。;；]|$)",
     rf"(?:从|把|将)\s?{_DENSE}\s?(?:到|改|换|迁|切|替)",
     rf"(?:代替|取代|替换|替代|取消|去掉|淘汰)(?:了|掉)?\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
-    rf"(?:^|[,，。;；]){_DENSE}\s?(?:不用了|不要了|去掉|取消|废弃|弃用|淘汰|下线)",
+    rf"(?:^|[,，。;；]){_DENSE}\s?(?:不用了|不要了|去掉|取消|废弃|弃用|淘汰|下线|停止维护)",
     rf"\s?{_DENSE}\s?(?:は|を|の使用は?)(?:もう)?(?:やめ|使わない|使いません|廃止|なし|外し)",
     rf"\s?{_DENSE}\s?から[^、。]{{1,20}}(?:に|へ)(?:変|移|切)",
     rf"\s?{_DENSE}\s?(?:ではなく|じゃなくて|の代わりに)",

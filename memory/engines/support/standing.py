@@ -249,10 +249,8 @@ def change_value(new: Claim, old: Claim) -> Standing:
     is_verb = len(only_new) == len(only_old) == 1 and new.roots[0] == old.roots[0]
     is_counted = not set(NAMED_NUMBER.findall(new.text)).isdisjoint(NAMED_NUMBER.findall(old.text))
     is_counted = is_counted or (len(only_old) <= 1 and differ(measured(new), measured(old)))
-    is_whole = not only_old and len(shared) >= MIN_SUBJECT and differ(measured(new), measured(old))
     is_likely = (
         is_verb
-        or is_whole
         or (new.is_change and is_counted)
         or (new.is_change and (len(shared) >= MIN_SUBJECT or not only_old))
     )
