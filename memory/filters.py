@@ -13,12 +13,10 @@ from memory.engines.fields.capture import OBSERVATION_FILTERS, RELATION_FILTERS,
 from memory.engines.fields.erasures import ERASURE_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.keys import KEY_FILTERS
 from memory.engines.fields.members import MEMBER_FILTERS
 from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
 from memory.engines.fields.questions import QUESTION_FILTERS
 from memory.models import (
-    ApiKey,
     Branch,
     Erasure,
     Fact,
@@ -97,13 +95,6 @@ class FactFilterSet(df.FilterSet):
 class BranchFilterSet(df.FilterSet):
     class Meta:
         model = Branch
-        fields: list[str] = []
-
-
-@declare_filters(KEY_FILTERS)
-class KeyFilterSet(df.FilterSet):
-    class Meta:
-        model = ApiKey
         fields: list[str] = []
 
 

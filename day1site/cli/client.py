@@ -4,10 +4,12 @@ What is longer than a request, such as a file, is done by the streams of either 
 Answers are plain dicts in the shapes of the REST API. Errors have ``code`` and ``text``.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from day1site.cli.errors import CliError, UsageError
@@ -18,12 +20,23 @@ from day1site.cli.rest import (
     Fields,
     Transport,
     branch_path,
+    drop_none,
     fact_path,
     quote_id,
+    quote_place,
     session_path,
 )
 from day1site.cli.streams import Export, Importer, Streams
 from day1site.cli.time_points import check_point
+
+OPERATIONS = Path(__file__).with_name("operations.json")
+
+
+@cache
+def load_operations() -> dict[str, dict[str, Any]]:
+    """Return the declared operations by name, such as ``tasks.join``."""
+    operations: dict[str, dict[str, Any]] = json.loads(OPERATIONS.read_text(encoding="utf-8"))
+    return operations
 
 
 class Client:
@@ -44,6 +57,13 @@ class Client:
     @property
     def streams(self) -> Streams:
         return self._open_streams()
+
+    def call(self, action: str, **values: Any) -> Answer:
+        """Return what the REST API answers to a declared operation, such as ``keys.create``."""
+        known, inputs = load_operations()[action], drop_none(values)
+        places = {name: quote_place(str(inputs.pop(name))) for name in known["places"]}
+        answer: Answer = getattr(self.api, known["verb"])(known["path"].format(**places), **inputs)
+        return answer
 
     # ---- facts -----------------------------------------------------------------------------------
 
@@ -165,17 +185,6 @@ class Client:
     def end_workspace(self, action: str, workspace_id: str) -> Answer:
         """Promote or drop it."""
         return self.api.post(f"/workspaces/{quote_id(workspace_id)}/{action}")
-
-    def create_key(self, fields: Fields) -> Answer:
-        return self.api.post("/keys", **fields)
-
-    def list_keys(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/keys", **filters, **paging)
-
-    def revoke_key(self, key_id: str) -> Answer:
-        return self.api.post(f"/keys/{quote_id(key_id)}/revoke")
-
-    # ---- observations and relations --------------------------------------------------------------
 
     def write_observation(self, branch: str, fields: Fields) -> Answer:
         return self.api.post("/observations", branch=branch, **fields)

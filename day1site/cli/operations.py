@@ -3,40 +3,40 @@
 ``python3 manage.py write_fields`` writes that file from the declarations; no engine is loaded for it.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import click
 
+from day1site.cli.client import load_operations
 from day1site.cli.declared_fields import Description, make_option
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import WHOLE, Decorator, argument, combine, drop_empty, listing_options
-from day1site.cli.rest import Answer, quote_place
+from day1site.cli.rest import Answer
 
-FILE = Path(__file__).with_name("operations.json")
 Show = Callable[[Invocation, Answer], None]
 Cells = Callable[[Answer], Sequence[Any]]
 
 
-@cache
-def load_operations() -> dict[str, dict[str, Any]]:
-    """Return the operations by name, such as ``tasks.join``."""
-    operations: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
-    return operations
-
-
 def operation(
-    action: str, name: str, about: str, *examples: str, makes_store: bool = False
+    action: str,
+    name: str,
+    about: str,
+    *examples: str,
+    makes_store: bool = False,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Callable[[Show], click.Command]:
-    """Declare the command of an operation; the function shows the answer to people."""
+    """Declare the command of an operation; the function shows the answer to people.
+
+    ``defaults`` are what the command line sends where REST would refuse that nothing is said.
+    """
     known = load_operations()[action]
 
     def declare(show: Show) -> click.Command:
         def run_operation(run: Invocation, **values: Any) -> None:
-            show(run, send(run, known, values, makes_store))
+            inputs = {**(defaults or {}), **drop_empty(values)}
+            show(run, run.open_client(makes_store=makes_store).call(action, **inputs))
 
         return command(name, about, *examples)(declare_inputs(known)(run_operation))
 
@@ -52,10 +52,9 @@ def list_operation(
     def declare(cells: Cells) -> click.Command:
         def run_list(run: Invocation, **values: Any) -> None:
             names = {one["name"] for one in known["takes"]} | set(known["places"])
-            inputs = {name: values.pop(name) for name in names if name in values}
-            run.show_list(
-                lambda paging: send(run, known, {**inputs, **paging}), values, columns, cells, empty
-            )
+            inputs = drop_empty({name: values.pop(name) for name in names if name in values})
+            page = partial(run.open_client().call, action, **inputs)
+            run.show_list(lambda paging: page(**paging), values, columns, cells, empty)
 
         return command(name, about, *examples)(declare_inputs(known)(run_list))
 
@@ -64,18 +63,18 @@ def list_operation(
 
 def declare_inputs(known: Mapping[str, Any]) -> Decorator:
     """Return the arguments and options of an operation: what stands in its path or is needed has no flag."""
-    places = [argument(name, name_place(name), type=kind) for name, kind in list_places(known)]
+    places = [declare_place(name, kind) for name, kind in known["places"].items()]
     needed = [argument(one["name"], name_place(one["name"])) for one in known["takes"] if is_argument(one)]
     options = [make_takes_option(one) for one in known["takes"] if "option" in one.get("use", ())]
     return combine(*places, *needed, *options, *([listing_options] if known.get("paged") else []))
 
 
-def list_places(known: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(name, WHOLE if kind == "int" else None) for name, kind in known["places"].items()]
+def declare_place(name: str, kind: str) -> Decorator:
+    return argument(name, name_place(name, kind), type=WHOLE if kind == "int" else None)
 
 
-def name_place(name: str) -> str:
-    return name.removesuffix("_id").upper()
+def name_place(name: str, kind: str = "") -> str:
+    return (name if kind == "uuid" else name.removesuffix("_id")).upper()
 
 
 def is_argument(field: Description) -> bool:
@@ -84,15 +83,3 @@ def is_argument(field: Description) -> bool:
 
 def make_takes_option(field: Description) -> Decorator:
     return make_option(field, multiple=True) if "many" in field else make_option(field)
-
-
-def send(
-    run: Invocation, known: Mapping[str, Any], values: Mapping[str, Any], makes_store: bool = False
-) -> Answer:
-    """Return what the REST API answers to an operation with these values."""
-    inputs = drop_empty(values)
-    places = {name: quote_place(str(inputs.pop(name))) for name in known["places"]}
-    client = run.open_client(makes_store=makes_store)
-    method = getattr(client.api, known["verb"])
-    answer: Answer = method(known["path"].format(**places), **inputs)
-    return answer

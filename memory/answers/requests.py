@@ -7,13 +7,11 @@ from rest_framework import serializers as s
 
 from memory import ranking
 from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
-from memory.engines.access.keys import MAX_GRACE_SECONDS
 from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
 from memory.engines.facts.engine import MAX_FACTS_PER_WRITE
 from memory.engines.fields import common, facts
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
-from memory.engines.fields.keys import KEY
 from memory.engines.fields.links import LINK
 from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.filters import FactFilterSet
@@ -186,26 +184,6 @@ class BranchInput(Stated):
 @declare_fields(BRANCH.select_fields(Use.UPDATE))
 class BranchDetailsInput(Stated):
     """What people keep about a branch; what is not given stays."""
-
-
-@declare_fields(KEY.select_fields(Use.CREATE))
-class KeyInput(RequestShape):
-    """The scopes, branches, rate and expiry of a key."""
-
-
-class RotateInput(s.Serializer):
-    """The grace period of the old key."""
-
-    grace_seconds = s.IntegerField(
-        min_value=0,
-        max_value=MAX_GRACE_SECONDS,
-        required=False,
-        help_text="How long the old key still opens.",
-    )
-    take_over = s.BooleanField(
-        required=False,
-        help_text="true: the new key is yours alone. Else it ends with who made the first, and with you.",
-    )
 
 
 def filter_fields() -> dict[str, s.Field]:

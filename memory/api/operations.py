@@ -26,9 +26,10 @@ from memory.operations.base import (
     Resource,
     take_parameters,
 )
-from memory.operations.inputs import Input
+from memory.operations.inputs import Input, parse_id
 
 PATTERNS = {"int": r"\d{1,4}", "path": ".+", "": "[^/]+"}
+PARSERS: dict[str, Callable[[str], Any]] = {"int": int, "uuid": parse_id}
 Handler = Callable[..., Response]
 
 
@@ -36,8 +37,8 @@ def build_view(resource: Resource) -> type[base.Resource]:
     """Return a ViewSet with an action for each operation of a resource."""
     operations = resource.operations.values()
     traits: dict[str, Any] = {
-        "lookup_field": resource.key,
-        "lookup_value_regex": resource.key_pattern,
+        "lookup_field": resource.row.place,
+        "lookup_value_regex": resource.row.pattern,
         "filterset_class": build_filter_set(resource.model, resource.filters),
         "long_actions": frozenset(one.name for one in operations if one.keeps),
         "untold": {one.name: one.answer.untold for one in operations if one.answer.untold},
@@ -72,8 +73,9 @@ def route_action(operation: Operation, handle: Handler) -> Handler:
 
 def read_arguments(operation: Operation, request: Request, places: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of the operation's method. Raises Invalid, UnknownField, AgentForbidden."""
-    kinds = operation.places
-    arguments = {name: int(text) if kinds[name] == "int" else text for name, text in places.items()}
+    kinds, row = operation.places, operation.row
+    named = {row.argument if row and name == row.place else name: text for name, text in places.items()}
+    arguments = {name: PARSERS.get(kinds[name], str)(text) for name, text in named.items()}
     form = build_input(operation)(data=Input(request))
     form.is_valid(raise_exception=True)
     values = form.validated_data
@@ -104,17 +106,19 @@ class OperationInput(RequestShape):
         return take_parameters(self.inputs, payload)
 
 
-INPUTS: dict[tuple[str, frozenset[str]], type[OperationInput]] = {}
+INPUTS: dict[tuple[Any, str], type[OperationInput]] = {}
 
 
 def build_input(operation: Operation) -> type[OperationInput]:
     """Return the serializer that validates requests of an operation: one for all with the same body."""
     inputs, name = operation.inputs, operation.body or f"{operation.name.title()}Query"
-    key = name, frozenset(one.name for one in inputs)
+    key = operation.model, name
     if key not in INPUTS:
         shape = type(name, (OperationInput,), {"inputs": inputs, "__doc__": operation.about})
         set_override(shape, "component_name", name)
         INPUTS[key] = declare_fields(one.field for one in inputs)(shape)
+    if [one.name for one in INPUTS[key].inputs] != [one.name for one in inputs]:
+        raise TypeError(f"{name} of {operation.name} is another one than before.")
     return INPUTS[key]
 
 
@@ -131,10 +135,8 @@ def build_response(operation: Operation, result: Any) -> Response:
 def list_codes(operation: Operation, result: Any = None) -> list[int]:
     """Return the status of an answer; without a result, every status that it may have."""
     is_created = operation.answer.is_created
-    if operation.name == "create" and is_created is None:
-        return [201]
     if is_created is None:
-        return [200]
+        return [201 if operation.name == "create" or operation.answer.always_created else 200]
     return [201, 200] if result is None else [201 if is_created(result) else 200]
 
 
@@ -147,7 +149,9 @@ def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
     shape = schema.page(operation.answer.shape) if operation.is_paged else operation.answer.shape
     body = build_input(operation) if operation.body else None
     parameters = [] if operation.body else list_query(operation)
-    return schema.route(operation.summary, dict.fromkeys(list_codes(operation), shape), body, parameters)
+    return schema.route(
+        operation.summary, dict.fromkeys(list_codes(operation), shape), body, parameters, operation.example
+    )
 
 
 def list_query(operation: Operation) -> list[Any]:

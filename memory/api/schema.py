@@ -195,7 +195,6 @@ EXAMPLES = {
     r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
     copy_shapes.SnapshotInput: {"name": "before the clean-up"},
     copy_shapes.WorkspaceInput: {"name": "bulk import"},
-    r.KeyInput: {"label": "reader", "scopes": ["read"]},
 }
 
 

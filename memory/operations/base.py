@@ -15,11 +15,11 @@ from typing import Any, Literal, get_type_hints
 
 from memory.engines.fields.base import Field, describe_field
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import Choice, Reference, Whole
+from memory.engines.fields.types import Choice, ListOf, Reference, Whole
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.exceptions import Invalid
-from memory.operations.inputs import Input, parse_integer
+from memory.operations.inputs import Input, parse_integer, parse_names
 
 PAGING = (
     Field("limit", Whole(1, 100), "Results on a page."),
@@ -37,13 +37,14 @@ PLACE = re.compile(r"<(?:(?P<kind>int|path):)?(?P<name>\w+)>")
 class Answer:
     """What an operation answers: a serializer, and the function that makes such a row of the result.
 
-    ``is_created`` says of a result whether it was made now. ``untold`` are the values of what is told once,
-    in the answer that is kept for a repeated request.
+    ``is_created`` says of a result whether it was made now, ``always_created`` that each is. ``untold`` are
+    the values of what is told once, in the answer that is kept for a repeated request.
     """
 
     shape: type
     render: Callable[[Any], dict[str, Any]]
     is_created: Callable[[Any], bool] | None = None
+    always_created: bool = False
     untold: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -71,6 +72,8 @@ class Parameter:
                 return c.plain_text
             case Field(type=Whole()):
                 return parse_integer
+            case Field(type=ListOf(max_items=0)):
+                return parse_names
         check = self.field.type.build_check()
         return c.optional_check(check) if self.field.null else check
 
@@ -79,6 +82,16 @@ class Parameter:
         about = describe_field(self.field)
         many = {"many": True} if isinstance(self.field, FilterField) and self.field.many else {}
         return about | {"required": True, **many} if self.required else about | many
+
+
+@dataclass(frozen=True)
+class Row:
+    """What names a row in an address: the argument of the methods, its name in the address, and its kind."""
+
+    argument: str
+    place: str
+    kind: str = ""
+    pattern: str = "[^/]+"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +110,11 @@ class Operation:
     answer: Answer
     verb: Verb = "post"
     path: str = ""
-    row: str = ""
+    row: "Row | None" = None
     model: Any = None
     body: str = ""
     about: str = ""
+    example: Any = None
     fields: tuple[Field, ...] = ()
     origin: tuple[Field, ...] = ()
     filters: tuple[FilterField, ...] = ()
@@ -110,7 +124,7 @@ class Operation:
     def places(self) -> dict[str, str]:
         """Return the arguments of the method that stand in its path, with their kinds."""
         own = {found["name"]: found["kind"] or "" for found in PLACE.finditer(self.path)}
-        return {self.row: "", **own} if self.row else own
+        return {self.row.argument: self.row.kind, **own} if self.row else own
 
     @property
     def is_paged(self) -> bool:
@@ -143,7 +157,8 @@ class Operation:
             if known is None:
                 raise TypeError(f"{self.method.__qualname__} does not say what {name} is.")
             yield make_parameter(known, argument)
-        yield from (make_parameter(one, arguments.get(one.name), in_body_only=True) for one in self.fields)
+        rest = any(argument.kind is Argument.VAR_KEYWORD for argument in arguments.values())
+        yield from (make_parameter(one, arguments.get(one.name), in_body_only=rest) for one in self.fields)
 
     def _find_field(self, name: str, hint: Any) -> Field | None:
         """Return the field that the signature states, or that every argument of this name is."""
@@ -190,11 +205,10 @@ USUAL: dict[str, tuple[Verb, bool]] = {  # verb, and whether it is of one row
 
 
 class Resource:
-    """The operations at one prefix of the REST API; ``key`` is the argument that names a row."""
+    """The operations at one prefix of the REST API."""
 
-    def __init__(self, prefix: str, name: str, *, key: str, model: Any, key_pattern: str = "[^/]+") -> None:
-        self.prefix, self.name, self.key, self.model = prefix, name, key, model
-        self.key_pattern = key_pattern
+    def __init__(self, prefix: str, name: str, *, row: Row, model: Any) -> None:
+        self.prefix, self.name, self.row, self.model = prefix, name, row, model
         self.operations: dict[str, Operation] = {}
         RESOURCES[prefix] = self
 
@@ -214,7 +228,7 @@ class Resource:
         path = name if path is None else path
         if name in USUAL:
             (verb, of_row), path = USUAL[name], ""
-        row = self.key if of_row else ""
+        row = self.row if of_row else None
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, **traits
         )
@@ -227,9 +241,8 @@ class Resource:
     def write_path(self, operation: Operation) -> str:
         """Return the address of an operation under the root of the API, with the places in braces."""
         path = PLACE.sub(lambda found: f"{{{found['name']}}}", operation.path)
-        return "/".join(
-            ["", self.prefix, *([f"{{{self.key}}}"] if operation.row else []), *([path] if path else [])]
-        )
+        row = f"{{{self.row.argument}}}" if operation.row else ""
+        return "/" + "/".join(part for part in (self.prefix, row, path) if part)
 
 
 def list_operations() -> Iterator[tuple[str, dict[str, Any]]]:

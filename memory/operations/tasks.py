@@ -8,7 +8,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.orders import TASKS as ORDER
 from memory.engines.fields.tasks import CHANGING_AGENT, OBJECTIVE, TASK, TASK_FILTERS
 from memory.models import AgentTask
-from memory.operations.base import Answer, Resource
+from memory.operations.base import Answer, Resource, Row
 
 engine = TaskEngine()
 ROW = Answer(shapes.TaskShape, shapes.render_task)
@@ -16,7 +16,7 @@ JOINED = Answer(shapes.JoinedTaskShape, shapes.render_joined, attrgetter("create
 COMPLETED_PART = Answer(shapes.CompletedAgentShape, shapes.render_completed_agent)
 RESULT = TASK.select_fields(Use.UPDATE)
 
-TASKS = Resource("tasks", "task", key="task", model=AgentTask)
+TASKS = Resource("tasks", "task", row=Row("task", "task"), model=AgentTask)
 TASKS.add(
     "create",
     engine.create_task,

@@ -17,9 +17,10 @@ from django.utils.translation import pgettext_lazy
 from memory.answers.keys import KeyShape
 from memory.answers.keys import key as render_key
 from memory.engines.access.keys import MAX_RATE, KeyEngine, own_key
+from memory.engines.fields.keys import KEY_FILTERS
 from memory.engines.fields.orders import KEYS
 from memory.exceptions import Day1Error
-from memory.filters import KeyFilterSet
+from memory.filters import build_filter_set
 from memory.models import ApiKey
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
@@ -179,7 +180,7 @@ class Keys(TokenList, KeyPage):
 
     template_name = "keys/list.html"
     title = lazy("Agents & keys")
-    filters = KeyFilterSet
+    filters = build_filter_set(ApiKey, KEY_FILTERS)
     order, export_shape, render_row = KEYS, KeyShape, staticmethod(render_key)
     extra_context = {
         "lead": lazy(

@@ -157,14 +157,14 @@ def find_key(client: Client, state: State, program: str) -> str:
     """Return the program's own key; the one that it has, as long as it is open."""
     if state.get("key") and is_open(client, state["key_id"]):
         return str(state["key"])
-    key = client.create_key({"label": program, "scopes": ["write"]})
+    key = client.call("keys.create", label=program, scopes=["write"])
     state |= {"key": key["token"], "key_id": key["id"]}
     save_state(program, state)
     return str(key["token"])
 
 
 def is_open(client: Client, key_id: str) -> bool:
-    keys = iterate_rows(lambda paging: client.list_keys({}, paging))
+    keys = iterate_rows(lambda paging: client.call("keys.list", **paging))
     return any(row["id"] == key_id and row["revoked_at"] is None for row in keys)
 
 

@@ -121,7 +121,7 @@ def revoke_key(run: Invocation, program: str, state: State) -> None:
     try:
         client = run.open_client()
         with wait_briefly(client):
-            client.revoke_key(state["key_id"])
+            client.call("keys.revoke", key_id=state["key_id"])
     except (CliError, Day1Error) as error:
         text = getattr(error, "text", "it is not known")
         note(f"The key {program} was not revoked: {text} day1 keys list shows it.")

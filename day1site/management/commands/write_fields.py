@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from day1site.cli import operations
+from day1site.cli.client import OPERATIONS
 from day1site.cli.declared_fields import FILE
 from memory.discovery import import_from_apps
 from memory.engines.fields.base import NOUNS, Noun
@@ -45,5 +45,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         FILE.write_text(format_nouns(), encoding="utf-8")
-        operations.FILE.write_text(format_operations(), encoding="utf-8")
+        OPERATIONS.write_text(format_operations(), encoding="utf-8")
         self.stdout.write(f"{FILE.name} has {len(NOUNS)} nouns.")

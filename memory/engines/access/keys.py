@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from hmac import compare_digest
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 from zlib import crc32
 
@@ -24,7 +24,16 @@ from memory.engines.access.makers import require_maker
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
 from memory.engines.fields.filters import make_filter_checks
-from memory.engines.fields.keys import BRANCH_PATTERN, DEFAULT_RATE, KEY, KEY_FILTERS, MAX_RATE
+from memory.engines.fields.keys import (
+    BRANCH_PATTERN,
+    DEFAULT_RATE,
+    GRACE,
+    KEY,
+    KEY_FILTERS,
+    MAX_GRACE_SECONDS,
+    MAX_RATE,
+    TAKE_OVER,
+)
 from memory.engines.fields.orders import KEYS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -39,7 +48,6 @@ TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
 # one case only: the database may compare case-insensitively
 PREFIX_LETTERS = string.ascii_lowercase + string.digits
 LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
-MAX_GRACE_SECONDS = 7 * 24 * 3600
 FILTERS = make_filter_checks(KEY_FILTERS)
 PATTERN_LENGTH = KEY["branch_patterns"].type.item.max_length
 REST_SURFACE = "rest"  # of REST and the stream of events
@@ -142,7 +150,12 @@ class KeyEngine:
         return key
 
     def rotate_key(
-        self, *, key_id: UUID, actor: Actor, grace_seconds: int = 0, take_over: bool = False
+        self,
+        *,
+        key_id: UUID,
+        actor: Actor,
+        grace_seconds: Annotated[int, GRACE] = 0,
+        take_over: Annotated[bool, TAKE_OVER] = False,
     ) -> tuple[ApiKey, str]:
         """Create a key with the same rights; the old one ends now, or after ``grace_seconds``. The new one
         goes on for who made the first, unless the actor takes it over.

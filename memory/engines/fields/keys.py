@@ -8,7 +8,17 @@ from memory.actors import SCOPES
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import MAKER, answered_time
 from memory.engines.fields.filters import one_of
-from memory.engines.fields.types import Choice, Identifier, ListOf, Moment, Pattern, Reference, Text, Whole
+from memory.engines.fields.types import (
+    Choice,
+    Flag,
+    Identifier,
+    ListOf,
+    Moment,
+    Pattern,
+    Reference,
+    Text,
+    Whole,
+)
 from memory.models import ApiKey
 
 CREATE = READ | Use.CREATE
@@ -16,6 +26,14 @@ OFFERED = CREATE | Use.OPTION
 MAX_RATE = 1_000_000
 DEFAULT_RATE = 6000
 BRANCH_PATTERN = re.compile(r"[a-z0-9._*?-]+(/[a-z0-9._*?-]+)*")
+
+MAX_GRACE_SECONDS = 7 * 24 * 3600
+GRACE = Field("grace_seconds", Whole(0, MAX_GRACE_SECONDS), "How long the old key still opens.")
+TAKE_OVER = Field(
+    "take_over",
+    Flag(),
+    "true: the new key is yours alone. Else it ends with who made the first, and with you.",
+)
 
 KEY = Noun(
     "key",

@@ -5,11 +5,11 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.terms import TERM
 from memory.engines.graph.terms import TermEngine
 from memory.models.terms import Term
-from memory.operations.base import Answer, Resource
+from memory.operations.base import Answer, Resource, Row
 
 engine, ROW = TermEngine(), Answer(TermShape, render)
 
-TERMS = Resource("terms", "term", key="term", model=Term)
+TERMS = Resource("terms", "term", row=Row("term_id", "pk", "uuid"), model=Term)
 TERMS.add(
     "create",
     engine.write_term,
