@@ -24,7 +24,6 @@ from day1site.cli.rest import (
     fact_path,
     quote_id,
     quote_place,
-    session_path,
 )
 from day1site.cli.streams import Export, Importer, Streams
 from day1site.cli.time_points import check_point
@@ -209,23 +208,8 @@ class Client:
 
     # ---- sessions and conversations --------------------------------------------------------------
 
-    def create_session(self, branch: str, fields: Fields) -> Answer:
-        return self.api.post("/sessions", branch=branch, **fields)
-
-    def list_sessions(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/sessions", **filters, **paging)
-
-    def get_session(self, session_id: str) -> Answer:
-        return self.api.get(session_path(session_id))
-
-    def get_session_context(self, session_id: str, limits: Fields) -> Answer:
-        return self.api.get(f"{session_path(session_id)}/context", **limits)
-
     def preview_context(self, branch: str, repository: str) -> Answer:
         return self.api.get("/sessions/next-context", branch=branch, repository=repository)
-
-    def end_session(self, session_id: str, fields: Fields) -> Answer:
-        return self.api.post(f"{session_path(session_id)}/end", **fields)
 
     def create_conversation(self, branch: str, fields: Fields) -> Answer:
         return self.api.post("/conversations", branch=branch, **fields)

@@ -14,7 +14,7 @@ from day1site.cli.rest import Answer
     "Make an API key: its token is shown this once.",
     "day1 keys create ci --scope write --branch-pattern 'task/*'",
     makes_store=True,
-    defaults={"scopes": ["write"]},
+    prepare=lambda fields: {"scopes": ["write"], **fields},
 )
 def create(run: Invocation, key: Answer) -> None:
     run.show_line(key, key["token"])

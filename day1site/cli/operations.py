@@ -25,17 +25,17 @@ def operation(
     about: str,
     *examples: str,
     makes_store: bool = False,
-    defaults: Mapping[str, Any] | None = None,
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Callable[[Show], click.Command]:
     """Declare the command of an operation; the function shows the answer to people.
 
-    ``defaults`` are what the command line sends where REST would refuse that nothing is said.
+    ``prepare`` completes what is sent, where the command line knows more than REST.
     """
     known = load_operations()[action]
 
     def declare(show: Show) -> click.Command:
         def run_operation(run: Invocation, **values: Any) -> None:
-            inputs = {**(defaults or {}), **drop_empty(values)}
+            inputs = prepare(drop_empty(values))
             show(run, run.open_client(makes_store=makes_store).call(action, **inputs))
 
         return command(name, about, *examples)(declare_inputs(known)(run_operation))
@@ -63,18 +63,16 @@ def list_operation(
 
 def declare_inputs(known: Mapping[str, Any]) -> Decorator:
     """Return the arguments and options of an operation: what stands in its path or is needed has no flag."""
-    places = [declare_place(name, kind) for name, kind in known["places"].items()]
-    needed = [argument(one["name"], name_place(one["name"])) for one in known["takes"] if is_argument(one)]
-    options = [make_takes_option(one) for one in known["takes"] if "option" in one.get("use", ())]
+    places = [declare_place(name, kind, known.get("row")) for name, kind in known["places"].items()]
+    needed = [argument(one["name"], one["name"].upper()) for one in known["takes"] if is_argument(one)]
+    options = [make_takes_option(one) for one in known["takes"] if not is_argument(one)]
     return combine(*places, *needed, *options, *([listing_options] if known.get("paged") else []))
 
 
-def declare_place(name: str, kind: str) -> Decorator:
-    return argument(name, name_place(name, kind), type=WHOLE if kind == "int" else None)
-
-
-def name_place(name: str, kind: str = "") -> str:
-    return (name if kind == "uuid" else name.removesuffix("_id")).upper()
+def declare_place(name: str, kind: str, row: str | None) -> Decorator:
+    """Return the argument of what stands in an address; what names the row itself is called in full."""
+    metavar = name if name == row else name.removesuffix("_id")
+    return argument(name, metavar.upper(), type=WHOLE if kind == "int" else None)
 
 
 def is_argument(field: Description) -> bool:

@@ -1,11 +1,9 @@
 """Request serializers for sessions, observations and relations, for OpenAPI. The engines validate."""
 
-from rest_framework import serializers as s
-
 from memory.answers.declared_serializers import declare_fields, request_field
 from memory.answers.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
-from memory.engines.fields.capture import OBSERVATION, RELATION, SESSION
+from memory.engines.fields.capture import OBSERVATION, RELATION
 
 
 @declare_fields(OBSERVATION.select_fields(Use.CREATE))
@@ -24,15 +22,3 @@ class CloseInput(OnBranch, Stated):
     """The end of a relation's validity."""
 
     valid_until = request_field(RELATION["valid_until"], help_text="Now when it is not given.")
-
-
-@declare_fields(SESSION.select_fields(Use.CREATE))
-class SessionInput(OnBranch):
-    """A session; the id is the client's own."""
-
-
-class EndInput(s.Serializer):
-    """The outcome of a session."""
-
-    status = request_field(SESSION["status"])
-    summary = request_field(SESSION["summary"], allow_blank=True)

@@ -15,17 +15,12 @@ from memory.api.schema import (
     route,
     search_args,
 )
-from memory.engines.fields.orders import SESSIONS
 from memory.engines.support.ordering import BY_AGE
-from memory.filters import ObservationFilterSet, RelationFilterSet, SessionFilterSet
+from memory.filters import ObservationFilterSet, RelationFilterSet
 
 DEPTH = query("depth", {"type": "integer", "minimum": 1, "maximum": 6, "default": 2}, "Edges away.")
 ENTITY = query("entity", {"type": "string", "maxLength": 200}, "Where to begin.", required=True)
 OF_TYPE = query("relation_type", TEXT, "Only edges of this type; type is understood too.")
-MESSAGES = query(
-    "message_limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}, "Messages."
-)
-FACTS = query("fact_limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}, "Facts.")
 LOOKING = search_args("max_tokens", "include", "current_cycle")
 OBSERVATIONS = {200: page(shapes.ObservationShape)}
 
@@ -75,31 +70,12 @@ documented = document_routes(
             "close": route("Say until when it was true", {200: shapes.RelationShape}, r.CloseInput),
         },
         "SessionViewSet": {
-            "create": route(
-                "Begin a session",
-                {201: shapes.WrittenSessionShape, 200: shapes.WrittenSessionShape},
-                r.SessionInput,
-            ),
-            "list": route(
-                "List sessions, the last begun first",
-                {200: page(shapes.SessionShape)},
-                None,
-                [BRANCH, *paging_by(SESSIONS), *list_filter_parameters(SessionFilterSet)],
-            ),
-            "retrieve": route("Read a session", {200: shapes.SessionShape}),
             "next_context": route(
                 "What the next session would be told at its start; nothing is counted as told",
                 {200: shapes.NextContextShape},
                 None,
                 [BRANCH, query("repository", TEXT, "As its hooks name it, such as github.com/acme/shop.")],
             ),
-            "context": route(
-                "What was said, learned and done in a session",
-                {200: shapes.SessionContextShape},
-                None,
-                [MESSAGES, FACTS],
-            ),
-            "end": route("End a session", {200: shapes.SessionShape}, r.EndInput),
         },
     },
     shapes,

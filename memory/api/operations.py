@@ -101,7 +101,7 @@ class OperationInput(RequestShape):
         errors: Invalid, UnknownField, TooLarge.
         """
         payload: Input = data
-        names = {one.name for one in self.inputs}
+        names = {name for one in self.inputs for name in (one.name, one.argument)}
         payload.refuse_others(names - {one.name for one in self.inputs if one.in_body_only}, names)
         return take_parameters(self.inputs, payload)
 
@@ -158,12 +158,19 @@ def list_query(operation: Operation) -> list[Any]:
     """Return the query parameters of an operation without a body."""
     own = {one.name: one for one in (*PAGING, ORDERING, *operation.filters)}
     plain = [one for one in operation.parameters if one.name not in own]
-    parameters = [schema.query(one.name, describe_value(one), one.field.help) for one in plain]
+    parameters = [describe_parameter(one) for one in plain]
     if operation.filters:
         parameters += schema.list_filter_parameters(build_filter_set(operation.model, operation.filters))
     if not operation.is_paged:
         return parameters
     return parameters + (schema.paging_by(operation.order) if operation.order else schema.PAGING)
+
+
+def describe_parameter(parameter: Parameter) -> Any:
+    """Return the query parameter in the document."""
+    if parameter.argument == "branch_name":
+        return schema.BRANCH
+    return schema.query(parameter.name, describe_value(parameter), parameter.field.help, parameter.required)
 
 
 def describe_value(parameter: Parameter) -> dict[str, Any]:

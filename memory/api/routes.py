@@ -43,7 +43,7 @@ def collect_routes() -> dict[str, tuple[Any, str]]:
 @cache
 def import_resource(module: str) -> None:
     """Import the modules of a resource; one of an app to the right adds to what one to the left serves."""
-    for app in apps.get_app_configs():
-        for folder in ("operations", "api"):
+    for folder in ("operations", "api"):
+        for app in apps.get_app_configs():
             if app.module and module_has_submodule(app.module, f"{folder}.{module}"):
                 import_modules(f"{app.name}.{folder}.{module}")

@@ -14,6 +14,7 @@ from inspect import signature
 from typing import Any, Literal, get_type_hints
 
 from memory.engines.fields.base import Field, describe_field
+from memory.engines.fields.common import BRANCH
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.types import Choice, ListOf, Reference, Whole
 from memory.engines.support import validation as c
@@ -26,7 +27,7 @@ PAGING = (
     Field("cursor", Reference(1500), "``next`` or ``previous`` of another page."),
 )
 ORDERING = Field("ordering", Reference(100), "What to sort by; with ``-`` downwards.")
-COMMON: dict[str, Field] = {one.name: one for one in (*PAGING, ORDERING)}
+COMMON: dict[str, Field] = {**{one.name: one for one in (*PAGING, ORDERING)}, "branch_name": BRANCH}
 Verb = Literal["get", "post", "patch", "put", "delete"]
 MISSING: Any = object()
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
@@ -64,14 +65,14 @@ class Parameter:
 
     @cached_property
     def check(self) -> c.Check:
-        """Return the check of a value; ranges, and what filters mean, are left to the engine."""
+        """Return the check of a value; ranges are left to the engine."""
         match self.field:
-            case FilterField(many=True):
-                return lambda _, value: value
             case FilterField():
-                return c.plain_text
+                return c.blank_or(self.field.make_check())
             case Field(type=Whole()):
                 return parse_integer
+            case Field(type=Choice() as kind):
+                return c.one_of([value for value, _ in kind.open_choices])
             case Field(type=ListOf(max_items=0)):
                 return parse_names
         check = self.field.type.build_check()
@@ -171,15 +172,18 @@ class Operation:
         """Return it as plain data, for programs that do not load the engines."""
         takes = [one.describe() for one in self.inputs if one.name not in COMMON]
         about = {"verb": self.verb, "places": self.places, "takes": takes, "paged": self.is_paged}
-        return {name: value for name, value in about.items() if value is not False}
+        row = self.row.argument if self.row else False
+        return {name: value for name, value in {**about, "row": row}.items() if value is not False}
 
 
 def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, Any]:
     """Take what was given of some parameters, as arguments of the method. Raises Invalid, TooLarge."""
     found = {}
     for one in inputs:
+        if one.argument == "branch_name":
+            payload.accept_alias(one.argument, one.name)
         value = payload.take_value(one.name, one.check, MISSING)
-        if value is not MISSING:
+        if value is not MISSING and (value or one.argument != "branch_name"):
             found[one.argument] = value
         elif one.required:
             raise Invalid("{field} is needed.", field=one.name)

@@ -55,7 +55,7 @@ class TranscriptWriter:
             self._end(session, dialogues)
 
     def _end(self, session: str, dialogues: Sequence[Dialogue]) -> None:
-        self.client.end_session(session, {"summary": _summarise(dialogues)})
+        self.client.call("sessions.end", session_id=session, summary=_summarise(dialogues))
 
     # ---- what is there -----------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class TranscriptWriter:
     def _begin(self, dialogue: Dialogue) -> str:
         who = {"session_id": dialogue.session, "agent_id": dialogue.agent}
         path = clean(find_project(dialogue.path))[:1000]
-        self.client.create_session(self.branch, {**who, "project_path": path})
+        self.client.call("sessions.create", branch=self.branch, **who, project_path=path)
         title = " ".join(clean(dialogue.title).split())[:300]
         names = {"title": title, "model": clean(dialogue.model)[:200]}
         return str(self.client.create_conversation(self.branch, {**who, **names})["id"])

@@ -194,6 +194,10 @@ class SessionFields(TypedDict, total=False):
 
 
 _SESSION, _TASK, _AGENT = STATED
+MESSAGE_LIMIT = Field(
+    "message_limit", Whole(1, 100), "Messages.", option=Option("default 50", "--messages", "N")
+)
+FACT_LIMIT = Field("fact_limit", Whole(1, 100), "Facts.", option=Option("default 20", "--facts", "N"))
 SESSION = Noun(
     "session",
     Field("id", Reference(200), use=READ | TOOL, attribute="key"),
@@ -224,6 +228,10 @@ SESSION = Noun(
     answered_time("started_at", TOOL),
     answered_time("active_at", null=True, answer_help="When it was last heard of."),
     answered_time("ended_at", TOOL, null=True),
+)
+SESSION_ENDING = (
+    SESSION["status"],
+    SESSION["summary"].with_traits(type=LongText(64 * 1024, blank=True)),
 )
 SESSION_FILTERS = SESSION.filtered_by(
     one_of(

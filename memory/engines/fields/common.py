@@ -37,7 +37,13 @@ STATED = (
 METADATA_OPTION = Option("a JSON object to keep with it")
 STATED_CHECKS = {field.name: field.check for field in STATED}
 
-BRANCH = Field("branch", Reference(200), "main when it is not given; branch_name is understood too.")
+BRANCH = Field(
+    "branch",
+    Reference(200),
+    "main when it is not given; branch_name is understood too.",
+    option=Option("default main", metavar="NAME"),
+)
+ANY_BRANCH = BRANCH.with_traits(option=Option("default: every branch", metavar="NAME"))
 EXPECTED_VERSION = Field(
     "expected_version",
     Whole(),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, ClassVar, Protocol, Self, Unpack
+from typing import Annotated, Any, ClassVar, Protocol, Self, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -19,7 +19,8 @@ from memory.db.querysets import Lineage
 from memory.db.retry import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
-from memory.engines.fields.capture import SESSION, SessionFields
+from memory.engines.fields.capture import FACT_LIMIT, MESSAGE_LIMIT, SESSION, SessionFields
+from memory.engines.fields.common import ANY_BRANCH
 from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.context import (
     filter_visible,
@@ -153,7 +154,7 @@ class SessionManager:
         self,
         *,
         actor: Actor,
-        branch_name: str = "",
+        branch_name: Annotated[str, ANY_BRANCH] = "",
         status: str = "",
         agent_id: str = "",
         task_id: str = "",
@@ -173,7 +174,12 @@ class SessionManager:
         return paginate(sessions, **SESSIONS.read_key(ordering), limit=limit, cursor=cursor)
 
     def get_session_context(
-        self, *, session_id: str, actor: Actor, message_limit: int = 50, fact_limit: int = 20
+        self,
+        *,
+        session_id: str,
+        actor: Actor,
+        message_limit: Annotated[int, MESSAGE_LIMIT] = 50,
+        fact_limit: Annotated[int, FACT_LIMIT] = 20,
     ) -> SessionContext:
         """Return a session's messages, facts and observations. Raises NotFound, BranchForbidden, Invalid."""
         actor.require_scope("read")

@@ -1,0 +1,60 @@
+"""What may be done with sessions."""
+
+from typing import Any
+
+from memory.answers import capture as shapes
+from memory.engines.fields.base import Use
+from memory.engines.fields.capture import SESSION, SESSION_ENDING, SESSION_FILTERS
+from memory.engines.fields.orders import SESSIONS as ORDER
+from memory.engines.sessions.manager import CreatedSession, SessionManager
+from memory.models import Session
+from memory.operations.base import Answer, Resource, Row
+
+
+def render_created(done: CreatedSession) -> dict[str, Any]:
+    """Return a session and whether it was begun now."""
+    return {**shapes.session(done.session), "created": done.created}
+
+
+engine = SessionManager()
+ROW = Answer(shapes.SessionShape, shapes.session)
+# The id is the client's own and may contain slashes; the last segment is a route of the session.
+PATTERN = r"(?:[^/]+/)*(?!(?:context|end|next-context)/?$)[^/]+"
+
+SESSIONS = Resource(
+    "sessions", "session", row=Row("session_id", "session_id", pattern=PATTERN), model=Session
+)
+SESSIONS.add(
+    "create",
+    engine.create_session,
+    "Begin a session",
+    Answer(shapes.WrittenSessionShape, render_created, lambda done: done.created),
+    body="SessionInput",
+    about="A session; the id is the client's own.",
+    fields=SESSION.select_fields(Use.CREATE),
+)
+SESSIONS.add(
+    "list",
+    engine.get_recent_sessions,
+    "List sessions, the last begun first",
+    ROW,
+    filters=SESSION_FILTERS,
+    order=ORDER,
+)
+SESSIONS.add("retrieve", engine.get_session, "Read a session", ROW)
+SESSIONS.add(
+    "context",
+    engine.get_session_context,
+    "What was said, learned and done in a session",
+    Answer(shapes.SessionContextShape, shapes.session_context),
+    verb="get",
+)
+SESSIONS.add(
+    "end",
+    engine.end_session,
+    "End a session",
+    ROW,
+    body="EndInput",
+    about="The outcome of a session.",
+    fields=SESSION_ENDING,
+)
