@@ -115,7 +115,8 @@ def select_rows(
     model: type[BranchedModel], quarantine: Quarantine, commits: QuerySet[Commit], branches: list[int]
 ) -> Iterator[Any]:
     """Yield querysets of the versions that a source made; what a merge copied keeps its maker."""
-    made = model._base_manager.filter(rid=F("vid"))
+    # In this order: MatrixOne's planner loses the column of an INSERT … SELECT with the key on the left.
+    made = model._base_manager.filter(vid=F("rid"))
     for branch in branches:
         yield made.filter(branch=branch, seq_from__in=commits.filter(branch=branch).values("seq"))
     if column := COLUMNS.get(Source(quarantine.source)):
