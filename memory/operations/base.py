@@ -99,10 +99,10 @@ class Row:
 class Operation:
     """A method of an engine with its place in the REST API.
 
-    ``path`` is that under the row it is ``of``, or under the list, with places as Django writes them
-    (``objectives/<int:n>``). ``fields`` are what ``**fields`` of the method takes, ``origin`` what a caller
-    may say of itself, ``body`` names the request's body in OpenAPI,
-    and ``about`` says what it is.
+    ``path`` goes on from the row that it is about, or from the list where ``row`` is None, with places as
+    Django writes them (``objectives/<int:n>``). ``fields`` are what ``**fields`` of the method takes,
+    ``origin`` what a caller may say of itself. ``body`` names the request's body in OpenAPI, ``about``
+    describes it.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Operation:
     answer: Answer
     verb: Verb = "post"
     path: str = ""
-    row: "Row | None" = None
+    row: Row | None = None
     model: Any = None
     body: str = ""
     about: str = ""
@@ -121,17 +121,17 @@ class Operation:
     filters: tuple[FilterField, ...] = ()
     order: Ordering | None = None
 
-    @property
+    @cached_property
     def places(self) -> dict[str, str]:
         """Return the arguments of the method that stand in its path, with their kinds."""
         own = {found["name"]: found["kind"] or "" for found in PLACE.finditer(self.path)}
         return {self.row.argument: self.row.kind, **own} if self.row else own
 
-    @property
+    @cached_property
     def is_paged(self) -> bool:
         return "cursor" in signature(self.method).parameters
 
-    @property
+    @cached_property
     def keeps(self) -> bool:
         """Return whether its method stores the answer to a repeatable request in its own transaction."""
         return "keep" in signature(self.method).parameters
