@@ -100,7 +100,7 @@ def test_a_draft_waits_for_its_form_in_a_page_that_is_shown_as_it_was_left(enter
 
 
 def test_the_way_back_after_a_logout_leads_to_the_login(enter: Any, server: Up) -> None:  # noqa: F811
-    page = enter("cora")
+    page = enter("cora", missing=True)  # what the page reads meanwhile is refused
     page.goto(f"{home(server)}facts")
     page.evaluate(SHOWN_AGAIN)
     settle(page)
