@@ -1,5 +1,7 @@
 """What has no form of an operation at /sessions: the context of a session that does not exist yet."""
 
+from typing import Any
+
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,10 +16,12 @@ from memory.engines.support import validation as c
 from memory.operations.inputs import Input
 from memory.operations.sessions import SESSIONS
 
+DeclaredView: Any = build_view(SESSIONS)
+
 
 @serve_at("sessions", "session")
 @documented
-class SessionViewSet(build_view(SESSIONS)):  # type: ignore[misc]
+class SessionViewSet(DeclaredView):
     @action(detail=False, methods=["get"], url_path="next-context")
     def next_context(self, request: Request) -> Response:
         payload = Input(request)

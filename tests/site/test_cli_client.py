@@ -90,8 +90,8 @@ def test_both_ways_answer_the_same(local: Client, remote: Client, fact: Fact) ->
         lambda client: client.list_observations("main", {"observation_type": ["insight"]}, paging),
         lambda client: client.list_relations("main", {"open_only": True}, paging),
         lambda client: client.get_graph("main", {"entity": "a"}),
-        lambda client: client.get_session("s/1"),
-        lambda client: client.get_session_context("s/1", {}),
+        lambda client: client.call("sessions.retrieve", session_id="s/1"),
+        lambda client: client.call("sessions.context", session_id="s/1"),
         lambda client: client.list_conversations("main", {}, paging),
     ):
         assert ask(local) == ask(remote)
@@ -139,7 +139,7 @@ def test_both_ways_refuse_in_the_same_words(local: Client, remote: Client, fact:
         lambda client: client.write_fact("main", {"fact_text": "x", "what": 2}),
         lambda client: client.write_fact("gone", {"fact_text": "x"}),
         lambda client: client.archive_branch(""),
-        lambda client: client.get_session(""),
+        lambda client: client.call("sessions.retrieve", session_id=""),
         lambda client: client.change_fact("restore", str(fact.uid), "main", {"expected_version": 7}),
     ):
         refusals = [refusal(ask, client) for client in (local, remote)]
