@@ -11,8 +11,9 @@ from curation.engines.fields.handoffs import HANDOFF, HandoffFields
 from curation.engines.fields.quarantines import QUARANTINE
 from curation.engines.fields.scores import SCORE, SCORING
 from curation.engines.fields.templates import TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION, TemplateFields
+from day1site.cli.client import OPERATIONS
 from day1site.cli.declared_fields import FILE
-from day1site.management.commands.write_fields import format_nouns
+from day1site.management.commands.write_fields import format_nouns, format_operations
 from day1site.mcp.tools.declared_schemas import input_property
 from memory.answers.declared_serializers import answer_field, request_field
 from memory.engines.fields.base import Field, Noun, Use
@@ -70,6 +71,7 @@ def test_the_command_line_has_the_fields_as_they_are_declared() -> None:
     """Compare the file with the declarations: python3 manage.py write_fields writes it anew."""
     assert FILE.read_text() == format_nouns()
     assert json.loads(format_nouns()).keys() == {noun.name for noun in NOUNS}
+    assert OPERATIONS.read_text() == format_operations()
 
 
 NOUNS = (

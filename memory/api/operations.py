@@ -30,6 +30,7 @@ from memory.operations.inputs import Input, parse_id
 
 PATTERNS = {"int": r"\d{1,4}", "path": ".+", "": "[^/]+"}
 PARSERS: dict[str, Callable[[str], Any]] = {"int": int, "uuid": parse_id}
+WITH_BODY = frozenset({"post", "put", "patch"})
 Handler = Callable[..., Response]
 
 
@@ -147,6 +148,8 @@ def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
     """Return a decorator that documents an action."""
     schema.name_components(sys.modules[operation.answer.shape.__module__])
     shape = schema.page(operation.answer.shape) if operation.is_paged else operation.answer.shape
+    if operation.inputs and not operation.body and operation.verb in WITH_BODY:
+        raise TypeError(f"{operation.name} takes values from a body: name it.")
     body = build_input(operation) if operation.body else None
     parameters = [] if operation.body else list_query(operation)
     return schema.route(

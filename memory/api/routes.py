@@ -29,15 +29,19 @@ def serve_at(prefix: str, name: str) -> Callable[[View], View]:
 def find_view(prefix: str) -> Any:
     """Return the ViewSet of a resource, from the modules that are called like it: all of them take long."""
     import_resource(prefix.replace("-", "_"))
-    return collect_routes()[prefix][0]
+    return find_route(prefix)[0]
 
 
 def collect_routes() -> dict[str, tuple[Any, str]]:
-    """Return the ViewSets by prefix: those written by hand, and those of operations that are declared."""
-    for prefix, resource in RESOURCES.items():
-        if prefix not in ROUTES:
-            ROUTES[prefix] = (build_view(resource), resource.name)
-    return ROUTES
+    """Return the ViewSets by prefix, when every module that declares one was imported."""
+    return {prefix: find_route(prefix) for prefix in (*ROUTES, *RESOURCES)}
+
+
+def find_route(prefix: str) -> tuple[Any, str]:
+    """Return the ViewSet written by hand, else the one of declared operations, once all of them are known."""
+    if prefix not in ROUTES:
+        ROUTES[prefix] = (build_view(RESOURCES[prefix]), RESOURCES[prefix].name)
+    return ROUTES[prefix]
 
 
 @cache

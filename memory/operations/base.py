@@ -159,6 +159,8 @@ class Operation:
                 raise TypeError(f"{self.method.__qualname__} does not say what {name} is.")
             yield make_parameter(known, argument)
         rest = any(argument.kind is Argument.VAR_KEYWORD for argument in arguments.values())
+        if unknown := [name for name in own if name not in arguments and not rest]:
+            raise TypeError(f"{self.method.__qualname__} does not take {', '.join(unknown)}.")
         yield from (make_parameter(one, arguments.get(one.name), in_body_only=rest) for one in self.fields)
 
     def _find_field(self, name: str, hint: Any) -> Field | None:
@@ -182,7 +184,7 @@ def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, An
     for one in inputs:
         if one.argument == "branch_name":
             payload.accept_alias(one.argument, one.name)
-        value = payload.take_value(one.name, one.check, MISSING)
+        value = payload.take_value(one.name, one.check, MISSING, one.field.type.read_text)
         if value is not MISSING and (value or one.argument != "branch_name"):
             found[one.argument] = value
         elif one.required:
@@ -214,7 +216,8 @@ class Resource:
     def __init__(self, prefix: str, name: str, *, row: Row, model: Any) -> None:
         self.prefix, self.name, self.row, self.model = prefix, name, row, model
         self.operations: dict[str, Operation] = {}
-        RESOURCES[prefix] = self
+        if RESOURCES.setdefault(prefix, self) is not self:
+            raise ValueError(f"{prefix} is declared twice.")
 
     def add(
         self,
@@ -232,6 +235,8 @@ class Resource:
         path = name if path is None else path
         if name in USUAL:
             (verb, of_row), path = USUAL[name], ""
+        if name in self.operations or "<" in PLACE.sub("", path):
+            raise ValueError(f"{self.prefix}.{name} is declared twice, or its path is not understood.")
         row = self.row if of_row else None
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, **traits

@@ -109,11 +109,18 @@ class Input:
         }
         self.body = read_request_body(request)
 
-    def take_value(self, name: str, check: c.Check, default: Any = None) -> Any:
-        """Take a value from the query or the body. Raises Invalid if it is invalid or both differ."""
+    def take_value(
+        self, name: str, check: c.Check, default: Any = None, read: Callable[[str], Any] | None = None
+    ) -> Any:
+        """Take a value from the query or the body; ``read`` makes the value of a text in the query.
+
+        Raises Invalid if it is invalid or both differ.
+        """
         found = []
         if name in self.query:
-            found.append(check(name, self._parse_typed(check, self.query.pop(name))))
+            value = self.query.pop(name)
+            is_text = read is not None and isinstance(value, str) and check not in FROM_TEXT
+            found.append(check(name, read(value) if read and is_text else self._parse_typed(check, value)))
         if name in self.body:
             found.append(check(name, self.body.pop(name)))
         if len(found) == 2 and found[0] != found[1]:

@@ -23,6 +23,10 @@ class Type:
         """Return the check of a value, without redaction."""
         raise NotImplementedError
 
+    def read_text(self, text: str) -> Any:
+        """Return the value that JSON would have for a text of an address; what it is not stays a text."""
+        return text
+
 
 @dataclass(frozen=True)
 class Text(Type):
@@ -91,6 +95,9 @@ class ListOf(Type):
 
         return check_list
 
+    def read_text(self, text: str) -> Any:
+        return text.split(",")
+
 
 @dataclass(frozen=True)
 class LongText(Type):
@@ -147,6 +154,12 @@ class Number(Type):
     def build_check(self) -> c.Check:
         return c.number_check(self.low, self.high)
 
+    def read_text(self, text: str) -> Any:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
 
 @dataclass(frozen=True)
 class Whole(Type):
@@ -165,6 +178,9 @@ class Flag(Type):
 
     def build_check(self) -> c.Check:
         return c.check_boolean
+
+    def read_text(self, text: str) -> Any:
+        return c.read_flag(text)
 
 
 @dataclass(frozen=True)
@@ -193,6 +209,9 @@ class TagList(Type):
 
     def build_check(self) -> c.Check:
         return c.parse_tags
+
+    def read_text(self, text: str) -> Any:
+        return text.split(",")
 
 
 @dataclass(frozen=True)

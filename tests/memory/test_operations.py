@@ -1,0 +1,83 @@
+"""A declaration that does not fit its method is refused at once; a query has the values that JSON has."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import pytest
+
+from memory.actors import Actor
+from memory.api.operations import describe_operation
+from memory.engines.fields.base import Field
+from memory.engines.fields.types import Flag, ListOf, Number, Reference, TagList, Text
+from memory.exceptions import Invalid
+from memory.models import AgentTask
+from memory.operations.base import RESOURCES, Answer, Operation, Resource, Row, take_parameters
+from memory.operations.inputs import Query
+from memory.operations.tasks import TASKS
+
+NAME, SHARE, TAGS = Field("name", Text(20, 1)), Field("share", Number()), Field("tags", TagList())
+NAMES, IS_OPEN = Field("names", ListOf(Reference(9), max_items=2)), Field("is_open", Flag(), null=True)
+
+
+class Engine:
+    def weigh(
+        self,
+        *,
+        actor: Actor,
+        share: Annotated[float, SHARE] = 0.0,
+        tags: Annotated[Any, TAGS] = (),
+        names: Annotated[Any, NAMES] = (),
+        is_open: Annotated[bool | None, IS_OPEN] = None,
+    ) -> dict[str, Any]:
+        return {}
+
+    def guess(self, *, actor: Actor, mystery: str = "") -> None:
+        """Take what nothing declares."""
+
+
+@pytest.fixture
+def scales() -> Iterator[Resource]:
+    yield Resource("scales", "scale", row=Row("scale", "scale"), model=AgentTask)
+    del RESOURCES["scales"]
+
+
+ROW = Answer(TASKS.operations["retrieve"].answer.shape, dict)
+
+
+def declare(scales: Resource, name: str, method: Any, **traits: Any) -> Operation:
+    scales.add(name, method, "Weigh", ROW, **traits)
+    return scales.operations[name]
+
+
+def test_a_query_has_the_values_that_a_body_has(scales: Resource) -> None:
+    inputs = declare(scales, "weigh", Engine().weigh, verb="get").inputs
+    query = Query("share=0.5&tags=a,b&names=c,d&is_open=false")
+    assert take_parameters(inputs, query) == {
+        "share": 0.5,
+        "tags": ["a", "b"],
+        "names": ["c", "d"],
+        "is_open": False,
+    }
+    with pytest.raises(Invalid, match="share must be a number"):
+        take_parameters(inputs, Query("share=half"))
+    with pytest.raises(Invalid, match="names must be a list of at most 2 texts"):
+        take_parameters(inputs, Query("names=a,b,c"))
+
+
+def test_what_does_not_fit_the_method_is_refused(scales: Resource) -> None:
+    with pytest.raises(TypeError, match=r"Engine\.guess does not say what mystery is"):
+        _ = declare(scales, "guess", Engine().guess).inputs
+    with pytest.raises(TypeError, match=r"Engine\.weigh does not take name"):
+        _ = declare(scales, "named", Engine().weigh, fields=(NAME,)).inputs
+    with pytest.raises(TypeError, match="weigh takes values from a body: name it"):
+        describe_operation(declare(scales, "weigh", Engine().weigh))
+
+
+def test_an_operation_and_a_resource_are_declared_once(scales: Resource) -> None:
+    declare(scales, "weigh", Engine().weigh, verb="get")
+    with pytest.raises(ValueError, match=r"scales\.weigh is declared twice"):
+        declare(scales, "weigh", Engine().weigh)
+    with pytest.raises(ValueError, match="its path is not understood"):
+        declare(scales, "share", Engine().weigh, path="shares/<float:n>")
+    with pytest.raises(ValueError, match="scales is declared twice"):
+        Resource("scales", "other", row=Row("scale", "scale"), model=AgentTask)
