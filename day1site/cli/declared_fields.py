@@ -98,7 +98,7 @@ def state_options(noun: str) -> Decorator:
 def filter_options(noun: str, prefix: str = "", **attrs: Any) -> Decorator:
     """Declare the options of the filters of a noun's lists; ``prefix`` begins the names of the parameters."""
     filters = [one for one in load_nouns()[noun]["filters"] if "option" in one.get("use", ())]
-    return combine(*(make_option(one, prefix, multiple="many" in one, **attrs) for one in filters))
+    return combine(*(make_option(one, prefix, **attrs) for one in filters))
 
 
 def split_filters(noun: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -113,6 +113,7 @@ def split_filters(noun: str, options: Mapping[str, Any]) -> tuple[dict[str, Any]
 def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator:
     """Return the option of a field; ``attrs`` are those of all options of its command."""
     words, name = field["option"], prefix + field["name"]
+    attrs = {"multiple": True, **attrs} if "many" in field else attrs
     if field["type"] == "Flag":
         return switch(words["flag"], name, default=None, help=words.get("help", ""))
     if words.get("checked"):

@@ -65,7 +65,7 @@ def declare_inputs(known: Mapping[str, Any]) -> Decorator:
     """Return the arguments and options of an operation: what stands in its path or is needed has no flag."""
     places = [declare_place(name, kind, known.get("row")) for name, kind in known["places"].items()]
     needed = [argument(one["name"], one["name"].upper()) for one in known["takes"] if is_argument(one)]
-    options = [make_takes_option(one) for one in known["takes"] if not is_argument(one)]
+    options = [make_option(one) for one in known["takes"] if not is_argument(one)]
     return combine(*places, *needed, *options, *([listing_options] if known.get("paged") else []))
 
 
@@ -77,7 +77,3 @@ def declare_place(name: str, kind: str, row: str | None) -> Decorator:
 
 def is_argument(field: Description) -> bool:
     return bool(field.get("required")) and "option" not in field.get("use", ())
-
-
-def make_takes_option(field: Description) -> Decorator:
-    return make_option(field, multiple=True) if "many" in field else make_option(field)

@@ -1,6 +1,5 @@
 """Parsing of requests: the surface takes its own parameters; the engine validates the remaining fields."""
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -13,12 +12,12 @@ from rest_framework.request import Request
 from memory.actors import Actor
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.fields.filters import FilterField
+from memory.engines.fields.types import NUMBER
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, UnknownField
 
-NUMBER = re.compile(r"[+-]?\d{1,18}")
 MAX_CURSOR_LENGTH = 1500
 MAX_NAMES = 200
 
@@ -119,8 +118,8 @@ class Input:
         found = []
         if name in self.query:
             value = self.query.pop(name)
-            is_text = read is not None and isinstance(value, str) and check not in FROM_TEXT
-            found.append(check(name, read(value) if read and is_text else self._parse_typed(check, value)))
+            is_read = read is not None and isinstance(value, str)
+            found.append(check(name, read(value) if read and is_read else self._parse_typed(check, value)))
         if name in self.body:
             found.append(check(name, self.body.pop(name)))
         if len(found) == 2 and found[0] != found[1]:

@@ -1,5 +1,6 @@
 """The types of fields: their limits, and the check that the engines apply."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.repository_names import ANY, normalise_repository
 
+NUMBER = re.compile(r"[+-]?\d{1,18}")  # a whole number in an address
 MAX_SAFE_INTEGER = 2**53  # the greatest whole number that every JSON reader keeps exact
 METADATA_BYTES = 64 * 1024
 
@@ -170,6 +172,9 @@ class Whole(Type):
 
     def build_check(self) -> c.Check:
         return c.integer_check(self.low, self.high)
+
+    def read_text(self, text: str) -> Any:
+        return int(text) if NUMBER.fullmatch(text) else text
 
 
 @dataclass(frozen=True)
