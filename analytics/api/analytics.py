@@ -12,7 +12,7 @@ from analytics.answers import figures as shapes
 from analytics.answers.figures import CSV, JSON, render_figures, stream_csv
 from analytics.engines.engine import DAYS, AnalyticsEngine
 from analytics.engines.ranges import MAX_DAYS, STEPS
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import AT, BRANCH, TEXT, document_routes, query, route
 from memory.engines.support import validation as c
@@ -44,7 +44,7 @@ ROUTES = {
 
 @serve_at("analytics", "analytics")
 @document_routes(ROUTES, sys.modules[__name__], shapes)
-class AnalyticsViewSet(Resource):
+class AnalyticsViewSet(ResourceViewSet):
     @action(detail=False, methods=["get"])
     def overview(self, request: Request) -> Any:
         return answer(request, AnalyticsEngine().overview, take_branch, take_days)

@@ -24,7 +24,7 @@ from conversations.filters import ConsolidationFilterSet
 from conversations.models import ConsolidationRun
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.engines.facts.bulk_actions import MAX_FACTS
@@ -89,7 +89,7 @@ ROUTES = {
 
 @serve_at("consolidation", "consolidation")
 @document_routes(ROUTES, sys.modules[__name__], shapes)
-class ConsolidationViewSet(Resource):
+class ConsolidationViewSet(ResourceViewSet):
     filterset_class = ConsolidationFilterSet
 
     @extend_schema(operation_id="consolidation_runs_list")  # else it is called as one run

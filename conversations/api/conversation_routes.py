@@ -15,7 +15,7 @@ from conversations.engines.import_export.engine import ConversationTransfer
 from conversations.engines.import_export.markdown import MARKDOWN
 from conversations.engines.replays.engine import PARAMETERS, ReplayEngine
 from conversations.engines.semantic_diff.engine import SemanticDiffEngine
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.engines.support import validation as c
 from memory.operations.inputs import Input, parse_id, parse_integer, parse_object, parse_point
 
@@ -25,7 +25,7 @@ transfer, compaction_engine = ConversationTransfer(), CompactionEngine()
 diff_engine, replay_engine = SemanticDiffEngine(), ReplayEngine()
 
 
-class ConversationRoutes(Resource):
+class ConversationRoutes(ResourceViewSet):
     @action(detail=True, methods=["get"], url_path="diff/(?P<other>[^/]+)")
     def diff(self, request: Request, pk: str, other: str) -> Response:
         first, second, payload = parse_id(pk), parse_id(other), Input(request)

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.capture.engine import MAX_EVENTS, Ingested, IngestEngine
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query
 from memory.engines.support import validation as c
@@ -29,7 +29,7 @@ ingest_engine = IngestEngine()
 
 
 @serve_at("ingest", "ingest")
-class IngestViewSet(Resource):
+class IngestViewSet(ResourceViewSet):
     names_redacted = False  # the programs read their own answers
 
     @extend_schema(

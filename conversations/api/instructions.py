@@ -17,7 +17,7 @@ from conversations.engines.instructions import (
 )
 from conversations.models import Instructions
 from memory.answers.rendering import build_renderer, page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route
 from memory.operations.inputs import Input
@@ -69,7 +69,7 @@ ROUTES = {
 
 @serve_at("instructions", "instructions")
 @document_routes(ROUTES, sys.modules[__name__])
-class InstructionsViewSet(Resource):
+class InstructionsViewSet(ResourceViewSet):
     def list(self, request: Request) -> Response:
         Input(request).refuse_unknown()
         return build_row_response(

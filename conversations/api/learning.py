@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from conversations.engines.learning import LearningEngine
 from memory.answers.rendering import build_renderer, page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, document_routes, page, route
 from memory.engines.support import validation as c
@@ -45,7 +45,7 @@ ROUTES = {
 
 @serve_at("learning", "learning")
 @document_routes(ROUTES, sys.modules[__name__])
-class LearningViewSet(Resource):
+class LearningViewSet(ResourceViewSet):
     lookup_field = "name"
     lookup_value_regex = "[a-z]+"
 

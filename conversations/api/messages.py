@@ -8,7 +8,7 @@ from conversations.answers import conversations as shapes
 from conversations.api.schema import documented
 from conversations.engines.messages import MessageEngine, MessageFilter
 from conversations.filters import MessageFilterSet
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.operations.inputs import Input, parse_id, parse_point
 from memory.operations.search_inputs import parse_text_search
@@ -18,7 +18,7 @@ message_engine = MessageEngine()
 
 @serve_at("messages", "message")
 @documented
-class MessageViewSet(Resource):
+class MessageViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = MessageFilterSet
 

@@ -10,7 +10,7 @@ from conversations.answers import remember as shapes
 from conversations.answers.remember import RememberShape, render_remembered
 from conversations.engines.remembering import MAX_MESSAGES, RememberEngine
 from conversations.models import Message
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, document_routes, route
 from memory.operations.inputs import Input
@@ -56,7 +56,7 @@ ROUTES = {
 
 @serve_at("remember", "remember")
 @document_routes(ROUTES, sys.modules[__name__], shapes)
-class RememberViewSet(Resource):
+class RememberViewSet(ResourceViewSet):
     def create(self, request: Request) -> Response:
         payload = Input(request)
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))

@@ -13,7 +13,7 @@ from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.batches import FIRST, ReplayBatchEngine
 from conversations.engines.replays.engine import CHECKS, LIMITS, PARAMETERS
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
 from memory.engines.support import validation as c
@@ -48,7 +48,7 @@ ROUTES = {
 
 @serve_at("replay-batches", "replay-batch")
 @document_routes(ROUTES, replay_shapes, r)
-class ReplayBatchViewSet(Resource):
+class ReplayBatchViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
 
     def create(self, request: Request) -> Response:

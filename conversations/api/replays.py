@@ -12,7 +12,7 @@ from conversations.api.schema import documented
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.engines.support import validation as c
 from memory.operations.inputs import Input, parse_id, parse_names
@@ -22,7 +22,7 @@ engine = ReplayEngine()
 
 @serve_at("replays", "replay")
 @documented
-class ReplayViewSet(Resource):
+class ReplayViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
 
     def list(self, request: Request) -> Response:

@@ -13,7 +13,7 @@ from curation.engines.fields.bundles import BUNDLE_FILTERS
 from curation.engines.orders import BUNDLES
 from curation.filters import BundleFilterSet
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import (
     GONE,
@@ -65,7 +65,7 @@ ROUTES = {
 
 @serve_at("bundles", "bundle")
 @document_routes(ROUTES, shapes)
-class BundleViewSet(Resource):
+class BundleViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = BundleFilterSet
 

@@ -12,7 +12,7 @@ from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.orders import HANDOFFS
 from curation.filters import HandoffFilterSet
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.engines.support import validation as c
@@ -38,7 +38,7 @@ ROUTES = {
 
 @serve_at("handoffs", "handoff")
 @document_routes(ROUTES, shapes)
-class HandoffViewSet(Resource):
+class HandoffViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = HandoffFilterSet
 

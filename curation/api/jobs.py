@@ -7,7 +7,7 @@ from curation.answers import verification as shapes
 from curation.engines.orders import JOBS
 from curation.engines.verification import VerificationEngine
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
 from memory.operations.inputs import Input, parse_id
@@ -23,7 +23,7 @@ ROUTES = {
 
 @serve_at("jobs", "job")
 @document_routes(ROUTES, shapes)
-class JobViewSet(Resource):
+class JobViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
 
     def list(self, request: Request) -> Response:

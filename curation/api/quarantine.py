@@ -16,7 +16,7 @@ from curation.engines.quarantine.engine import QuarantineEngine
 from curation.filters import QuarantineFilterSet
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.engines.fields.base import Use
@@ -56,7 +56,7 @@ ROUTES = {
 
 @serve_at("quarantine", "quarantine")
 @document_routes(ROUTES, sys.modules[__name__], shapes)
-class QuarantineViewSet(Resource):
+class QuarantineViewSet(ResourceViewSet):
     filterset_class = QuarantineFilterSet
     lookup_value_regex = "[^/]+"
 

@@ -8,7 +8,7 @@ from curation.answers import review as shapes
 from curation.engines.review.review_queue import ReviewEngine
 from curation.filters import ReviewFilterSet
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, route
 from memory.engines.support import validation as c
@@ -35,7 +35,7 @@ ROUTES = {
 
 @serve_at("review-items", "review-item")
 @document_routes(ROUTES, shapes)
-class ReviewViewSet(Resource):
+class ReviewViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = ReviewFilterSet
 

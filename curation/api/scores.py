@@ -11,7 +11,7 @@ from curation.engines.fields.scores import SCORE, SCORE_FILTERS
 from curation.engines.scoring.engine import ScoringEngine
 from curation.filters import ScoreFilterSet
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import (
     BRANCH,
@@ -57,7 +57,7 @@ ROUTES = {
 
 @serve_at("scores", "score")
 @document_routes(ROUTES, shapes)
-class ScoreViewSet(Resource):
+class ScoreViewSet(ResourceViewSet):
     filterset_class = ScoreFilterSet
 
     def create(self, request: Request) -> Response:

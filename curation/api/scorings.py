@@ -9,7 +9,7 @@ from curation.engines.orders import SCORINGS
 from curation.engines.scoring.engine import ScoringEngine
 from curation.filters import ScoringFilterSet
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.operations.inputs import Input, parse_id
@@ -30,7 +30,7 @@ ROUTES = {
 
 @serve_at("scorings", "scoring")
 @document_routes(ROUTES, shapes)
-class ScoringViewSet(Resource):
+class ScoringViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = ScoringFilterSet
 

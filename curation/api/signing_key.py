@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from curation.answers import bundles as shapes
 from curation.engines.bundles.keys import BundleKeyEngine
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, route
 from memory.exceptions import NotFound
@@ -22,7 +22,7 @@ ROUTES = {
 
 @serve_at("signing-key", "signing-key")
 @document_routes(ROUTES, shapes)
-class SigningKeyViewSet(Resource):
+class SigningKeyViewSet(ResourceViewSet):
     def list(self, request: Request) -> Response:
         Input(request).refuse_unknown()
         row = key_engine.get_signing_key(actor=get_request_actor(request))

@@ -13,7 +13,7 @@ from curation.engines.templates.engine import BRANCH, TemplateEngine
 from curation.filters import TemplateFilterSet
 from memory.answers import branches as branch_shapes
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import (
     COUNT,
@@ -71,7 +71,7 @@ ROUTES = {
 
 @serve_at("templates", "template")
 @document_routes(ROUTES, shapes, branch_shapes)
-class TemplateViewSet(Resource):
+class TemplateViewSet(ResourceViewSet):
     lookup_field = "name"
     lookup_value_regex = "[^/]+"
     filterset_class = TemplateFilterSet

@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from curation.answers import bundles as shapes
 from curation.engines.bundles.keys import BundleKeyEngine
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, document_routes, route
 from memory.engines.support import validation as c
@@ -23,7 +23,7 @@ ROUTES = {
 
 @serve_at("trusted-keys", "trusted-key")
 @document_routes(ROUTES, shapes)
-class TrustedKeyViewSet(Resource):
+class TrustedKeyViewSet(ResourceViewSet):
     lookup_field = "name"
     lookup_value_regex = "[^/]+"
 

@@ -12,7 +12,7 @@ from curation.engines.calibration import calibrate
 from curation.engines.overview import check_merge_gate, summarize_branch
 from curation.engines.selection import DEFAULT_LIMIT
 from curation.engines.verification import VerificationEngine
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, route
 from memory.engines.facts.filters import FactFilter
@@ -40,7 +40,7 @@ ROUTES = {
 
 @serve_at("verification", "verification")
 @document_routes(ROUTES, shapes, r)
-class VerificationViewSet(Resource):
+class VerificationViewSet(ResourceViewSet):
     @action(detail=False, methods=["post"])
     def batch(self, request: Request) -> Response:
         payload = Input(request)

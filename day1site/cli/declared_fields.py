@@ -13,6 +13,7 @@ from day1site.cli.names import FILTER_PREFIX
 from day1site.cli.parameters import (
     JSON_OBJECT,
     NUMBER,
+    POINT,
     WHOLE,
     Decorator,
     OneOf,
@@ -37,6 +38,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     "Reference": IDS,
     "Identifier": IDS,
     "Moment": {"metavar": "TIME"},
+    "Point": {"type": POINT, "metavar": "POINT"},
     "Number": {"type": NUMBER, "metavar": "X"},
     "Whole": {"type": WHOLE, "metavar": "N"},
     "JSONObject": {"type": JSON_OBJECT, "metavar": "JSON"},
@@ -115,7 +117,10 @@ def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator
     words, name = field["option"], prefix + field["name"]
     attrs = {"multiple": True, **attrs} if "many" in field else attrs
     if field["type"] == "Flag":
-        return switch(words["flag"], name, default=None, help=words.get("help", ""))
+        flag, help = words["flag"], words.get("help", "")
+        if field.get("is_on"):  # it is only of use to turn it off
+            return option(f"{flag}/--no-{flag[2:]}", name, is_flag=True, default=None, help=help)
+        return switch(flag, name, default=None, help=help)
     if words.get("checked"):
         attrs["type"] = OneOf(open_choices(field))
     else:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from day1site.cli.time_points import check_point
 from day1site.cli.usage import EVERYWHERE, Option, invalid_choice
 
 Decorator = Callable[[Any], Any]
@@ -69,6 +70,7 @@ class OneOf(click.Choice[str]):
 
 WHOLE = Converted("integer", int)
 NUMBER = Converted("number", float)
+POINT = Converted("point", check_point)
 JSON_OBJECT = JsonObject()
 
 

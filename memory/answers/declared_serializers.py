@@ -3,13 +3,27 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory.engines.fields import types as t
 from memory.engines.fields.base import Field
+from memory.engines.fields.common import AT
 
 Traits = dict[str, Any]
 Shape = TypeVar("Shape", bound="DeclaredShape")
+POINT: dict[str, Any] = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0, "maximum": 2**53},
+        *({"type": "string", "format": kind} for kind in ("uuid", "date-time", "date")),
+    ],
+    "description": str(AT.help),
+}
+
+
+@extend_schema_field(POINT)
+class PointField(s.Field):
+    """A point in a branch's past, see POINT."""
 
 
 class DeclaredShape(s.Serializer):
@@ -117,6 +131,7 @@ _REQUEST: dict[type[t.Type], Callable[..., s.Field]] = {
     t.Whole: lambda kind, **traits: s.IntegerField(**_make_range(kind), **traits),
     t.Flag: lambda _, **traits: s.BooleanField(**traits),
     t.Moment: lambda _, **traits: s.DateTimeField(**traits),
+    t.Point: lambda _, **traits: PointField(**traits),
     t.Identifier: lambda _, **traits: s.UUIDField(**traits),
     t.TagList: lambda kind, **traits: s.ListField(
         child=s.CharField(max_length=kind.max_length), max_length=kind.max_items, **traits

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory import ranking
-from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
+from memory.answers.declared_serializers import PointField, RequestShape, declare_fields, request_field
 from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
 from memory.engines.facts.engine import MAX_FACTS_PER_WRITE
 from memory.engines.fields import common, facts
@@ -16,19 +16,7 @@ from memory.engines.fields.links import LINK
 from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.filters import FactFilterSet
 
-POINT: dict[str, Any] = {
-    "anyOf": [
-        {"type": "integer", "minimum": 0, "maximum": 2**53},
-        *({"type": "string", "format": kind} for kind in ("uuid", "date-time", "date")),
-    ],
-    "description": "A point in the branch's past: a seq, a commit's id or a time in ISO 8601.",
-}
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
-
-
-@extend_schema_field(POINT)
-class PointField(s.Field):
-    """A point in a branch's past, see POINT."""
 
 
 @extend_schema_field(

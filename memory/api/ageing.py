@@ -13,7 +13,7 @@ from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
 from memory.answers.rendering import build_renderer, format_time, page_shape
 from memory.answers.requests import VERSIONS
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, document_routes, page, route
 from memory.engines.facts.ageing.engine import MAX_IDS, AgedFact, AgeingEngine, AgeingPreview
@@ -135,7 +135,7 @@ _past_run = build_renderer(PastRunShape)
 
 @serve_at("ageing", "ageing")
 @document_routes(ROUTES, sys.modules[__name__])
-class AgeingViewSet(Resource):
+class AgeingViewSet(ResourceViewSet):
     @action(detail=False, methods=["post"], url_path="preview")
     def preview_ageing(self, request: Request) -> Response:
         payload = Input(request)

@@ -29,12 +29,14 @@ WRITES = frozenset(("POST", "PUT", "PATCH"))
 MAX_STORED_BYTES = 256 * 1024  # of an answer; a longer one is stored shortened
 STORED_WIDTHS = (1000, 200, 48)  # characters of a value, tried in this order
 REPLAYED = "Idempotency-Replayed"
+TAGGED = frozenset({"version", "head"})  # a row with one of them has an ETag
 
 
-class Resource(ViewSet):
+class ResourceViewSet(ViewSet):
     """A ViewSet whose POST requests support Idempotency-Key."""
 
     reads = False  # a POST that only reads: it may be repeated, and no answer is stored
+    reading_actions: frozenset[str] = frozenset()  # such POSTs of a ViewSet that also writes
     names_redacted = True  # whether the answer of a write names the fields that held secrets
     long_actions: frozenset[str] = frozenset()  # POSTs that read for long before they lock: see keep_answer
     untold: Mapping[str, Mapping[str, Any]] = {}  # by action, what is kept in the place of what is told once
@@ -45,7 +47,8 @@ class Resource(ViewSet):
         if request.auth is not None:  # None where no key is needed
             secrets_found.start(get_request_actor(request).project_id)
         key = request.headers.get("Idempotency-Key")
-        if request.method == "POST" and key is not None and not self.reads and not is_dry_run(request):
+        reads = self.reads or self.action in self.reading_actions
+        if request.method == "POST" and key is not None and not reads and not is_dry_run(request):
             handler: Handler = getattr(self, "post")  # noqa: B009  # set for each request by the router
             setattr(self, "post", partial(self._run_once, handler, key))  # noqa: B010
 
@@ -169,7 +172,7 @@ def request_fingerprint(request: Request) -> str:
 def build_row_response(data: Any, code: int = status.HTTP_200_OK) -> Response:
     """Build the response of one row; a row with a version, or a branch with a head, gets an ETag."""
     response = Response(data, status=code)
-    if isinstance(data, dict) and data.keys() & {"version", "head"}:
+    if isinstance(data, dict) and data.keys() & TAGGED:
         response.headers["ETag"] = compute_etag(data)
     return response
 
@@ -199,11 +202,15 @@ def expected_version(request: Request, payload: Input, current: Callable[[], int
 
     ``current`` is called only for ambiguous tags. Raises Invalid, StaleVersion.
     """
-    header = payload.take_value("expected_version", count)
+    return agree_on_version(request, payload.take_value("expected_version", count), current)
+
+
+def agree_on_version(request: Request, named: int | None, current: Callable[[], int]) -> int | None:
+    """Return the version that If-Match names, or ``named`` of the request. Raises Invalid, StaleVersion."""
     matched = matches_etag(request.headers.get("If-Match"), current)
-    if None not in (header, matched) and header != matched:
+    if None not in (named, matched) and named != matched:
         raise Invalid("If-Match and expected_version name different versions.", field="expected_version")
-    return header if matched is None else matched
+    return named if matched is None else matched
 
 
 def matches_etag(header: str | None, current: Callable[[], int]) -> int | None:

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import merges as merge_shapes
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.schema import route
 from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergeEngine
@@ -18,7 +18,7 @@ from memory.operations.merge_inputs import take_force, take_merge, take_page
 merges = MergeEngine()
 
 
-class MergeRoute(Resource):
+class MergeRoute(ResourceViewSet):
     """The route that merges a branch; it belongs to the ViewSet of branches."""
 
     long_actions = frozenset({"merge"})

@@ -5,6 +5,7 @@ from memory.answers import commits as commit_shapes
 from memory.answers import policies as policy_shapes
 from memory.answers import requests as r
 from memory.answers import topology as topology_shapes
+from memory.answers.declared_serializers import POINT
 from memory.api.schema import (
     AT,
     IF_NONE_MATCH,
@@ -29,7 +30,7 @@ DIFFERING = [
     AT,
     query("against", TEXT, "The branch to compare with; the parent when not given."),
     query(
-        "against_at", {"anyOf": r.POINT["anyOf"]}, "A point of that branch, of the parent when none is named."
+        "against_at", {"anyOf": POINT["anyOf"]}, "A point of that branch, of the parent when none is named."
     ),
     query(
         "base",

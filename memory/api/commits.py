@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import commits as commit_shapes
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.branch_schema import documented
 from memory.api.routes import serve_at
 from memory.engines.branches.commit_changes import CommitEngine
@@ -17,7 +17,7 @@ commit_engine, revert_engine = CommitEngine(), RevertEngine()
 
 @serve_at("commits", "commit")
 @documented
-class CommitViewSet(Resource):
+class CommitViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
 
     def retrieve(self, request: Request, pk: str) -> Response:

@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from memory.answers import erasures as shapes
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
 from memory.engines.erasure.engine import ErasureEngine
@@ -35,7 +35,7 @@ ROUTES = {
 
 @serve_at("erasures", "erasure")
 @document_routes(ROUTES, shapes)
-class ErasureViewSet(Resource):
+class ErasureViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = ErasureFilterSet
     # No answer is stored: it would keep what is erased. A second erasure of the same is refused anyway.

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from memory.answers import declared_serializers as d
 from memory.answers import requests as r
 from memory.answers.rendering import build_renderer, page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, page, route
 from memory.engines.evaluation.runs import EvalEngine
@@ -84,7 +84,7 @@ ROUTES = {
 
 @serve_at("evals", "eval")
 @document_routes(ROUTES, sys.modules[__name__])
-class EvalViewSet(Resource):
+class EvalViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
 
     def create(self, request: Request) -> Response:

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import events as shapes
-from memory.api.base import Resource
+from memory.api.base import ResourceViewSet
 from memory.api.routes import serve_at
 from memory.api.schema import TEXT, document_routes, header, query, route
 from memory.exceptions import Unavailable
@@ -30,7 +30,7 @@ documented = document_routes(
 
 @serve_at("events", "event")
 @documented
-class EventViewSet(Resource):
+class EventViewSet(ResourceViewSet):
     def list(self, request: Request) -> Response:
         """Refuse the request: on a server that runs Django alone a stream would block a thread for ever."""
         raise Unavailable("Events are streamed by the server that `manage.py up` starts, not by this one.")

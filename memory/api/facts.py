@@ -13,7 +13,7 @@ from memory.answers import facts as shapes
 from memory.answers.related import relatives_shape
 from memory.answers.rendering import page_shape
 from memory.api.base import (
-    Resource,
+    ResourceViewSet,
     build_cached_response,
     build_row_response,
     expected_version,
@@ -49,7 +49,7 @@ link_engine = LinkEngine()
 
 @serve_at("facts", "fact")
 @documented
-class FactViewSet(SearchRoutes, Resource):
+class FactViewSet(SearchRoutes, ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = FactFilterSet
 

@@ -6,7 +6,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.store.health import check_database, check_health
@@ -16,7 +16,7 @@ from memory.operations.inputs import Input
 
 @serve_at("health", "health")
 @documented
-class HealthViewSet(Resource):
+class HealthViewSet(ResourceViewSet):
     permission_classes = [AllowAny]
 
     def list(self, request: Request) -> Response:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer, page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
 from memory.engines.access.invitations import InvitationEngine
@@ -52,7 +52,7 @@ ROUTES = {
 
 @serve_at("invitations", "invitation")
 @document_routes(ROUTES, sys.modules[__name__])
-class InvitationViewSet(Resource):
+class InvitationViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
 
     def create(self, request: Request) -> Response:

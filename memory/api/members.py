@@ -11,7 +11,7 @@ from memory.answers import declared_serializers as d
 from memory.answers import members as member_shapes
 from memory.answers.members import DepartureShape, MemberShape, render_departure, render_member
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, paging_by, route
 from memory.engines.access.members import MemberEngine
@@ -60,7 +60,7 @@ ROUTES = {
 
 @serve_at("members", "member")
 @document_routes(ROUTES, sys.modules[__name__], member_shapes)
-class MemberViewSet(Resource):
+class MemberViewSet(ResourceViewSet):
     lookup_field = "username"
     lookup_value_regex = "[^/]+"
     filterset_class = MemberFilterSet

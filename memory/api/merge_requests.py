@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from memory.answers import merges as m
 from memory.answers.rendering import page_shape
 from memory.answers.requests import StatedInput
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import PAGING, document_routes, list_filter_parameters, page, paging_by, query, route
 from memory.engines.fields.base import Use
@@ -78,7 +78,7 @@ def parse_key(text: str) -> UUID | int:
 
 @serve_at("merge-requests", "merge-request")
 @document_routes(ROUTES, m, sys.modules[__name__])
-class MergeRequestViewSet(Resource):
+class MergeRequestViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = MergeRequestFilterSet
     long_actions = frozenset({"decisions", "approve", "merge"})

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from memory.answers import capture as shapes
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.capture_schema import documented
 from memory.api.routes import serve_at
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
@@ -20,7 +20,7 @@ observation_engine = ObservationEngine()
 
 @serve_at("observations", "observation")
 @documented
-class ObservationViewSet(Resource):
+class ObservationViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = ObservationFilterSet
 

@@ -1,7 +1,7 @@
 """ViewSets of the REST framework, from the operations that are declared below the surfaces."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from drf_spectacular.drainage import set_override
@@ -11,30 +11,39 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.actors import Actor
-from memory.answers.declared_serializers import RequestShape, declare_fields
+from memory.answers.declared_serializers import POINT, RequestShape, declare_fields
 from memory.answers.rendering import page_shape
 from memory.api import base, schema
 from memory.engines.fields import types as t
+from memory.engines.support import validation as c
+from memory.engines.versions.lookup import MAIN
 from memory.filters import build_filter_set
 from memory.operations.base import (
     ORDERING,
     PAGING,
     PLACE,
+    RESOURCES,
     USUAL,
     Operation,
     Parameter,
     Resource,
+    Row,
     take_parameters,
 )
-from memory.operations.inputs import Input, parse_id
+from memory.operations.inputs import Input
 
-PATTERNS = {"int": r"\d{1,4}", "path": ".+", "": "[^/]+"}
-PARSERS: dict[str, Callable[[str], Any]] = {"int": int, "uuid": parse_id}
+PATTERNS = {"int": r"\d{1,4}", "path": ".+", "uuid": "[^/]+", "": "[^/]+"}
+PARSERS: dict[str, c.Check] = {
+    "int": lambda _, text: int(text),
+    "uuid": c.parse_uuid,
+    "path": lambda _, text: text,
+    "": lambda _, text: text,
+}
 WITH_BODY = frozenset({"post", "put", "patch"})
 Handler = Callable[..., Response]
 
 
-def build_view(resource: Resource) -> type[base.Resource]:
+def build_view(resource: Resource) -> type[base.ResourceViewSet]:
     """Return a ViewSet with an action for each operation of a resource."""
     operations = resource.operations.values()
     traits: dict[str, Any] = {
@@ -42,25 +51,39 @@ def build_view(resource: Resource) -> type[base.Resource]:
         "lookup_value_regex": resource.row.pattern,
         "filterset_class": build_filter_set(resource.model, resource.filters),
         "long_actions": frozenset(one.name for one in operations if one.keeps),
+        "reading_actions": frozenset(one.name for one in operations if one.reads),
         "untold": {one.name: one.answer.untold for one in operations if one.answer.untold},
     }
-    actions = {one.name: make_action(one) for one in operations}
-    return type(f"{resource.model.__name__}ViewSet", (base.Resource,), {**traits, **actions})
+    name = "".join(part.title() for part in resource.name.split("-"))
+    return type(f"{name}ViewSet", (base.ResourceViewSet,), {**traits, **make_actions(operations)})
+
+
+def make_actions(operations: Iterable[Operation]) -> dict[str, Handler]:
+    """Return the methods of a ViewSet; those at one address are one route with a method for each verb."""
+    actions: dict[str, Handler] = {}
+    routes: dict[tuple[bool, str], Any] = {}
+    for operation in operations:
+        handle, address = make_action(operation), (bool(operation.row), operation.path)
+        if address in routes:
+            getattr(routes[address].mapping, operation.verb)(handle)
+        elif operation.name not in USUAL:
+            handle = routes[address] = route_action(operation, handle)
+        actions[operation.name] = describe_operation(operation)(handle)
+    return actions
 
 
 def make_action(operation: Operation) -> Handler:
     """Return the method of a ViewSet that carries an operation out."""
 
-    def handle(self: base.Resource, request: Request, **places: Any) -> Response:
+    def handle(self: base.ResourceViewSet, request: Request, **places: Any) -> Response:
         arguments = read_arguments(operation, request, places)
+        render = operation.bind_render(arguments)
         if operation.keeps:
-            arguments["keep"] = self.keep_answer(operation.answer.render)
-        return build_response(operation, operation.method(**arguments))
+            arguments["keep"] = self.keep_answer(render)
+        return build_response(operation, operation.method(**arguments), render, request)
 
     handle.__name__ = operation.name
-    return describe_operation(operation)(
-        handle if operation.name in USUAL else route_action(operation, handle)
-    )
+    return handle
 
 
 def route_action(operation: Operation, handle: Handler) -> Handler:
@@ -73,15 +96,42 @@ def route_action(operation: Operation, handle: Handler) -> Handler:
 
 
 def read_arguments(operation: Operation, request: Request, places: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the operation's method. Raises Invalid, UnknownField, AgentForbidden."""
+    """Return the arguments of the operation's method. Raises Invalid, UnknownField, AgentForbidden, and what
+    finds the row.
+    """
     kinds, row = operation.places, operation.row
-    named = {row.argument if row and name == row.place else name: text for name, text in places.items()}
-    arguments = {name: PARSERS.get(kinds[name], str)(text) for name, text in named.items()}
+    own = {name: PARSERS[kinds[name]](name, text) for name, text in places.items() if name in kinds}
     form = build_input(operation)(data=Input(request))
     form.is_valid(raise_exception=True)
     values = form.validated_data
     origin = {one.name: values.pop(one.name) for one in operation.origin if one.name in values}
-    return {**arguments, **values, "actor": find_actor(request, origin)}
+    values["actor"] = find_actor(request, origin)
+    if row:
+        own[row.argument] = find_row(row, places[row.place], values)
+    arguments = {**own, **values}
+    if operation.is_conditional:
+        arguments["expected_version"] = find_version(operation, request, arguments)
+    return arguments
+
+
+def find_row(row: Row, text: str, values: Mapping[str, Any]) -> Any:
+    """Return the argument of the methods of what an address names. Raises Invalid, or as ``find`` does."""
+    if row.find is None:
+        return PARSERS[row.kind]("id", text)
+    return row.find("id", text, actor=values["actor"], branch_name=values.get("branch_name") or MAIN)
+
+
+def find_version(operation: Operation, request: Request, arguments: Mapping[str, Any]) -> int | None:
+    """Return the version that the caller has read. Raises Invalid, StaleVersion."""
+
+    def read_current() -> int:
+        where = {
+            one: arguments[one] for one in (*operation.places, "branch_name", "actor") if one in arguments
+        }
+        version: int = RESOURCES[operation.prefix].operations["retrieve"].method(**where).version
+        return version
+
+    return base.agree_on_version(request, arguments.get("expected_version"), read_current)
 
 
 def find_actor(request: Request, origin: dict[str, Any]) -> Actor:
@@ -107,38 +157,55 @@ class OperationInput(RequestShape):
         return take_parameters(self.inputs, payload)
 
 
-INPUTS: dict[tuple[Any, str], type[OperationInput]] = {}
+INPUTS: dict[str, type[OperationInput]] = {}
 
 
 def build_input(operation: Operation) -> type[OperationInput]:
     """Return the serializer that validates requests of an operation: one for all with the same body."""
-    inputs, name = operation.inputs, operation.body or f"{operation.name.title()}Query"
-    key = operation.model, name
-    if key not in INPUTS:
+    inputs, name = operation.inputs, operation.body or f"{operation.prefix}.{operation.name}"
+    if name not in INPUTS:
         shape = type(name, (OperationInput,), {"inputs": inputs, "__doc__": operation.about})
         set_override(shape, "component_name", name)
-        INPUTS[key] = declare_fields(one.field for one in inputs)(shape)
-    if [one.name for one in INPUTS[key].inputs] != [one.name for one in inputs]:
-        raise TypeError(f"{name} of {operation.name} is another one than before.")
-    return INPUTS[key]
+        INPUTS[name] = declare_fields(one.field for one in inputs)(shape)
+    if INPUTS[name].inputs != inputs:
+        raise TypeError(f"{name} of {operation.prefix}.{operation.name} is another one than before.")
+    return INPUTS[name]
 
 
 # ---- a response ------------------------------------------------------------------------------------
 
 
-def build_response(operation: Operation, result: Any) -> Response:
+def build_response(
+    operation: Operation, result: Any, render: Callable[[Any], Any], request: Request
+) -> Response:
     answer = operation.answer
-    if operation.is_paged:
-        return Response(page_shape(result, answer.render))
-    return base.build_row_response(answer.render(result), list_codes(operation, result)[0])
+    code = answer.find_code(result) or get_usual_code(operation)
+    if operation.is_paged and not answer.is_whole:
+        return Response(page_shape(result, render), status=code)
+    shown = render(result)
+    if is_cacheable(operation):
+        return base.build_cached_response(request, shown)
+    return base.build_row_response(shown, code)
 
 
-def list_codes(operation: Operation, result: Any = None) -> list[int]:
-    """Return the status of an answer; without a result, every status that it may have."""
-    is_created = operation.answer.is_created
-    if is_created is None:
-        return [201 if operation.name == "create" or operation.answer.always_created else 200]
-    return [201, 200] if result is None else [201 if is_created(result) else 200]
+def get_usual_code(operation: Operation) -> int:
+    return 201 if operation.name == "create" else 200
+
+
+def list_codes(operation: Operation) -> tuple[int, ...]:
+    """Return every status that an answer may have."""
+    answer = operation.answer
+    return (201, 200) if answer.is_created else answer.codes or (get_usual_code(operation),)
+
+
+def is_cacheable(operation: Operation) -> bool:
+    """Return whether it reads a row with an ETag: 304 is answered to who has it."""
+    shape = operation.answer.shape
+    return operation.name == "retrieve" and shape is not None and has_tag(shape)
+
+
+def has_tag(shape: type) -> bool:
+    return bool(base.TAGGED & shape().get_fields().keys())
 
 
 # ---- OpenAPI ---------------------------------------------------------------------------------------
@@ -146,21 +213,40 @@ def list_codes(operation: Operation, result: Any = None) -> list[int]:
 
 def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
     """Return a decorator that documents an action."""
-    schema.name_components(sys.modules[operation.answer.shape.__module__])
-    shape = schema.page(operation.answer.shape) if operation.is_paged else operation.answer.shape
     if operation.inputs and not operation.body and operation.verb in WITH_BODY:
         raise TypeError(f"{operation.name} takes values from a body: name it.")
     body = build_input(operation) if operation.body else None
     parameters = [] if operation.body else list_query(operation)
     return schema.route(
-        operation.summary, dict.fromkeys(list_codes(operation), shape), body, parameters, operation.example
+        operation.summary,
+        list_answers(operation),
+        body,
+        [*parameters, *list_headers(operation)],
+        operation.example,
+        operation.operation_id or None,
     )
+
+
+def list_answers(operation: Operation) -> dict[int, Any]:
+    """Return what is answered, by status."""
+    shape = operation.answer.shape
+    if shape is None:
+        return dict.fromkeys(list_codes(operation), schema.GONE)
+    schema.name_components(sys.modules[shape.__module__])
+    is_page = operation.is_paged and not operation.answer.is_whole
+    answers = dict.fromkeys(list_codes(operation), schema.page(shape) if is_page else shape)
+    return {**answers, 304: schema.SAME} if is_cacheable(operation) else answers
+
+
+def list_headers(operation: Operation) -> list[Any]:
+    headers = [schema.IF_MATCH] if operation.is_conditional else []
+    return [*headers, schema.IF_NONE_MATCH] if is_cacheable(operation) else headers
 
 
 def list_query(operation: Operation) -> list[Any]:
     """Return the query parameters of an operation without a body."""
     own = {one.name: one for one in (*PAGING, ORDERING, *operation.filters)}
-    plain = [one for one in operation.parameters if one.name not in own]
+    plain = [one for one in operation.inputs if one.name not in own]
     parameters = [describe_parameter(one) for one in plain]
     if operation.filters:
         parameters += schema.list_filter_parameters(build_filter_set(operation.model, operation.filters))
@@ -169,10 +255,18 @@ def list_query(operation: Operation) -> list[Any]:
     return parameters + (schema.paging_by(operation.order) if operation.order else schema.PAGING)
 
 
+KNOWN = {
+    "branch_name": schema.BRANCH,
+    "at": schema.AT,
+    "expected_version": schema.EXPECTED,
+    **{one.name: one for one in schema.STATED},
+}
+
+
 def describe_parameter(parameter: Parameter) -> Any:
     """Return the query parameter in the document."""
-    if parameter.argument == "branch_name":
-        return schema.BRANCH
+    if known := KNOWN.get(parameter.argument):
+        return known
     return schema.query(parameter.name, describe_value(parameter), parameter.field.help, parameter.required)
 
 
@@ -195,6 +289,8 @@ def describe_type(kind: t.Type) -> dict[str, Any]:
             return {"type": "string", "enum": kind.values}
         case t.Moment():
             return {"type": "string", "format": "date-time"}
+        case t.Point():
+            return {"anyOf": POINT["anyOf"]}
         case t.Identifier():
             return {"type": "string", "format": "uuid"}
         case t.Text():

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from memory.answers import declared_serializers as d
 from memory.answers.policies import PolicyShape, render
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, PAGING, document_routes, page, route
 from memory.engines.access.policies import PolicyEngine
@@ -39,7 +39,7 @@ ROUTES = {
 
 @serve_at("policies", "policy")
 @document_routes(ROUTES, sys.modules[__name__])
-class PolicyViewSet(Resource):
+class PolicyViewSet(ResourceViewSet):
     lookup_field = "pattern"
     lookup_value_regex = ".+?"
 

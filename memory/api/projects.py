@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer, page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import document_routes, page, route
 from memory.engines.access.project_settings import ProjectSettingsEngine
@@ -41,7 +41,7 @@ ROUTES = {
 
 @serve_at("projects", "project")
 @document_routes(ROUTES, sys.modules[__name__])
-class ProjectViewSet(Resource):
+class ProjectViewSet(ResourceViewSet):
     lookup_field = "slug"
     lookup_value_regex = "[^/]+"
 

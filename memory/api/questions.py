@@ -11,7 +11,7 @@ from memory.answers import declared_serializers as d
 from memory.answers import questions as shapes
 from memory.answers.questions import SavedQuestionShape, SavedQuestionsShape, render
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import GONE, document_routes, list_filter_parameters, page, paging_by, route
 from memory.engines.evaluation.questions import QuestionEngine
@@ -68,7 +68,7 @@ ROUTES = {
 
 @serve_at("questions", "question")
 @document_routes(ROUTES, sys.modules[__name__], shapes)
-class QuestionViewSet(Resource):
+class QuestionViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = QuestionFilterSet
 

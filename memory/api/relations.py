@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from memory.answers import capture as shapes
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, build_row_response, get_request_actor
+from memory.api.base import ResourceViewSet, build_row_response, get_request_actor
 from memory.api.capture_schema import documented
 from memory.api.routes import serve_at
 from memory.engines.graph.engine import RelationEngine
@@ -21,7 +21,7 @@ NEEDED = ("source_entity", "relation_type", "target_entity")
 
 @serve_at("relations", "relation")
 @documented
-class RelationViewSet(Resource):
+class RelationViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = RelationFilterSet
 

@@ -14,6 +14,7 @@ from memory.answers import facts as shapes
 from memory.answers import policies as policy_shapes
 from memory.answers import related as related_shapes
 from memory.answers import requests as r
+from memory.answers.declared_serializers import POINT
 from memory.api.access import SESSION_HEADER
 from memory.api.redaction_schema import REDACTION, add_redaction
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
@@ -54,7 +55,7 @@ def header(name: str, text: str, **kind: str | int) -> OpenApiParameter:
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**53}
 BRANCH = query("branch", {"type": "string", "maxLength": 200, "default": "main"}, "The branch to look at.")
-AT = query("at", {"anyOf": r.POINT["anyOf"]}, r.POINT["description"])
+AT = query("at", {"anyOf": POINT["anyOf"]}, POINT["description"])
 STATED = [
     query(name, {"type": "string", "maxLength": 200}, "Who asks.")
     for name in ("session_id", "task_id", "agent_id")
@@ -199,7 +200,12 @@ EXAMPLES = {
 
 
 def route(
-    text: str, answers: dict[int, Any], request: Any = None, parameters: Any = (), example: Any = None
+    text: str,
+    answers: dict[int, Any],
+    request: Any = None,
+    parameters: Any = (),
+    example: Any = None,
+    operation_id: str | None = None,
 ) -> Callable:
     example = example or EXAMPLES.get(request)
     examples = [OpenApiExample("Short", value=example, request_only=True)] if example else None
@@ -210,6 +216,7 @@ def route(
         parameters=list(parameters),
         examples=examples,
         filters=False,
+        operation_id=operation_id,
     )
 
 

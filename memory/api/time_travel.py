@@ -15,8 +15,8 @@ from memory.answers import capture as capture_shapes
 from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
 from memory.answers import rendering
-from memory.answers.requests import POINT
-from memory.api.base import Resource, get_request_actor
+from memory.answers.declared_serializers import POINT
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, TEXT, document_routes, query, route
 from memory.engines.branches.time_travel import TimeTravelEngine
@@ -106,7 +106,7 @@ ROUTES = {
 
 @serve_at("time-travel", "time-travel")
 @document_routes(ROUTES, sys.modules[__name__])
-class TimeTravelViewSet(Resource):
+class TimeTravelViewSet(ResourceViewSet):
     def list(self, request: Request) -> Response:
         payload, actor = Input(request), get_request_actor(request)
         branch, paging = payload.take_branch(), payload.take_paging()

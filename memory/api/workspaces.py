@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from memory.answers import copies as copy_shapes
 from memory.answers.rendering import page_shape
-from memory.api.base import Resource, get_request_actor
+from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import documented
 from memory.engines.fields.orders import WORKSPACES
@@ -21,7 +21,7 @@ workspace_engine = WorkspaceEngine()
 
 @serve_at("workspaces", "workspace")
 @documented
-class WorkspaceViewSet(Resource):
+class WorkspaceViewSet(ResourceViewSet):
     lookup_value_regex = "[^/]+"
     filterset_class = WorkspaceFilterSet
     writes = False  # a copy of the store cannot be made inside a transaction

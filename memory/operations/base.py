@@ -8,45 +8,63 @@ known by that name, any other says its field in the signature (``agent_id: Annot
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter as Argument
 from inspect import signature
 from typing import Any, Literal, get_type_hints
 
 from memory.engines.fields.base import Field, describe_field
-from memory.engines.fields.common import BRANCH
+from memory.engines.fields.common import AT, BRANCH, EXPECTED_VERSION
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import Choice, ListOf, Reference, Whole
+from memory.engines.fields.types import Choice, Identifier, JSONObject, ListOf, Reference, Whole
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.exceptions import Invalid
-from memory.operations.inputs import Input, parse_integer, parse_names
+from memory.operations.inputs import Input, parse_ids, parse_integer, parse_names, parse_object
 
 PAGING = (
     Field("limit", Whole(1, 100), "Results on a page."),
     Field("cursor", Reference(1500), "``next`` or ``previous`` of another page."),
 )
 ORDERING = Field("ordering", Reference(100), "What to sort by; with ``-`` downwards.")
-COMMON: dict[str, Field] = {**{one.name: one for one in (*PAGING, ORDERING)}, "branch_name": BRANCH}
+COMMON: dict[str, Field] = {
+    **{one.name: one for one in (*PAGING, ORDERING, AT, EXPECTED_VERSION)},
+    "branch_name": BRANCH,
+}
+PAGED = frozenset(one.name for one in (*PAGING, ORDERING))
 Verb = Literal["get", "post", "patch", "put", "delete"]
 MISSING: Any = object()
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
-PLACE = re.compile(r"<(?:(?P<kind>int|path):)?(?P<name>\w+)>")
+PLACE = re.compile(r"<(?:(?P<kind>int|path|uuid):)?(?P<name>\w+)>")
 
 
 @dataclass(frozen=True)
 class Answer:
     """What an operation answers: a serializer, and the function that makes such a row of the result.
 
-    ``is_created`` says of a result whether it was made now, ``always_created`` that each is. ``untold`` are
-    the values of what is told once, in the answer that is kept for a repeated request.
+    ``takes`` are the arguments of the operation that the rendering has as keywords (``branch``, ``actor``).
+    ``codes`` are the statuses, where it is not 200, or 201 of ``create``; ``choose_code`` says which one of
+    a result, ``is_created`` whether it was made now. Of a list ``is_whole`` renders the page, not a row.
+    ``untold`` are the values of what is told once, in the answer that is kept for a repeated request.
     """
 
-    shape: type
-    render: Callable[[Any], dict[str, Any]]
+    shape: type | None
+    render: Callable[..., Any]
     is_created: Callable[[Any], bool] | None = None
-    always_created: bool = False
+    takes: tuple[str, ...] = ()
+    codes: tuple[int, ...] = ()
+    choose_code: Callable[[Any], int] | None = None
+    is_whole: bool = False
     untold: Mapping[str, Any] = field(default_factory=dict)
+
+    def find_code(self, result: Any) -> int:
+        """Return the status of the answer to a result; 0 for the usual one."""
+        if self.is_created:
+            return 201 if self.is_created(result) else 200
+        return self.choose_code(result) if self.choose_code else next(iter(self.codes), 0)
+
+
+GONE = Answer(None, lambda _: None, codes=(204,))  # done, and nothing to show
 
 
 @dataclass(frozen=True)
@@ -73,26 +91,35 @@ class Parameter:
                 return parse_integer
             case Field(type=Choice() as kind):
                 return c.one_of([value for value, _ in kind.open_choices])
+            case Field(type=ListOf(item=Identifier())):
+                return parse_ids
             case Field(type=ListOf(max_items=0)):
                 return parse_names
+            case Field(type=JSONObject()):
+                return parse_object
         check = self.field.type.build_check()
         return c.optional_check(check) if self.field.null else check
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain data."""
         about = describe_field(self.field)
-        many = {"many": True} if isinstance(self.field, FilterField) and self.field.many else {}
-        return about | {"required": True, **many} if self.required else about | many
+        traits = {"required": self.required, "is_on": self.default is True}
+        traits["many"] = isinstance(self.field, FilterField) and self.field.many
+        return about | {name: True for name, value in traits.items() if value}
 
 
 @dataclass(frozen=True)
 class Row:
-    """What names a row in an address: the argument of the methods, its name in the address, and its kind."""
+    """What names a row in an address: the argument of the methods, its name in the address, and its kind.
+
+    ``find`` returns the argument of a text that names the row in another way, such as the end of its id.
+    """
 
     argument: str
     place: str
     kind: str = ""
     pattern: str = "[^/]+"
+    find: Callable[..., Any] | None = None  # (place, text, actor=, branch_name=)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +129,8 @@ class Operation:
     ``path`` goes on from the row that it is about, or from the list where ``row`` is None, with places as
     Django writes them (``objectives/<int:n>``). ``fields`` are what ``**fields`` of the method takes,
     ``origin`` what a caller may say of itself. ``body`` names the request's body in OpenAPI, ``about``
-    describes it.
+    describes it. One that ``reads`` may be repeated though it is a POST. ``operation_id`` is its name in
+    OpenAPI, where the path makes a misleading one.
     """
 
     name: str
@@ -120,6 +148,9 @@ class Operation:
     origin: tuple[Field, ...] = ()
     filters: tuple[FilterField, ...] = ()
     order: Ordering | None = None
+    prefix: str = ""
+    reads: bool = False
+    operation_id: str = ""
 
     @cached_property
     def places(self) -> dict[str, str]:
@@ -130,6 +161,11 @@ class Operation:
     @cached_property
     def is_paged(self) -> bool:
         return "cursor" in signature(self.method).parameters
+
+    @cached_property
+    def is_conditional(self) -> bool:
+        """Return whether it can be asked to happen only at the version that the caller has read."""
+        return "expected_version" in signature(self.method).parameters
 
     @cached_property
     def keeps(self) -> bool:
@@ -172,10 +208,16 @@ class Operation:
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain data, for programs that do not load the engines."""
-        takes = [one.describe() for one in self.inputs if one.name not in COMMON]
+        takes = [one.describe() for one in self.inputs if one.name not in PAGED]
         about = {"verb": self.verb, "places": self.places, "takes": takes, "paged": self.is_paged}
         row = self.row.argument if self.row else False
         return {name: value for name, value in {**about, "row": row}.items() if value is not False}
+
+    def bind_render(self, arguments: Mapping[str, Any]) -> Callable[[Any], Any]:
+        """Return the rendering of a result, with the arguments that it takes."""
+        known = {one.argument: one.default for one in self.parameters} | dict(arguments)
+        known["branch"] = known.get("branch_name")
+        return partial(self.answer.render, **{name: known[name] for name in self.answer.takes})
 
 
 def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, Any]:
@@ -239,7 +281,7 @@ class Resource:
             raise ValueError(f"{self.prefix}.{name} is declared twice, or its path is not understood.")
         row = self.row if of_row else None
         self.operations[name] = Operation(
-            name, method, summary, answer, verb, path, row, self.model, **traits
+            name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )
 
     @property

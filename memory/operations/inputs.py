@@ -1,7 +1,6 @@
 """Parsing of requests: the surface takes its own parameters; the engine validates the remaining fields."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -12,7 +11,6 @@ from rest_framework.request import Request
 from memory.actors import Actor
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import NUMBER
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.engines.versions.lookup import MAIN
@@ -23,6 +21,7 @@ MAX_NAMES = 200
 
 count = c.integer_check(0)
 word = c.text_check(8000)
+parse_point = c.parse_point
 _safe = c.integer_check(-(2**53))
 
 
@@ -63,31 +62,10 @@ def parse_versions(name: str, value: Any) -> dict[UUID, int]:
     return {c.parse_uuid(name, uid): count(f"{name}.{uid}"[:200], n) for uid, n in value.items()}
 
 
-def parse_point(name: str, value: Any) -> int | UUID | datetime:
-    """Parse a point in a branch's past: a seq, a commit's id or a time. Raises Invalid."""
-    try:
-        return point_value(name, value)
-    except Invalid:
-        raise Invalid("{field} must be a seq, a commit's id or a time in ISO 8601.", field=name) from None
-
-
-def point_value(name: str, value: Any) -> int | UUID | datetime:
-    if not isinstance(value, str):
-        return count(name, value)
-    if NUMBER.fullmatch(value):
-        return count(name, int(value))
-    try:
-        return UUID(value)
-    except ValueError:
-        moment = c.parse_time(name, value)
-        assert moment is not None  # which comes only from None
-        return moment
-
-
 # Query parameters are always texts: conversions to the value that a JSON body would have.
 FROM_TEXT: dict[c.Check, Callable[[str], Any]] = {
-    parse_integer: lambda text: int(text) if NUMBER.fullmatch(text) else text,
-    count: lambda text: int(text) if NUMBER.fullmatch(text) else text,
+    parse_integer: lambda text: int(text) if c.NUMBER.fullmatch(text) else text,
+    count: lambda text: int(text) if c.NUMBER.fullmatch(text) else text,
     c.check_boolean: c.read_flag,
     parse_names: lambda text: text.split(","),
 }

@@ -20,7 +20,7 @@ def render_new(made: tuple[ApiKey, str]) -> dict[str, Any]:
 
 engine = KeyEngine()
 ROW = Answer(KeyShape, render_key)
-NEW_KEY = Answer(NewKeyShape, render_new, always_created=True, untold={"token": None})
+NEW_KEY = Answer(NewKeyShape, render_new, codes=(201,), untold={"token": None})
 
 KEYS = Resource("keys", "key", row=Row("key_id", "pk", "uuid"), model=ApiKey)
 KEYS.add(

@@ -6,18 +6,21 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from memory.operations.base import COMMON, Operation, take_parameters
+from memory.operations.base import PAGED, Operation, take_parameters
 
 
 def declare_tool(operation: Operation, name: str, *, about: str, key: str, after: str, **traits: Any) -> None:
     """Register the tool of an operation; ``key`` names what is answered, ``after`` the likely next call."""
-    row = schemas.schema(operation.answer.shape)
+    shape, is_list = operation.answer.shape, operation.is_paged and not operation.answer.is_whole
+    row = schemas.schema(shape) if shape else {"type": "null"}
 
     def run(call: Call) -> b.Answer:
         arguments, branch = take_parameters(operation.parameters, call.inputs), call.branch
         call.end()
-        result = operation.method(actor=call.caller.actor, **arguments)
-        return {key: render_result(operation, result), "branch": branch, "next": after}
+        arguments["actor"] = call.caller.actor
+        result, render = operation.method(**arguments), operation.bind_render(arguments)
+        shown = [render(row) for row in result.results] if is_list else render(result)
+        return {key: shown, "branch": branch, "next": after}
 
     run.__name__ = name
     b.tool(
@@ -25,17 +28,12 @@ def declare_tool(operation: Operation, name: str, *, about: str, key: str, after
         about=about,
         takes=list_properties(operation),
         needs=tuple(one.name for one in operation.parameters if one.required),
-        gives={key: b.many("", row) if operation.is_paged else row},
+        gives={key: b.many("", row) if is_list else row},
         **traits,
     )(run)
 
 
 def list_properties(operation: Operation) -> b.Schema:
     """Return what a tool takes for an operation: its parameters, and the page of a list."""
-    own = input_properties(one.field for one in operation.parameters if one.name not in COMMON)
+    own = input_properties(one.field for one in operation.parameters if one.name not in PAGED)
     return {**own, "limit": b.LIMIT, "cursor": b.CURSOR} if operation.is_paged else own
-
-
-def render_result(operation: Operation, result: Any) -> Any:
-    render = operation.answer.render
-    return [render(row) for row in result.results] if operation.is_paged else render(result)

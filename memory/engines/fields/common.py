@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import LINE, NO_USE, READ, Field, Option, Use
-from memory.engines.fields.types import Flag, Identifier, Moment, Reference, Whole
+from memory.engines.fields.types import Flag, Identifier, Moment, Point, Reference, Whole
 
 WHO = READ | Use.STATE | LINE
 STATED = (
@@ -44,11 +44,18 @@ BRANCH = Field(
     option=Option("default main", metavar="NAME"),
 )
 ANY_BRANCH = BRANCH.with_traits(option=Option("default: every branch", metavar="NAME"))
+AT = Field(
+    "at",
+    Point(),
+    "A point in the branch's past: a seq, a commit's id or a time in ISO 8601.",
+    option=Option("as it was then: a seq, a commit's id or a time such as 2026-05-01", metavar="POINT"),
+)
 EXPECTED_VERSION = Field(
     "expected_version",
     Whole(),
     "412 when the fact is at another.",
     tool_help="Only while it is at this version.",
+    option=Option("only if it is still at this version", "--expected-version", metavar="N"),
 )
 
 

@@ -1,6 +1,5 @@
 """The types of fields: their limits, and the check that the engines apply."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,6 @@ from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.repository_names import ANY, normalise_repository
 
-NUMBER = re.compile(r"[+-]?\d{1,18}")  # a whole number in an address
 MAX_SAFE_INTEGER = 2**53  # the greatest whole number that every JSON reader keeps exact
 METADATA_BYTES = 64 * 1024
 
@@ -174,7 +172,7 @@ class Whole(Type):
         return c.integer_check(self.low, self.high)
 
     def read_text(self, text: str) -> Any:
-        return int(text) if NUMBER.fullmatch(text) else text
+        return int(text) if c.NUMBER.fullmatch(text) else text
 
 
 @dataclass(frozen=True)
@@ -194,6 +192,14 @@ class Moment(Type):
 
     def build_check(self) -> c.Check:
         return c.parse_time
+
+
+@dataclass(frozen=True)
+class Point(Type):
+    """A point in a branch's past: a seq, a commit's id or a time."""
+
+    def build_check(self) -> c.Check:
+        return c.parse_point
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from memory.models import Project
 
 Check = Callable[[str, Any], Any]
 Item = TypeVar("Item")
+NUMBER = re.compile(r"[+-]?\d{1,18}")  # a whole number in an address
 # An escaped NUL in JSON; after an odd number of backslashes it is the text \\u0000 itself.
 NUL_IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -211,6 +212,9 @@ def integer_check(low: int, high: int = 2**53) -> Check:
     return check_integer
 
 
+_check_seq = integer_check(0)
+
+
 def check_boolean(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise Invalid("{field} must be true or false.", field=name)
@@ -258,6 +262,27 @@ def parse_uuid(name: str, value: Any) -> UUID:
         return UUID(value)
     except (TypeError, ValueError, AttributeError):
         raise Invalid("{field} must be a UUID.", field=name) from None
+
+
+def parse_point(name: str, value: Any) -> int | UUID | datetime:
+    """Parse a point in a branch's past: a seq, a commit's id or a time. Raises Invalid."""
+    try:
+        return _parse_point(name, value)
+    except Invalid:
+        raise Invalid("{field} must be a seq, a commit's id or a time in ISO 8601.", field=name) from None
+
+
+def _parse_point(name: str, value: Any) -> int | UUID | datetime:
+    if not isinstance(value, str):
+        return _check_seq(name, value)
+    if NUMBER.fullmatch(value):
+        return _check_seq(name, int(value))
+    try:
+        return UUID(value)
+    except ValueError:
+        moment = parse_time(name, value)
+        assert moment is not None  # which comes only from None
+        return moment
 
 
 def optional_check(check: Check) -> Check:
