@@ -191,7 +191,7 @@ def writes(file: Path) -> bool:
     methods = [call for call in calls if isinstance(call, ast.Attribute)]
     managers = [call for call in methods if re.search(r"\bobjects\b", ast.unparse(call.value))]
     return bool(
-        {"transaction", "open_commit"} & named
+        {"transaction", "write_transaction", "open_commit"} & named
         or MODEL_WRITES & {call.attr for call in methods}
         or MANAGER_WRITES & {call.attr for call in managers}
     )
@@ -200,6 +200,23 @@ def writes(file: Path) -> bool:
 def test_no_surface_writes_by_itself() -> None:
     found = {name(file) for file in FILES if name(file).startswith(SURFACES) and writes(file)}
     assert found == set()
+
+
+LEASED = re.compile(r"\bensure_lease\(|savepoint=False")
+MAY_LEASE = {
+    "memory/db/transactions.py",
+    "memory/models/nodes.py",
+    "memory/db/sqlite/overwriting.py",  # these write no row of a new id:
+    "memory/engines/store/maintenance.py",
+    "memory/engines/store/migration.py",  # of another store, leases included
+    "memory/engines/store/salvage.py",  # of a damaged one
+    "memory/engines/store/check/repair.py",
+    "memory/engines/store/workspaces.py",  # locks the branches of a copy
+}
+
+
+def test_what_writes_has_its_lease_before_the_transaction() -> None:
+    assert {name(file) for file in FILES if LEASED.search(file.read_text())} == MAY_LEASE
 
 
 # A fact's fields stand on its model and in one declaration; whatever else names most of them repeats it.

@@ -38,7 +38,7 @@ from analytics.engines.ranges import TimeRange
 from analytics.engines.scopes import Scope, order_counts, share
 from conversations.models import Conversation, Message
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.branches.stats import count_verification
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c

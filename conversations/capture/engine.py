@@ -24,7 +24,7 @@ from memory.actors import Actor
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
 from memory.db.raw_select import fetch_one, select_equal
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.access.key_activity import TEST_SURFACE
 from memory.engines.facts.recall_log import log_recall
 from memory.engines.search.candidates import PreparedQuery
@@ -41,7 +41,6 @@ from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import Write
 from memory.exceptions import TooLarge
 from memory.models import IngestedEvent, Session
-from memory.models.nodes import next_rid
 from memory.texts import OWN_SUMMARY, summarise_session
 
 MAX_EVENTS = 1000
@@ -96,7 +95,6 @@ class IngestEngine:
         read = [event for event in whole if event and event.session not in gone]
         is_test = bool(read) and all(event.name == "Test" for event in read)
         actor = replace(actor, surface=TEST_SURFACE if is_test else SURFACE)
-        next_rid.ensure_lease()
         others = [event for event in read if event.name != "Transcript"]
         answer = self._store(others, actor, branch_name, answered) if others else None
         for event in read:
@@ -134,7 +132,7 @@ class IngestEngine:
 
     @staticmethod
     @retry_transaction  # not the whole request: other transactions of it were committed
-    @transaction.atomic(savepoint=False)
+    @write_transaction()
     def _ingest(
         events: Sequence[HookEvent], actor: Actor, branch_name: str, answered: bool
     ) -> dict[str, Any] | None:
@@ -219,7 +217,7 @@ def _fill_session(event: HookEvent, actor: Actor, branch_name: str) -> None:
 
 
 @retry_transaction
-@transaction.atomic(savepoint=False)
+@write_transaction()
 def _fill_batch(event: HookEvent, turns: Sequence[Turn], actor: Actor, branch_name: str) -> None:
     """Fill gaps in one transaction; a session that has ended is learned from again."""
     first = fill_gaps(event, turns, actor, branch_name)

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid5
 
-from django.db import transaction
-
 from conversations.engines.conversations import (
     attach_counts,
     get_visible,
@@ -17,7 +15,7 @@ from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.strategies import CHERRY_PICK
 from memory.engines.support import validation as c
@@ -29,7 +27,6 @@ from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Fact, FactLink
 from memory.models.base import ERASED_MARK
 from memory.models.links import DERIVING
-from memory.models.nodes import next_rid
 
 TITLE = c.redact_stored(c.text_check(300))
 
@@ -74,8 +71,7 @@ class ConversationCherryPick:
         originals = find_messages(lineage, source, check_ids(message_ids))
         links = find_links(lineage, originals) if with_facts else []
         new_title = TITLE("title", title) or source.title
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):  # the facts come with their messages, or not at all
+        with write_transaction():  # the facts come with their messages, or not at all
             if links and target_branch != branch_name:
                 self._take_facts(actor, branch_name, target_branch, links)
             with open_commit(actor, target_branch, "conversation.cherry-pick", write=Write.ADD) as commit:

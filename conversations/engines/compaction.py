@@ -17,7 +17,7 @@ from conversations.engines.threads import Thread, load_thread
 from conversations.models import Compaction, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.erasure.traces import Traces
 from memory.engines.support import validation as c

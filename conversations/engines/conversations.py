@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Count, Sum
 
 from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS
@@ -13,7 +12,7 @@ from conversations.engines.threads import count_segments, load_threads
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
@@ -24,7 +23,6 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_point
 from memory.engines.versions.policies import Write
 from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Conflict, NotFound
-from memory.models.nodes import next_rid
 
 Status = Conversation.Status
 CHECKS = CONVERSATION.field_checks(Use.CREATE)
@@ -98,8 +96,7 @@ class ConversationEngine:
         )
         actor = actor.with_origin(**stated)
         payload = c.validate({"title": title, "model": model}, CHECKS)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):  # no branch without its fork
+        with write_transaction():  # no branch without its fork
             if memory_branch:
                 lineage = find_branch(actor, branch_name).lineage()
                 point = find_point(lineage, get_visible(lineage, conversation_id), message_id)

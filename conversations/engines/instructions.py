@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from conversations.models import Instructions
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid
 from memory.models import Project
-from memory.models.nodes import next_rid
 
 FILE = Path(__file__).parents[1] / "prompts" / "presets.toml"
 Preset = Instructions.Preset
@@ -73,8 +71,7 @@ class InstructionsEngine:
         """
         actor.require_scope("curate", MAIN)
         requested = check_fields(preset, text, categories)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             Project.objects.select_for_update().get(pk=actor.project_id)
             before = find_instructions(actor.project_id)
             made = merge_fields(before, requested)

@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.db.models import Count
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.support.personal_facts import PERSONAL
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink, Project
-from memory.models.nodes import next_rid
 
 SPOKEN, OBSERVED = Fact.SourceType.CONSOLIDATION.value, Fact.SourceType.OBSERVATION.value
 
@@ -68,8 +66,7 @@ class LearningEngine:
         actor.require_scope("curate", MAIN)
         if name not in {rule.name for rule in RULES}:
             raise NotFound("There is no rule {name}.", name=name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             project = Project.objects.select_for_update().get(pk=actor.project_id)
             if is_on == (name in project.rules_off):
                 others = [one for one in project.rules_off if one != name]

@@ -17,7 +17,7 @@ from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
 from memory.db.querysets import VersionedQuerySet
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Use

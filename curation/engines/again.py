@@ -11,7 +11,7 @@ from curation.engines.verification_run import State, find_judge
 from curation.models import VerificationCursor, VerificationJob
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction
 from memory.engines.support.usage import SCHEDULE
 from memory.queue.producer import enqueue
 

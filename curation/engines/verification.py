@@ -14,7 +14,7 @@ from curation.engines.verification_run import State, VerificationRun, claim_job,
 from curation.models import Verification, VerificationJob
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.retry import never_rerun, retry_methods, retry_transaction
+from memory.db.transactions import never_rerun, retry_methods, retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.facts.bulk_actions import check_ids
 from memory.engines.facts.engine import FactEngine

@@ -18,7 +18,7 @@ from curation.engines.ratings import rate_by_heuristic
 from curation.engines.results import COSTS, apply_verdicts, store_judgements
 from curation.models import Verification, VerificationJob
 from memory.actors import Actor
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.verdicts import JUDGEABLE
 from memory.engines.support.leases import (

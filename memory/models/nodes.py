@@ -15,6 +15,7 @@ from django.db import connection, models, transaction
 
 from memory.clock import clock
 from memory.conf import conf
+from memory.db.transactions import before_write_transaction
 
 EPOCH_MS = 1_704_067_200_000  # 2024-01-01T00:00:00Z
 NODES = 1024
@@ -155,6 +156,7 @@ def lease_end() -> int:
 
 
 next_rid = RowIds()
+before_write_transaction.append(next_rid.ensure_lease)
 os.register_at_fork(after_in_child=next_rid.drop_leases)
 
 

@@ -12,7 +12,7 @@ from django.db.models import Exists, FloatField, OuterRef, Q, TextField
 from django.db.models.functions import ExtractYear, Greatest
 
 from curation.models import Verification
-from memory.db import retry
+from memory.db import transactions
 from memory.db.expressions import ColumnIn, VisibleByColumn
 from memory.db.raw_select import Reading
 from memory.engines.versions.lookup import find_branch
@@ -392,12 +392,12 @@ def test_what_the_server_gave_up_may_be_run_again(mo: DatabaseWrapper, number: i
 
 
 def test_work_is_run_again_a_few_times(mo: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "connection", mo)
-    monkeypatch.setattr(retry, "get_backend", lambda: mo)
-    monkeypatch.setattr(retry, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(transactions, "connection", mo)
+    monkeypatch.setattr(transactions, "get_backend", lambda: mo)
+    monkeypatch.setattr(transactions, "WAIT_SECONDS", 0)
     seen: list[int] = []
 
-    @retry.retry_transaction
+    @transactions.retry_transaction
     def work(fails: int, number: int) -> str:
         seen.append(number)
         if len(seen) <= fails:
@@ -406,7 +406,7 @@ def test_work_is_run_again_a_few_times(mo: DatabaseWrapper, monkeypatch: pytest.
 
     assert work(2, 20631) == "done"
     assert len(seen) == 3
-    for fails, number, tries in ((9, 20701, retry.MAX_TRIES), (9, 1064, 1)):
+    for fails, number, tries in ((9, 20701, transactions.MAX_TRIES), (9, 1064, 1)):
         seen.clear()
         with pytest.raises(DatabaseError):
             work(fails, number)

@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from django.db import transaction
 from django.utils.translation import gettext_noop as _
 
 from conversations.engines.consolidation.answers import ACCEPTED, REJECTED, store_answers
 from conversations.engines.consolidation.report import RunChange, iterate_changes
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
+from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.bulk_actions import MAX_FACTS, ActionEngine
@@ -28,7 +28,7 @@ def accept(run: ConsolidationRun, changes: Collection[RunChange], actor: Actor) 
     """Verify the facts as the run left them. Raises Conflict with the ids that changed since."""
     require_present(run, changes)
     uids = [one.fact.uid for one in changes]
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         report = ActionEngine().apply_action(
             action="verify", fact_ids=uids, actor=actor, branch_name=run.branch.name, reason=ACCEPT_REASON
         )
@@ -47,7 +47,7 @@ def reject(
     if done := [str(one.fact.uid) for one in changes if one.answer == REJECTED]:
         raise Conflict("Rejected already: {count} of these facts.", count=len(done), changed=done)
     uids = {uid for one in changes for uid in (one.fact.uid, *one.superseded)}
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         made = [
             RevertEngine().revert_facts(found=one, fact_ids=uids, kind=REJECT, actor=raise_scopes(actor))
             for one in commits

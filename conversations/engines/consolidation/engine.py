@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
@@ -45,6 +44,7 @@ from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
 from memory.actors import Actor
+from memory.db.transactions import write_transaction
 from memory.engines.agent_tasks.completion import list_durable
 from memory.engines.agent_tasks.rules import find_task, require_part
 from memory.engines.audit.trail import record_entry
@@ -61,7 +61,6 @@ from memory.engines.versions.policies import require_curator
 from memory.engines.versions.reverted import find_reverted
 from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, Commit, Session
-from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
@@ -88,7 +87,6 @@ class ConsolidationEngine:
         refuse_erased_session(session)
         if session.status == Session.Status.ACTIVE:
             raise Conflict("The session {key} is still active: end it first.", key=session.key)
-        next_rid.ensure_lease()
         if dry_run:
             return try_session(session, actor)
         if find_extraction() is not None:
@@ -137,7 +135,6 @@ class ConsolidationEngine:
         require_part(actor, row)
         branch = find_open_branch(actor, row.branch.name)
         source = read_facts(branch)
-        next_rid.ensure_lease()
         with dry_transaction(dry_run):
             report = run_facts(source, Level.TASK, row.slug, actor, False)
             durable = list_durable(row, actor)
@@ -212,8 +209,7 @@ class ConsolidationEngine:
         if run.level in ENGINES:
             return ENGINES[run.level].undo_run(run_id=run_id, actor=actor)
         actor.require_scope("curate", run.branch.name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             run = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
             require_undoable(run)
             for commit in list_standing(run):
@@ -250,7 +246,6 @@ class ConsolidationEngine:
         """
         run = find_answerable(actor, run_id)
         changes = choose_changes(run, set(fact_ids), None)
-        next_rid.ensure_lease()
         reject(run, changes, list_standing(run), actor)
         return build_report(run)
 
@@ -265,7 +260,6 @@ def run_facts(
     system = Actor(
         actor.project_id, "system", label="day1", scopes=frozenset({"admin"}), surface=actor.surface
     )
-    next_rid.ensure_lease()
     with dry_transaction(dry_run):
         with open_run(source.branch, level, target, actor) as run:
             consolidate_facts(source, run, system)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -24,7 +23,7 @@ from memory.actors import Actor
 from memory.clock import read_time
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.sessions.learning import system_actor
@@ -40,7 +39,6 @@ from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Branch, Fact, FactLink, PairVerdict, Session
 from memory.models.hashes import normalise_text
 from memory.models.links import JUDGED_WEIGHT
-from memory.models.nodes import next_rid
 from memory.providers.chat import ChatServer
 from memory.providers.openai_server import REFUSED_TEXTS, REFUSING
 from memory.queue.producer import enqueue
@@ -195,8 +193,7 @@ def _commit_verdicts(
     session: Session, run: ConsolidationRun, judged: Mapping[Pair, str], author: Actor
 ) -> dict[str, object]:
     """Commit verdicts on pairs whose texts are still what was judged; return the run's new values."""
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         with open_commit(author, session.branch.name, KIND, write=Write.EXTRACT) as commit:
             uids = {one.fact.uid for pair in judged for one in pair}
             shown = commit.visible_rows(Fact).filter(uid__in=sorted(uids)).fetch_all()

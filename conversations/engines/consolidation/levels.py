@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from conversations.engines.consolidation.answers import (
@@ -21,7 +20,7 @@ from conversations.engines.consolidation.matching import read_texts
 from conversations.engines.consolidation.runs import store_commit
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts, searchable_rows
 from memory.engines.facts.batch import FactBatch, get_source
@@ -33,7 +32,6 @@ from memory.engines.versions.pair_answers import get_pair_answers
 from memory.engines.versions.repositories import name_repositories
 from memory.models import Branch, Fact, FactLink
 from memory.models.facts import SUMMARY_PREFIX
-from memory.models.nodes import next_rid
 
 MAX_FACTS = 5000  # the newest of an agent or a task that are compared
 MAX_COMMIT_FACTS = 500  # of one commit, so that other writers wait for one piece only
@@ -158,8 +156,7 @@ def _apply(run: ConsolidationRun, values: dict[str, object]) -> None:
 def _commit_groups(
     branch: Branch, groups: Sequence[Sequence[Fact]], run: ConsolidationRun, actor: Actor
 ) -> dict[str, object]:
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         with open_commit(actor, branch.name, f"consolidate.{run.level}") as commit:
             kept = _recheck(commit, groups)
             merged = sum(_supersede_group(commit, group) for group in kept)
@@ -207,8 +204,7 @@ def _commit_summary(
 ) -> dict[str, object]:
     """Write the one summary of an agent on a branch, or its new text."""
     key = f"{SUMMARY_PREFIX}{source.branch.pk}:{source.agent_id}"[:200]
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         with open_commit(actor, source.branch.name, f"consolidate.{run.level}") as commit:
             rows = commit.visible_rows(Fact).filter(source_id=key, status=Fact.Status.ACTIVE)
             known = [row for row in rows.fetch_all() if row.branch_id == commit.branch.pk]

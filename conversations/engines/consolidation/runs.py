@@ -15,7 +15,7 @@ from conversations.models.runs import COUNTS
 from memory.actors import Actor
 from memory.clock import read_time
 from memory.db.bulk_sql import insert_all
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.exceptions import Conflict
 from memory.models import Branch, Commit
@@ -35,7 +35,7 @@ def dry_transaction(is_dry: bool) -> Iterator[None]:
         yield
         return
     try:
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             yield
             raise _RolledBack
     except _RolledBack:

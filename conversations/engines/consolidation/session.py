@@ -7,8 +7,6 @@ from itertools import groupby, islice
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db import transaction
-
 from conversations.engines.consolidation.echoes import Spoken
 from conversations.engines.consolidation.extraction import PROMPT, Extraction, ModelCosts, find_extraction
 from conversations.engines.consolidation.finding import Finding
@@ -35,13 +33,12 @@ from conversations.engines.consolidation.writing import FindingWriter, choose_le
 from conversations.engines.instructions import find_instructions
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.sessions.utterances import LEARNED
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Write
 from memory.models import Commit, Fact, FactLink, Project, Session
-from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 
 MAX_COMMIT_FINDINGS = 100  # in one commit, so that other writers wait for one piece only
@@ -309,8 +306,7 @@ def _commit_findings(
     session: Session, run: ConsolidationRun, plan: PiecePlan, piece: Piece, actor: Actor, is_last: bool
 ) -> dict[str, object]:
     """Commit findings, without sources erased or consumed meanwhile; return the run's new values."""
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         with open_commit(actor, session.branch.name, KIND, write=Write.EXTRACT) as commit:
             if not is_last and is_outpaced(plan, commit):
                 raise Outpaced

@@ -19,7 +19,7 @@ from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.budget import take_within
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.support.validation import secrets_found
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.copies import add_copies

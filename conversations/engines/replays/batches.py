@@ -19,7 +19,7 @@ from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message, Replay, ReplayBatch
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.db.retry import never_rerun, retry_methods, retry_transaction
+from memory.db.transactions import never_rerun, retry_methods, retry_transaction
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches

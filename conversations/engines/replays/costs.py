@@ -8,7 +8,7 @@ from django.db.models import Q, Sum
 
 from conversations.models import Replay, ReplayBatch
 from memory.conf import conf
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction
 from memory.engines.support.leases import Lease
 from memory.exceptions import Invalid
 

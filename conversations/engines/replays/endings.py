@@ -13,7 +13,7 @@ from conversations.engines.conversations import ConversationEngine
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine, list_segments
 from conversations.models import Replay
 from memory.actors import Actor
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction
 from memory.engines.embedding.engine import EmbeddingEngine, get_embedding_states
 from memory.engines.support.leases import FIRST_WAIT
 from memory.exceptions import Day1Error

@@ -32,14 +32,13 @@ from conversations.engines.semantic_diff.row_diff import RowDiffPage
 from conversations.models import Message, Replay
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
 from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Conflict, Invalid, NotFound, ProviderUnavailable
-from memory.models.nodes import next_rid
 from memory.providers.tool_chat import NO_MODEL, get_replayer
 from memory.queue.producer import enqueue
 
@@ -81,8 +80,7 @@ class ReplayEngine:
         take_memory(row, before, actor)
         tools = RecordedTools(before, after, row)
         check_budget(row, build_context(row, before, tools, left_out), tools)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):  # no fork without its replay
+        with write_transaction():  # no fork without its replay
             fork = ConversationEngine().fork_conversation(
                 conversation_id=conversation_id,
                 message_id=message_id,

@@ -37,7 +37,7 @@ from conversations.engines.replays.thread import load_own, load_parts
 from conversations.engines.semantic_diff.tool_steps import list_tool_steps
 from conversations.models import Message, Replay, ReplayStep
 from memory.conf import conf
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction
 from memory.engines.erasure.marks import ErasureMark, Stale
 from memory.engines.support.leases import (
     FIRST_WAIT,

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from curation.engines.bundles.document import (
@@ -30,7 +29,7 @@ from curation.engines.quarantine.hidden_bundles import refuse_hidden
 from curation.models import Bundle
 from curation.models.bundles import DELETED
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -42,7 +41,6 @@ from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchForbidden, Conflict, NotFound
 from memory.models import Branch
-from memory.models.nodes import next_rid
 from memory.redaction import redact_text
 
 CHECKS = BUNDLE.field_checks(Use.CREATE) | {"name": check_bundle_name}
@@ -78,8 +76,7 @@ class KnowledgeBundleEngine:
         """
         values = c.validate({"name": name, **options}, CHECKS)
         actor.require_scope("write", branch_name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             # An erasure locks the branch too: it comes before the texts are read, or finds the bundle.
             branch = lock_branches(actor, [branch_name])[branch_name]
             bundle = build_bundle(actor, branch, values)
@@ -114,8 +111,7 @@ class KnowledgeBundleEngine:
         if dry_run:
             find_same(actor, name, checked)
             return Upload(None, import_document(checked, actor, dry_run=True, **options), checked)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             bundle = find_same(actor, name, checked) or keep_upload(actor, name, checked)
             report = import_document(checked, actor, dry_run=False, **options) if imports else None
         return Upload(bundle, report, checked)
@@ -128,8 +124,7 @@ class KnowledgeBundleEngine:
         branch refusals.
         """
         actor.require_scope("write", grows=False)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             bundle = find_bundle(actor, bundle_id, lock=True)
             if not self.may_delete(bundle=bundle, actor=actor):
                 actor.require_scope("curate")
@@ -186,7 +181,7 @@ class KnowledgeBundleEngine:
         """Return the document of a bundle as it is sent elsewhere. Raises NotFound, BranchForbidden."""
         actor.require_scope("read")
         bundle = find_bundle(actor, bundle_id)
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             record_entry(actor, "bundle.export", str(bundle.pk))
         return bundle.bundle_data
 

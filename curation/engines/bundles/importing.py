@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.db import transaction
-
 from curation.engines.bundles.arrivals import (
     DUPLICATE,
     REFUSED,
@@ -21,6 +19,7 @@ from curation.engines.bundles.keys import Trust, judge_signature
 from curation.engines.bundles.kinds import KINDS, check_content
 from curation.engines.bundles.known_fields import MAX_NAMED, name_dropped
 from memory.actors import Actor
+from memory.db.transactions import write_transaction
 from memory.engines.branches.manager import BranchManager, check_name
 from memory.engines.facts.import_export import DryRunView
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -28,7 +27,6 @@ from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import Write, check_direct_write
 from memory.exceptions import BranchArchived, BranchReadOnly, Conflict
 from memory.models import Branch, Commit
-from memory.models.nodes import next_rid
 
 KIND = "bundle.import"
 PREFIX = "bundle/"
@@ -115,8 +113,7 @@ def preview_import(document: Document, arriving: Arriving, is_new: bool) -> Impo
 def write_import(document: Document, arriving: Arriving, is_new: bool) -> ImportReport:
     """Sort all items under the branch's lock, and write the new ones in one commit."""
     actor, name = arriving.actor, arriving.branch_name
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         if is_new:
             BranchManager().create_branch(name=name, purpose=f"Import of the {arriving.label}", actor=actor)
         with open_commit(actor, name, KIND, f"Import of the {arriving.label}") as commit:

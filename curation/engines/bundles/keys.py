@@ -13,16 +13,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from curation.engines.bundles.document import ALGORITHM, Document, dump_canonical, list_sealed
 from curation.models import SigningKey, TrustedKey
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.support import validation as c
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
-from memory.models.nodes import next_rid
 
 KEY_BYTES = 32
 FIELD_PRIME, SIGN_BIT = 2**255 - 19, 1 << 255
@@ -65,8 +64,7 @@ class BundleKeyEngine:
         private = Ed25519PrivateKey.generate()
         public = encode(private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw))
         sealed = build_cipher().encrypt(private.private_bytes_raw()).decode()
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             SigningKey.objects.filter(project=actor.project_id).delete()
             made = SigningKey.objects.create(
                 project_id=actor.project_id,
@@ -91,8 +89,7 @@ class BundleKeyEngine:
         actor.require_admin_of_all()
         name, public_key = NAME("name", name).strip(), check_public_key("public_key", public_key)
         rows = TrustedKey.objects.filter(project=actor.project_id)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if rows.count() >= MAX_TRUSTED:
                 raise Invalid("A project trusts at most {most} keys.", most=MAX_TRUSTED, field="name")
             try:
@@ -111,8 +108,7 @@ class BundleKeyEngine:
     def distrust_key(self, *, name: str, actor: Actor) -> None:
         """Trust a key no more; what was imported stays as it is. Raises NotFound, ScopeMissing."""
         actor.require_admin_of_all()
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             rows = TrustedKey.objects.filter(project=actor.project_id, name=drop_unstorable(name))
             if not rows.delete()[0]:
                 raise NotFound("No trusted key has this name.")

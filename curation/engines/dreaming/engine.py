@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from conversations.engines.consolidation.engine import find_open_branch, find_run, require_undoable
@@ -21,7 +20,7 @@ from curation.engines.dreaming.sentences import PROMPT, write_sentences
 from curation.engines.dreaming.source import DreamSource, read_source
 from curation.engines.dreaming.writing import commit_reflections
 from memory.actors import Actor
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import BranchManager
 from memory.engines.merging.gates import run_gate
@@ -35,7 +34,6 @@ from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import Invalid
 from memory.models import Branch, Fact, MergeRequest
-from memory.models.nodes import next_rid
 
 MAX_CYCLES_AHEAD = 1_000_000  # of a given cycle: every later one has to be at it or beyond
 MAX_REFLECTIONS = 80  # of one commit, with their links
@@ -95,8 +93,7 @@ class DreamEngine:
         run = find_run(actor, run_id)
         actor.require_scope("curate", run.branch.name)
         system = build_system_actor(actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             run = ConsolidationRun.objects.select_for_update().get(pk=run.pk)
             require_undoable(run)
             withdraw_proposal(run, actor, system)
@@ -207,9 +204,8 @@ def store_proposal(
     """Write the reflections, open their request and name it in the row of the run: all or nothing, so that
     no proposal is left that no run knows.
     """
-    next_rid.ensure_lease()
     request = None
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         lock_branch(actor, run.branch.name)  # an erasure lists its targets before or after, not meanwhile
         branch = create_branch(run, actor)
         values = commit_reflections(branch, reflections, run, model, actor)

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any, Unpack
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
@@ -24,7 +23,7 @@ from curation.engines.orders import HANDOFFS
 from curation.engines.quarantine.hidden_handoffs import is_from_hidden_source
 from curation.models import Handoff
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -37,7 +36,6 @@ from memory.engines.versions.commits import lock_branches
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import AgentForbidden, BranchForbidden, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, Session
-from memory.models.nodes import next_rid
 
 READ = "handoffs read"  # the kind of buffered values: a read does not become a write
 State = Handoff.State
@@ -84,8 +82,7 @@ class HandoffEngine:
         source, target = choose_branches(values, session)
         for name in (source, target):
             actor.require_scope("write", name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             # An erasure locks them too: it comes before the facts are read, or finds the packet.
             branches = lock_branches(actor, sorted({source, target}))
             unverified, ids = values.get("include_unverified", False), values.get("fact_ids", [])
@@ -159,8 +156,7 @@ class HandoffEngine:
 
     def _decide(self, handoff_id: UUID, actor: Actor, state: str, reason: str) -> Handoff:
         actor.require_scope("write", grows=False)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             handoff = find_handoff(actor, handoff_id, lock=True)
             actor.require_scope("write", handoff.target.name, grows=False)
             require_receiver(handoff, actor)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
@@ -19,7 +18,7 @@ from curation.engines.quarantine.hidden_scores import count_scores
 from curation.engines.quarantine.sources import Source, find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
@@ -27,7 +26,6 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Exists, IllegalTransition, NotFound
 from memory.models import Branch, HiddenVersion, Session
-from memory.models.nodes import next_rid
 
 State = Quarantine.State
 REASON = QUARANTINE["reason"].check
@@ -56,9 +54,8 @@ class QuarantineEngine:
         """Return what a quarantine would hide, exactly: it is begun and rolled back. Raises as its begin."""
         require_curator(actor)
         quarantine = build_quarantine(actor, source, target, REASON("reason", reason))
-        next_rid.ensure_lease()
         try:
-            with transaction.atomic(savepoint=False):
+            with write_transaction():
                 lock_branches(actor.project_id)
                 require_free(quarantine)
                 hide_all(quarantine)
@@ -75,8 +72,7 @@ class QuarantineEngine:
         """
         require_curator(actor)
         quarantine = build_quarantine(actor, source, target, REASON("reason", reason))
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             lock_branches(actor.project_id)
             require_free(quarantine)
             hide_all(quarantine)
@@ -90,8 +86,7 @@ class QuarantineEngine:
         Raises NotFound, IllegalTransition for one that was released.
         """
         require_curator(actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             lock_branches(actor.project_id)
             quarantine = find_quarantine(actor, quarantine_id)
             if quarantine.released_at:

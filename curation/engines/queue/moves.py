@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts.bulk_actions import (
     DONE,
     REASON,

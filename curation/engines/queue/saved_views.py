@@ -13,7 +13,7 @@ from curation.engines.queue.engine import parse_reasons
 from curation.engines.queue.reasons import WORTH
 from curation.models import SavedView
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
 from memory.engines.facts.filters import FactFilter

@@ -16,7 +16,7 @@ from curation.engines.review.review_queue import (
 )
 from curation.models import ReviewItem
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts.bulk_actions import DONE, REASON, REFUSED, Outcome, Report, check_ids
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched

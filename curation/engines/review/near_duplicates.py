@@ -17,7 +17,7 @@ from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.embedding.unread import find_by_words, list_unread

@@ -11,7 +11,7 @@ from curation.engines.review.pair_answers import DISMISS, KEEP_BOTH
 from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.db.budget import count_row_bytes
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import list_sources
 from memory.engines.facts.batch import FactBatch, get_source, inherit_content, replace_parents

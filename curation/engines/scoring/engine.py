@@ -32,7 +32,7 @@ from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, find_l
 from curation.models import Score, Scoring
 from memory.actors import Actor
 from memory.conf import conf
-from memory.db.retry import never_rerun, retry_methods, retry_transaction
+from memory.db.transactions import never_rerun, retry_methods, retry_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.base import Use

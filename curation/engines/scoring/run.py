@@ -26,7 +26,7 @@ from curation.engines.verification_run import REFUSED_REQUEST, Paused
 from curation.models import Score, Scoring
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction
 from memory.engines.erasure.marks import ErasureMark, Stale
 from memory.engines.support.leases import (
     FIRST_WAIT,

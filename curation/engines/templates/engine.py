@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from django.db import transaction
 from django.db.models import Count
 
 from curation.engines.fields.templates import (
@@ -41,7 +40,7 @@ from curation.engines.templates.usage import (
 )
 from curation.models import Template, TemplateUse, TemplateVersion
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.diff import POINT, BranchDiff
@@ -53,7 +52,6 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, NotFound
-from memory.models.nodes import next_rid
 
 State, Outcome = Template.State, TemplateUse.Outcome
 BRANCH, DATABASE = "branch", "database"  # how an instance is kept apart
@@ -123,8 +121,7 @@ class TemplateEngine:
             updated_at=now,
             **values,
         )
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             insert_template(template)
             add_version(actor, template, source_branch, at)
             record_entry(actor, "template.create", template.name, {"from": source_branch})
@@ -145,8 +142,7 @@ class TemplateEngine:
         another's template without the scope curate.
         """
         changes = c.validate(fields, CHANGES)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             template = lock_own(actor, name)
             template.version, template.updated_at = template.version + 1, actor.write_time()
             template.state, template.reason = State.ACTIVE, ""
@@ -164,8 +160,7 @@ class TemplateEngine:
         Raises NotFound, IllegalTransition for one that is deprecated, ScopeMissing as ``update_template``.
         """
         reason = REASON("reason", reason)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             template = lock_own(actor, name, grows=False)
             require_active(template)
             template.state, template.reason = State.DEPRECATED, reason
@@ -275,8 +270,7 @@ class TemplateEngine:
         """
         outcome = OUTCOME("outcome", c.one_of((Outcome.SUCCESS, Outcome.FAILURE))("outcome", outcome))
         actor.require_scope("write", branch_name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             template = find_template_row(actor, name)
             use = list_template_uses(template).filter(branch__name=branch_name).first()
             if use is None:
@@ -290,8 +284,7 @@ class TemplateEngine:
 
     def _begin_use(self, name: str, target_branch: str, actor: Actor, number: int | None) -> TemplateUse:
         actor.require_scope("write", check_name(target_branch))
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             template = find_template_row(actor, name)
             require_active(template)
             version = find_version(template, template.version if number is None else number)

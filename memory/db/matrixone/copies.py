@@ -12,7 +12,6 @@ from django.db import DatabaseError, InterfaceError, models
 
 from memory.db.matrixone import errors
 from memory.db.raw_select import column_converters, convert_rows
-from memory.db.retry import retry_transaction
 from memory.db.store_copies import (
     Changes,
     CopyFailed,
@@ -23,6 +22,7 @@ from memory.db.store_copies import (
     new_copy_id,
 )
 from memory.db.temporary_database import temporary_alias
+from memory.db.transactions import retry_transaction
 
 
 class Copies:

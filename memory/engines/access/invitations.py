@@ -11,13 +11,13 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import require_maker
 from memory.engines.access.members import build_member_actor
 from memory.engines.audit.trail import record_entry
@@ -28,7 +28,6 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Invitation, Membership
-from memory.models.nodes import next_rid
 
 CHECKS = INVITATION.field_checks(Use.CREATE)
 DEFAULTS = {field.name: field.default for field in INVITATION.select_fields(Use.CREATE) if field.default}
@@ -59,8 +58,7 @@ class InvitationEngine:
             **actor.maker_fields(),
             **values,
         )
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             require_maker(actor)
             invitation.save(force_insert=True)
             record_entry(actor, "invitation.create", str(invitation.pk), describe_invitation(invitation))
@@ -80,8 +78,7 @@ class InvitationEngine:
         Raises NotFound, scope, branch and agent refusals.
         """
         actor.require_admin_of_all()
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             own = Invitation.objects.filter(project=actor.project_id, pk=invitation_id)
             if own.filter(revoked_at=None).update(revoked_at=timezone.now()):
                 record_entry(actor, "invitation.revoke", str(invitation_id))
@@ -102,8 +99,7 @@ class InvitationEngine:
 
         Raises NotFound, Conflict for a used, expired or revoked one; Exists for a member, whose role stays.
         """
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             return _join(secret, user, surface)
 
     def join_with_account(
@@ -115,9 +111,8 @@ class InvitationEngine:
         """
         require_open(self.find_invitation(secret=secret))
         user = build_user(username, password)
-        next_rid.ensure_lease()
         try:
-            with transaction.atomic(savepoint=False):
+            with write_transaction():
                 user.save(force_insert=True)
                 return _join(secret, user, surface)
         except IntegrityError:  # two at once chose the same name

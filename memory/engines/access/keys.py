@@ -12,14 +12,13 @@ from typing import Annotated, Any
 from uuid import UUID
 from zlib import crc32
 
-from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memory.actors import SCOPES, Actor
 from memory.db.raw_select import fetch_one
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.makers import require_maker
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import check_name
@@ -41,7 +40,6 @@ from memory.engines.support.usage import SCHEDULE
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import AgentForbidden, BranchForbidden, Conflict, Invalid, NotFound, Unauthenticated
 from memory.models import ApiKey
-from memory.models.nodes import next_rid
 
 # day1_<prefix>_<secret><checksum>: a fixed format that scanners for leaked secrets can recognise.
 TOKEN = re.compile(r"day1_([a-z0-9]{8})_([A-Za-z0-9]{43})([A-Za-z0-9]{6})")
@@ -87,8 +85,7 @@ class KeyEngine:
             **actor.maker_fields(),
         )
         check_grant(key, actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             require_maker(actor)
             token = save_new(key)
             record_entry(actor, "key.create", key.prefix, describe_key(key))
@@ -142,8 +139,7 @@ class KeyEngine:
         actor.require_scope("admin")
         key = own_key(actor, key_id)
         check_bounds(key, actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now()):
                 record_entry(actor, "key.revoke", key.prefix, {"label": key.label})
         key.refresh_from_db()
@@ -170,8 +166,7 @@ class KeyEngine:
         check_grant(old, actor)
         ends = build_end_fields(old, grace_seconds)
         new = build_successor(old, actor, take_over)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             require_maker(actor)
             # Of two rotations at once, one finds the key ended.
             unchanged = ApiKey.objects.filter(pk=old.pk, revoked_at=None, expires_at=old.expires_at)

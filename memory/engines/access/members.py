@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import ROLE_SCOPES, SCOPES, Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.departures import Departure, carry_out, find_departure
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
@@ -19,7 +19,6 @@ from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import Membership, Project
-from memory.models.nodes import next_rid
 
 WEB_SURFACE = "web"  # of the pages, and of the streams that they follow
 FILTERS = make_filter_checks(MEMBER_FILTERS)
@@ -62,9 +61,8 @@ class MemberEngine:
         user = get_user_model().objects.filter(username=c.plain_text("username", username)).first()
         if user is None:
             raise Invalid("Nobody here has the name {name}.", name=username[:150], field="username")
-        next_rid.ensure_lease()
         try:
-            with transaction.atomic(savepoint=False):
+            with write_transaction():
                 member = Membership.objects.create(
                     project_id=actor.project_id, user=user, role=role, **actor.maker_fields()
                 )
@@ -80,8 +78,7 @@ class MemberEngine:
         """
         actor.require_admin_of_all()
         role = check_role(role)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             member = lock_member(actor, member_id)
             if member.role != role:
                 if RANKS[role] < RANKS[member.role]:
@@ -107,8 +104,7 @@ class MemberEngine:
         Raises NotFound, Conflict for the last maintainer, ScopeMissing for a superuser.
         """
         actor.require_admin_of_all()
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             member = lock_member(actor, member_id)
             _require_removable(member, actor)
             departure = find_departure(member, actor)
@@ -121,8 +117,7 @@ class MemberEngine:
         account that is closed. Raises NotFound, Conflict for the last maintainer.
         """
         actor.require_admin_of_all()
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             member = lock_member(actor, member_id)
             _keep_a_maintainer(member)
             departure = find_departure(member, actor)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, TypedDict, Unpack
 
-from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.keys import is_pattern_covered
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
@@ -26,7 +25,6 @@ from memory.engines.versions.policies import (
 )
 from memory.exceptions import BranchForbidden, Invalid, NotFound, TooLarge
 from memory.models import Project
-from memory.models.nodes import next_rid
 from memory.models.policies import VERIFYING_METHODS, BranchPolicy, filter_methods
 
 CHECKS = POLICY.field_checks(Use.UPDATE)
@@ -82,8 +80,7 @@ class PolicyEngine:
         pattern = check_pattern(pattern)
         require_pattern(actor, pattern)
         values = check_rules(rules)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             entry, created = load_entry(actor, pattern)
             before = describe_rules(entry)
             apply_rules(entry, values)
@@ -96,8 +93,7 @@ class PolicyEngine:
     def delete_policy(self, *, pattern: str, actor: Actor) -> None:
         """Delete an entry: the next wider pattern or the defaults are in force. Raises NotFound."""
         require_pattern(actor, pattern)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             entry = self.get_entry(pattern=pattern, actor=actor)
             record_entry(actor, "policy.delete", pattern, {"before": describe_rules(entry)})
             entry.delete()

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, TypedDict, Unpack
 
-from django.db import transaction
-
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
@@ -15,7 +13,6 @@ from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid, NotFound
 from memory.models import Fact, Project
-from memory.models.nodes import next_rid
 from memory.models.projects import MAX_DAYS
 from memory.texts import split_names
 
@@ -65,8 +62,7 @@ class ProjectSettingsEngine:
         """
         actor.require_admin_of_all()
         values = check_settings(actor, settings)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             Project.objects.select_for_update().get(pk=actor.project_id)
             project = self.get_project(actor=actor, slug=slug)
             before = {name: getattr(project, name) for name in values}

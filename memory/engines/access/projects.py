@@ -15,13 +15,12 @@ from django.db.models import Model, QuerySet
 
 from memory.actors import Actor
 from memory.db.backend import get_index, get_store_copies
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import create_main
 from memory.engines.support.validation import refuse_secret
 from memory.exceptions import Conflict, Exists, ScopeMissing
 from memory.models import Branch, BranchedModel, Fact, Membership, Project, QueueMessage
-from memory.models.nodes import next_rid
 
 BATCH_SIZE = 500
 
@@ -46,8 +45,7 @@ class ProjectEngine:
         """
         require_user(actor)
         refuse_secret("slug", slug)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if Project.objects.filter(slug=slug).exists():
                 raise Exists("A project {slug} exists already.", slug=slug)
             project = Project.objects.create(name=name, slug=slug)
@@ -77,8 +75,7 @@ class ProjectEngine:
         require_user(actor)
         if project.pk == actor.project_id:
             raise Conflict("A project is removed from another one, whose audit trail then tells of it.")
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             branches = lock_branches(project)
             if check:
                 check(project)

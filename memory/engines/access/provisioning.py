@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
 
 from memory.actors import local_actor
+from memory.db.transactions import write_transaction
 from memory.engines.access.keys import KeyEngine
 from memory.engines.access.projects import ProjectEngine
 from memory.models import Project
-from memory.models.nodes import next_rid
 
 SLUG, USER = "default", "admin"
 
@@ -34,8 +33,7 @@ class ProvisioningEngine:
         """
         if Project.objects.exists():  # a store that takes no writes can be served
             return None
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if Project.objects.exists():
                 return None
             first = create_first(password)

@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.branches.manager import BranchManager
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchArchived, NotFound
 from memory.models import Branch, WorkHandle
-from memory.models.nodes import next_rid
 
 IDLE = timedelta(hours=24)
 START = "work_"
@@ -44,8 +42,7 @@ class WorkEngine:
         if branch.archived_at:
             raise BranchArchived(name=branch_name)
         token = START + secrets.token_urlsafe(18)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             WorkHandle.objects.create(
                 hash=hash_handle(token),
                 branch=branch,

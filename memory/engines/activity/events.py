@@ -18,7 +18,7 @@ from django.db.models.functions import Concat, Left
 
 from memory.actors import Actor
 from memory.db.expressions import NotHidden
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.audit.trail import seal_entries
 from memory.engines.versions.lookup import find_branch
 from memory.exceptions import Invalid

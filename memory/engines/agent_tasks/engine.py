@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Unpack
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Count, Prefetch, prefetch_related_objects
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import WorkEngine, get_owner_name
 from memory.engines.agent_tasks import completion
 from memory.engines.agent_tasks.context import TaskContext, load_context
@@ -51,7 +50,6 @@ from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Exists, Invalid
 from memory.models import AgentTask, TaskAgent, TaskObjective
-from memory.models.nodes import next_rid
 
 CHECKS = TASK.field_checks(Use.CREATE)
 ENDING = TASK.field_checks(Use.UPDATE)
@@ -92,8 +90,7 @@ class TaskEngine:
         slug = choose_slug(values.get("slug", ""), values["name"])
         actor.require_scope("write", PREFIX + slug)
         suggested = suggest_template(values, actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if AgentTask.objects.filter(project=actor.project_id, slug=slug).exists():
                 raise Exists(
                     "A task {slug} exists already: join it, or give this one another short name.",
@@ -165,8 +162,7 @@ class TaskEngine:
         BranchArchived, AgentForbidden, scope and branch refusals.
         """
         agent = choose_agent(actor, agent_id)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             row = find_task(actor, task, "write", lock=True)
             require_active(row)
             part = row.agents.select_related("branch").filter(agent_id=agent).first()
@@ -187,8 +183,7 @@ class TaskEngine:
         values = c.validate(fields, CHANGING)
         if not values:
             raise Invalid("{field} is needed.", field="state")
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             row = find_task(actor, task, "write", lock=True)
             require_part(actor, row)
             require_active(row)
@@ -218,8 +213,7 @@ class TaskEngine:
         require_working(part)
         completion.run_hooks("complete_agent", part, actor)
         done = completion.merge_part(part, actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             require_active(find_task(actor, row.pk, "write", lock=True))
             require_working(find_part(row, agent))
             completion.store_part(actor, done)
@@ -241,8 +235,7 @@ class TaskEngine:
         require_active(row)
         completion.run_hooks("complete_task", row, actor)
         ids = completion.list_durable(row, actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             row = find_task(actor, row.pk, "write", lock=True)
             require_active(row)
             done = completion.store_task(actor, row, ids, values["result"])
@@ -256,8 +249,7 @@ class TaskEngine:
         Raises NotFound, Invalid, IllegalTransition, scope and branch refusals.
         """
         values = c.validate({"result": result}, ENDING)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             row = find_task(actor, task, "write", lock=True, grows=False)
             require_part(actor, row)
             require_active(row)

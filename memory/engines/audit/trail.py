@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Max
 from django.utils import timezone
 
 from memory.actors import IDENTITY, Actor
 from memory.db.bulk_sql import insert_all
 from memory.db.fields import dumps
+from memory.db.transactions import write_transaction
 from memory.engines.fields.orders import AUDIT
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -133,7 +134,7 @@ class AuditEngine:
 
 def seal_entries(project: Project, batch: int = 1000) -> int:
     """Append the waiting entries to the chain; return how many. Writers never wait for this."""
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         # two concurrent sealers must not assign the same position
         Project.objects.select_for_update().get(pk=project.pk)
         entries = AuditEntry.objects.filter(project=project)

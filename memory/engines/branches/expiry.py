@@ -5,16 +5,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memory.actors import Actor
+from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches, load_whole
 from memory.engines.support.pagination import Page, build_page, check_limit, read_cursor
 from memory.models import Branch, MergeRequest
-from memory.models.nodes import next_rid
 
 MAX_ARCHIVED = 1000  # in one call
 ENDED = (BranchState.EXPIRED, BranchState.MERGED)
@@ -134,7 +133,6 @@ def archive_expired(actor: Actor, dry_run: bool) -> ArchiveReport:
     chosen, more = found[:MAX_ARCHIVED], len(found) > MAX_ARCHIVED
     if dry_run:
         return ArchiveReport(True, chosen, more)
-    next_rid.ensure_lease()
     done = {
         one.branch.pk: archive_one(actor, one) for one in sorted(chosen, key=lambda one: -one.branch.depth)
     }
@@ -145,7 +143,7 @@ def archive_one(actor: Actor, one: ExpiredBranch) -> ExpiredBranch:
     """Archive a branch that nothing keeps; one that was written to, forked or archived meanwhile is left."""
     if one.kept:
         return one
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         same = Branch.objects.live().filter(pk=one.branch.pk, head=one.branch.head)
         in_use = Branch.objects.live().filter(parent=one.branch.pk).exists()
         needed = load_reasons([one.branch])

@@ -7,13 +7,13 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_one
 from memory.db.fields import dumps
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches import diff as differing
 from memory.engines.branches.commit_titles import load_titles
@@ -40,7 +40,6 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point,
 from memory.exceptions import BranchArchived, BranchExists, Conflict, Invalid
 from memory.models import MAX_DEPTH, Branch, Commit, Project
 from memory.models.branches import BranchQuerySet
-from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 
 NAME = re.compile(r"[a-z0-9._-]+(/[a-z0-9._-]+)*")
@@ -92,8 +91,7 @@ class BranchManager:
         if parent != MAIN:
             actor.require_scope("write", parent)
         checked = {**c.validate(details, DETAIL_CHECKS), "read_only": read_only}
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             branch = self._create_fork(actor, name, self._get_writable(actor, parent), at, checked)
             record_entry(actor, "branch.create", name, {"parent": parent, "fork_seq": branch.fork_seq})
         Merges([]).annotate(branch, branch.parent)  # nothing can have been merged yet
@@ -214,8 +212,7 @@ class BranchManager:
         actor.require_scope("write", name, grows=False)
         if name == MAIN:
             raise Conflict("The branch main cannot be archived.")
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             branch = find_branch(actor, name)
             if branch.read_only:
                 check_unreserved(name)
@@ -226,8 +223,7 @@ class BranchManager:
     def restore_branch(self, *, name: str, actor: Actor) -> Branch:
         """Restore an archived branch."""
         actor.require_scope("curate", name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             branch = find_branch(actor, name)
             if Branch.objects.filter(pk=branch.pk).exclude(archived_at=None).update(archived_at=None):
                 record_entry(actor, "branch.restore", name)

@@ -7,10 +7,8 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
-
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.branches.reverted_requests import find_merge, mark_requests
 from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.facts.links import target_model
@@ -30,7 +28,6 @@ from memory.models import (
     FactAssessment,
     FactLink,
 )
-from memory.models.nodes import next_rid
 
 BATCH_SIZE = 500
 MAX_NAMED_IDS = 20  # ids listed in a refusal
@@ -46,8 +43,7 @@ class RevertEngine:
         writes are guarded, both need ``curate``. Raises NotFound, BranchArchived, and Conflict with the ids
         when something of it has changed since.
         """
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             commit = self._revert_commit(commit_id, actor)
             mark_requests(commit, actor)
         return commit

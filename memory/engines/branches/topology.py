@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.apps import apps
-from django.db import transaction
 from django.db.models import Count
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches, load_whole
 from memory.engines.branches.expiry import (
@@ -135,7 +134,7 @@ class BranchTopologyEngine:
         """
         actor.require_scope("write", name)
         requested = c.validate(details, DETAIL_CHECKS)
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             branch = find_branch(actor, name)
             if branch.archived_at:
                 raise BranchArchived(name=name)

@@ -12,7 +12,6 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -21,6 +20,7 @@ from memory.conf import conf
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
 from memory.db.raw_select import select_equal
+from memory.db.transactions import write_transaction
 from memory.engines.embedding.unread import forget_unread
 from memory.engines.embedding.worker import (
     MAX_INVALID_RESPONSES,
@@ -275,7 +275,7 @@ def _want_missing(
     missing = [rid for slot, rid in slots.items() if states.get(slot) not in known]
     written = kind._base_manager.filter(pk__in=missing).exclude(**{kind.TEXT: ""})
     if missing and (texts := dict(written.values_list("content_hash", kind.TEXT))):
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             enqueue_texts(project_id, texts, timezone.now())
 
 

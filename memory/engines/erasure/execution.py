@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.backend import get_backend
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.audit.proofs import keyed_digest, prove_digests
 from memory.engines.audit.trail import record_entry
 from memory.engines.embedding.engine import EmbeddingEngine
@@ -33,7 +32,6 @@ from memory.engines.versions.blanking import (
 from memory.exceptions import Day1Error, ProviderUnavailable
 from memory.models import ErasedMemory, Erasure
 from memory.models.erasures import build_erased_key
-from memory.models.nodes import next_rid
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +102,7 @@ def blank_portion(erasure: Erasure, portion: Portion, targets: Targets) -> None:
 @retry_transaction
 def blank_batch(erasure: Erasure, kind: str, uids: Sequence[UUID], shared: set[str]) -> None:
     """Overwrite some memories of one kind in one transaction, and destroy the keys of their digests."""
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         lock_branches(erasure.project_id)
         rows = ErasedMemory.objects.filter(erasure=erasure, kind=kind, uid__in=uids).exclude(salt="")
         salts = dict(rows.values_list("uid", "salt"))
@@ -164,8 +162,7 @@ def find_obstacle(erasure: Erasure) -> str:
 def finish_erasure(erasure: Erasure, actor: Actor) -> Erasure:
     erasure.state, erasure.waits_for, erasure.pattern, erasure.to_drop = State.DONE, "", "", []
     erasure.proof, erasure.done_at = build_proof(erasure), timezone.now()
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         done = {name: getattr(erasure, name) for name in FINISHED}
         if Erasure.objects.filter(pk=erasure.pk, state=State.PENDING).update(**done):
             detail = {"counts": erasure.counts, "dropped": erasure.dropped, "proof": erasure.proof}

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.bulk_sql import insert_all
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.audit.proofs import new_salt
 from memory.engines.audit.trail import record_entry
 from memory.engines.erasure.authors import Author
@@ -24,7 +23,7 @@ from memory.engines.versions.erased import SESSION, SOURCE, as_uuid, build_sessi
 from memory.exceptions import Conflict
 from memory.models import ErasedMemory, Erasure, Fact, Session
 from memory.models.erasures import build_erased_key
-from memory.models.nodes import next_rid, uuid7
+from memory.models.nodes import uuid7
 
 
 def drop_erased(project_id: UUID, found: Targets) -> Targets:
@@ -67,8 +66,7 @@ def begin_erasure(
         requested_by_kind=actor.kind,
         requested_by_id=actor.id,
     )
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         # Who has not seen that a session is closed has committed by now: see `complete_list`.
         lock_branches(actor.project_id)
         erasure.requested_at = timezone.now()  # later than all commits up to now, earlier than all others
@@ -131,7 +129,7 @@ def store_late(erasure: Erasure, late: Targets) -> None:
     counts = dict(erasure.counts)
     for kind, number in late.count_kinds().items():
         counts[kind] = counts.get(kind, 0) + number
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         list_targets(erasure, late)
         Erasure.objects.filter(pk=erasure.pk).update(counts=counts)
     erasure.counts = counts

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Protocol
 from uuid import UUID
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 from memory.conf import conf
 from memory.db.budget import take_within
 from memory.db.bulk_sql import update_one
-from memory.db.retry import retry_transaction
+from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.erasure.scopes import Targets
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.sessions.lines import list_short_ids
@@ -246,7 +246,7 @@ def change_rows(rows: models.QuerySet, columns: Sequence[str], change: Callable[
 
 @retry_transaction
 def store_values(columns: Sequence[str], changed: Sequence[tuple[Any, list[Any]]]) -> None:
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         for row, values in changed:
             for name, value in zip(columns, values, strict=True):
                 setattr(row, name, value)

@@ -4,12 +4,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
@@ -74,7 +73,7 @@ class QuestionEngine:
             raise Invalid("{field} needs 1 to {most} entries.", field="questions", most=MAX_QUESTIONS)
         items = c.secrets_found.walk("questions", questions)
         batch = [check_line(one, at) for at, one in enumerate(items)]
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             lock_project(actor)
             known = find_same(actor, branch_name)
             new = {key: values for values in batch if (key := identify(values)) not in known}
@@ -93,7 +92,7 @@ class QuestionEngine:
         values = check_question({**now, **fields})
         if added := [uid for uid in values["expected"] if uid not in question.expected]:
             check_present(actor, added)
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             for name, value in values.items():
                 setattr(question, name, value)
             question.updated_at = timezone.now()
@@ -105,7 +104,7 @@ class QuestionEngine:
         """Delete a question; the runs that it was in keep its ranks. Needs the scope curate."""
         question = self.get_question(question_id=question_id, actor=actor)
         actor.require_scope("curate", question.branch)
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             record_entry(actor, "question.delete", str(question.pk))
             question.delete()
 
@@ -235,7 +234,7 @@ def store_questions(actor: Actor, branch_name: str, batch: Sequence[Mapping[str,
         return []
     now = actor.write_time()
     own = {"branch": branch_name, "created_at": now, "updated_at": now, "created_by": actor.label}
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         lock_project(actor)
         if Question.objects.filter(project=actor.project_id).count() + len(batch) > MAX_QUESTIONS:
             raise TooLarge(

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.evaluation.asking import ask_questions
 from memory.engines.evaluation.figures import Ranks, Result, summarise
 from memory.engines.evaluation.questions import select_questions

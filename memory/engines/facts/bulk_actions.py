@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
 from memory.engines.facts.field_diff import check_version

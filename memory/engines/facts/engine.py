@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts, attach_new, mask_archived
 from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents

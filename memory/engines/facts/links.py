@@ -9,7 +9,7 @@ from django.db.models import OuterRef, Q
 
 from memory.actors import Actor
 from memory.db.querysets import Lineage
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts.assessment import mask_archived
 from memory.engines.facts.rules import check_interval
 from memory.engines.fields.base import Use

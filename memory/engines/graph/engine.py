@@ -13,7 +13,7 @@ from django.utils import timezone
 from memory.actors import Actor
 from memory.db.budget import count_fitting, count_row_bytes, take_within
 from memory.db.querysets import Lineage, VersionedQuerySet
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts.rules import check_interval
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import NAME_LENGTH, RELATION, RELATION_NAMES, RelationFields

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from django.db import transaction
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
+from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import APPROVALS, check_approvals
 from memory.engines.merging.arrivals import list_undecided
@@ -35,7 +35,6 @@ from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.policies import Policy, Write, find_policy
 from memory.exceptions import Conflict
 from memory.models import Commit, MergeRequest
-from memory.models.nodes import next_rid
 from memory.models.usage import check_room
 
 MAX_TRIES = 3  # checks of a merge whose branches go on moving; after the last one they stand still
@@ -157,10 +156,9 @@ def merge_checked(
     """
     check_room(actor.project_id)
     message = CHECK_MESSAGE("message", message)
-    next_rid.ensure_lease()
     for is_last in (False,) * (MAX_TRIES - 1) + (True,):
         check = require_passed(checker(load_plan(options, options.points), options), force)
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             now = lock_options(options, actor)
             is_current = is_unchanged(options, now, check)
             if is_last and not is_current:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
 from memory.engines.merging.options import MergeOptions, find_branches, parse_strategy, require_on_target
 from memory.engines.merging.plan import Decision, PlanItem

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Max, Q
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.branches.reverted_requests import list_turns
 from memory.engines.facts.links import describe_memories
 from memory.engines.merging.plan import MergePoints, PlanItem

@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Max, prefetch_related_objects
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
+from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import refresh_states
 from memory.engines.merging.options import check_live
@@ -17,7 +17,6 @@ from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchArchived, Conflict, Exists, IllegalTransition, NotFound
 from memory.models import Branch, Commit, MergeRequest, MergeWithdrawal, Project
 from memory.models.merges import MergeRequestQuerySet
-from memory.models.nodes import next_rid
 
 State = MergeRequest.State
 TICK = timedelta(microseconds=1)
@@ -142,8 +141,7 @@ def mark_decided(request: MergeRequest, actor: Actor) -> datetime:
 
 def delete_decisions(request: MergeRequest, actor: Actor, memory: str = "", **filters: Any) -> MergeRequest:
     """Delete decisions on a request, and tell of it; return the request. Raises NotFound without any."""
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         request = lock_request(request)
         deleted, _ = request.decisions.filter(**filters).delete()
         if not deleted:

@@ -5,10 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
-
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
 from memory.engines.fields.merges import MERGE_REQUEST
@@ -67,7 +65,6 @@ from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import BranchReadOnly, IllegalTransition, NotFound
 from memory.models import Fact, MergeRequest, MergeWithdrawal
-from memory.models.nodes import next_rid
 
 State = MergeRequest.State
 REASON = MERGE_REQUEST["reason"]
@@ -102,8 +99,7 @@ class MergeRequestEngine:
         values = {name: MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
         values["strategy"], chosen = parse_strategy(strategy, ids)
         check_known(branches[0].lineage(), chosen)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             return insert_request(actor, *branches, ids=[str(uid) for uid in chosen], **values)
 
     def get_request(self, *, request_id: UUID | int, actor: Actor) -> MergeRequest:
@@ -260,11 +256,10 @@ class MergeRequestEngine:
         policy = find_policy(actor.project_id, request.target.name)
         require_other(request, policy, actor)
         actor.require_scope("read", request.source.name)
-        next_rid.ensure_lease()
         decisions = settling.load_decisions(request)
         check, view = show_check(request)  # it takes long: before the lock
         points = view.points
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             request = lock_request(request)
             check_unmoved(request.source, source_seq)
             settling.check_undecided_since(request, decided_at)
@@ -286,8 +281,7 @@ class MergeRequestEngine:
         """
         request = find_request(actor, request_id)
         actor.require_scope("merge", request.target.name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             request = lock_request(request)
             if not delete_approval(request, actor):
                 raise NotFound("You have not approved merge request {number}.", number=request.number)
@@ -306,8 +300,7 @@ class MergeRequestEngine:
             actor.require_scope("merge", request.target.name)
         actor.require_scope("write", grows=False)
         reason = REASON.check("reason", reason)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             request = lock_request(request)
             request.reason = reason
             close_request(request, State.REJECTED, actor, {"reason": reason})
@@ -332,7 +325,6 @@ class MergeRequestEngine:
         request = self._writable(request_id, actor, "admin" if force else "merge")
         actor.require_scope("read", request.source.name)
         options = build_options(request)
-        next_rid.ensure_lease()
         title = message or f"#{request.number} {request.title}"
 
         def answer(result: MergeResult) -> MergedRequest:
@@ -348,8 +340,7 @@ class MergeRequestEngine:
         """
         request = find_request(actor, request_id)
         actor.require_scope("merge", request.target.name)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             request = MergeRequest.objects.select_for_update().get(pk=request.pk)
             if request.state != State.MERGED or request.merge_commit_id is None:
                 raise IllegalTransition(
@@ -382,8 +373,7 @@ def _store_decisions(
 ) -> Settled:
     """Store decisions; the plan with them and all earlier ones is shown next."""
     read_at = settled.request.decided_at
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         request = lock_request(settled.request)
         is_current = request.decided_at == read_at
         mark_checked(request, plan.points)

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, Protocol, Self, Unpack
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -16,7 +15,7 @@ from django.utils.module_loading import import_string
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.querysets import Lineage
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import FACT_LIMIT, MESSAGE_LIMIT, SESSION, SessionFields
@@ -43,7 +42,6 @@ from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.repositories import is_elsewhere
 from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, NotFound, QuotaExceeded
 from memory.models import Branch, Session
-from memory.models.nodes import next_rid
 from memory.queue.producer import enqueue
 from memory.repository_names import ANY
 from memory.texts import OWN_SUMMARY
@@ -124,8 +122,7 @@ class SessionManager:
         actor = actor.with_origin(agent_id=payload.pop("agent_id", ""), task_id=payload.pop("task_id", ""))
         values = {**payload, "agent_id": actor.agent_id, "task_id": actor.task_id}
         key = values.pop("session_id")
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             branch = find_branch(actor, branch_name)
             if branch.archived_at:
                 raise BranchArchived(name=branch_name)
@@ -211,8 +208,7 @@ class SessionManager:
         actor.require_scope("write", grows=False)
         status = c.one_of([Status.COMPLETED.value, Status.ABANDONED.value])("status", status)
         text = c.validate({"summary": summary}, CHECKS)["summary"] if summary else ""
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             session = get_session(actor, session_id)
             require_scope(actor, "write", session)
             if text:
@@ -238,8 +234,7 @@ class SessionManager:
     def resume_session(self, *, session_id: str, actor: Actor) -> Session:
         """Resume an ended session; an active one stays as it is. Raises NotFound."""
         actor.require_scope("write")
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             session = get_session(actor, session_id)
             require_scope(actor, "write", session)
             over = Session.objects.filter(pk=session.pk).exclude(status=Status.ACTIVE)
@@ -303,8 +298,7 @@ class SessionManager:
         count = 0
         for session in idle.select_related("branch").order_by("pk").iterator(BATCH_SIZE):
             actor = system_actor(session)
-            next_rid.ensure_lease()
-            with transaction.atomic(savepoint=False):  # it may have been heard of since it was read
+            with write_transaction():  # it may have been heard of since it was read
                 if idle.select_for_update().filter(pk=session.pk).first():
                     end_session(session, actor, Status.ABANDONED, "")
                     count += 1

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.querysets import VersionedQuerySet
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.facts.links import target_model

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memory.conf import conf
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.access.work_handles import IDLE
 from memory.engines.support.idempotency import TTL
 from memory.models import IdempotencyRecord, IngestedEvent, RecallLog, WorkHandle

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Q
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.backend import StoreCopies, get_backend, get_features, get_store_copies
-from memory.db.retry import retry_methods
 from memory.db.store_copies import CopyDamaged, CopyFailed, CopyInfo
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.restore import BranchPlan, go_back, restore_plan
 from memory.engines.fields.orders import SNAPSHOTS
@@ -28,7 +28,7 @@ from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
 from memory.engines.versions.policies import Write
 from memory.exceptions import Conflict, Exists, Invalid, NotFound, StoreDamaged
 from memory.models import Branch, Commit, Snapshot
-from memory.models.nodes import next_rid, uuid7
+from memory.models.nodes import uuid7
 
 KIND = "snapshot.restore"
 MAX_SNAPSHOTS = 20  # store snapshots of a project: each may be as large as the store
@@ -122,8 +122,7 @@ class SnapshotManager:
         actor.require_scope(*required_scope(snapshot, "write"))
         if snapshot.branch is None:
             forbid_patterns(actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if not Snapshot.objects.filter(pk=snapshot.pk).delete()[0]:
                 raise NotFound()
             record_entry(actor, "snapshot.drop", snapshot.name, {"kind": snapshot.kind})
@@ -150,8 +149,7 @@ class SnapshotManager:
         if dry_run:
             with get_backend().snapshot():
                 return RestorePlan(snapshot, tuple(_store_plan(snapshot)), count_lost(lost))
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             mended = restore_lost_rows(lost, snapshot.project_id)
             if lost:
                 request_count(snapshot.project_id)
@@ -194,8 +192,7 @@ class SnapshotManager:
         if not get_features().has_time_window:
             raise Conflict("This database keeps no window of its past: make snapshots.")
         with_copies(lambda copies: copies.set_retention(days))
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             record_entry(actor, "snapshot.window", str(days), {"days": days})
         return days
 
@@ -334,8 +331,7 @@ def _check_room(actor: Actor, name: str) -> None:
 
 
 def store_snapshot(made: Snapshot, actor: Actor, detail: dict[str, Any]) -> Snapshot:
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         try:
             made.save(force_insert=True)
         except IntegrityError:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.backend import StoreCopies, get_store_copies
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.promotion import Promotion, TableChange
@@ -21,7 +21,7 @@ from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import request_count
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
 from memory.models import Branch, Workspace
-from memory.models.nodes import next_rid, uuid7
+from memory.models.nodes import uuid7
 
 MAX_WORKSPACES = 5  # open at a time in a project: each may be as large as the store
 State = Workspace.State
@@ -111,14 +111,12 @@ class WorkspaceEngine:
         workspace are refused. Raises NotFound, Conflict.
         """
         workspace = self._get_open(workspace_id, actor)
-        next_rid.ensure_lease()
         return with_copies(lambda copies: self._promote_workspace(workspace, actor, copies))
 
     def drop_workspace(self, *, workspace_id: UUID, actor: Actor) -> Workspace:
         """Drop a workspace and its files; of one that has ended, only remaining files. Raises NotFound."""
         workspace = self.get_workspace(workspace_id=workspace_id, actor=actor)
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if end_workspace(workspace, actor, State.DROPPED):
                 record_entry(actor, "workspace.drop", workspace.name)
         with_copies(lambda copies: copies.drop_workspace(workspace.copy))
@@ -139,7 +137,7 @@ class WorkspaceEngine:
             list(branches.select_for_update())
             promotion = Promotion(workspace, alias, copies)
             diff = build_diff(workspace, promotion)
-            with transaction.atomic(savepoint=False):
+            with write_transaction():
                 _refuse_moved(find_moved(workspace))
                 promotion.carry_out()
                 if not end_workspace(workspace, actor, State.PROMOTED):
@@ -235,8 +233,7 @@ def check_limits(made: Workspace) -> None:
 
 
 def store_workspace(made: Workspace, actor: Actor) -> Workspace:
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         try:
             made.save(force_insert=True)
         except IntegrityError:

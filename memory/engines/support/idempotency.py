@@ -7,17 +7,16 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.dry_run import run_until_write
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.support.usage import count_growth, measure_value
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Conflict, Day1Error, Invalid, QuotaExceeded
 from memory.models import IdempotencyRecord
-from memory.models.nodes import next_rid
 from memory.models.usage import is_full
 
 TTL = timedelta(hours=24)
@@ -101,8 +100,7 @@ class IdempotencyEngine:
         return retry_on_conflict(partial(self._run_storing, actor, slot, digest, work))
 
     def _run_and_store(self, actor: Actor, slot: str, digest: str, work: Callable[[], Answer]) -> Answer:
-        next_rid.ensure_lease()
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if known := load_answer(slot, digest):
                 return known
             store_answer(actor, slot, digest)
@@ -121,7 +119,7 @@ class IdempotencyEngine:
                 return known
             raise
         if not IdempotencyRecord.objects.filter(pk=slot).exists():
-            with transaction.atomic(savepoint=False):
+            with write_transaction():
                 store_answer(actor, slot, digest, answer)
         return answer
 

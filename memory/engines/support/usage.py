@@ -25,7 +25,7 @@ from memory.db.bulk_sql import insert_all
 from memory.db.expressions import ByteLength
 from memory.db.fields import dumps
 from memory.db.model_graph import path_to
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import NotFound
 from memory.models import Branch, BranchedModel, ErasedMemory, Project, ProjectUsage

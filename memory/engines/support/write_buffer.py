@@ -13,9 +13,10 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection
 
 from memory.db.errors import DamageFound
+from memory.db.transactions import write_transaction
 
 logger = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ class WriteBehind:
             kind = self._kinds[name]
             if kind.prepare:
                 kind.prepare(values)
-            with transaction.atomic(savepoint=False):
+            with write_transaction():
                 kind.write(values)
         except DamageFound:  # nothing is written before the store is repaired
             self._put_back(name, values)

@@ -11,11 +11,11 @@ from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.db import transaction
 from django.db.models import F, Q
 
 from memory.db.backend import get_index
 from memory.db.bulk_sql import update_one
+from memory.db.transactions import write_transaction
 from memory.engines.audit.proofs import keyed_digest, new_salt
 from memory.engines.support.batches import batched
 from memory.engines.versions.erased import SESSION, SOURCE
@@ -134,7 +134,7 @@ def list_uids(erased: Any) -> list[UUID]:
 def _blank_again(project_id: UUID, kind: str, uids: Sequence[UUID]) -> int:
     if not load_versions(project_id, kind, uids, written=True):
         return 0
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         lock_branches(project_id)
         found = load_versions(project_id, kind, uids, written=True)
         hashes = list_hashes(found)

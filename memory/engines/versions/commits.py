@@ -12,12 +12,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import transaction
-
 from memory.actors import Actor
 from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all, update_one
 from memory.db.raw_select import fetch_one
+from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.versions.erased import refuse_erased
 from memory.engines.versions.hidden import mask_commit
@@ -53,8 +52,7 @@ def open_commit(
     be done in parts, are not ``bounded``. Raises BranchNotFound, BranchArchived, BranchReadOnly,
     DirectWritesRefused; the writer raises TooLarge.
     """
-    next_rid.ensure_lease()
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         writer = CommitWriter(lock_branch(actor, branch_name), actor, kind, message, bounded)
         writer.require_write(write)
         _open.branches = branches_in_commit() | {writer.branch.pk}

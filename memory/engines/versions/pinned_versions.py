@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.apps import apps
-from django.db import transaction
 from django.db.models import QuerySet
 
 from memory.db.backend import get_index
+from memory.db.transactions import write_transaction
 from memory.models import OPEN, Branch, BranchedModel
 from memory.queue.producer import enqueue
 
@@ -53,7 +53,7 @@ def in_use(points: Points, branch: int, seq_from: int, seq_to: int) -> bool:
 def pin_versions(branch: Branch) -> int:
     """Index the versions that a branch from a past point shows; return how many. May be repeated."""
     count = 0
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         for batch in _closed_for(branch):
             get_index().pin_rows(batch)
             count += len(batch)
@@ -75,7 +75,7 @@ def unpin(branch: Branch) -> int:
     A search on the branch then scans the rows themselves; the task ``memory.hold_past`` indexes them again.
     """
     count = 0
-    with transaction.atomic(savepoint=False):
+    with write_transaction():
         if (
             not Branch.objects.filter(pk=branch.pk, indexed=True)
             .exclude(archived_at=None)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods
 from memory.engines.facts.ageing.archiving import archive_candidates
 from memory.engines.facts.ageing.kept import find_blocking
 from memory.engines.facts.ageing.plan import AgeingPlan

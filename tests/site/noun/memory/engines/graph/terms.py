@@ -2,11 +2,10 @@
 
 from typing import Annotated, Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.retry import retry_methods
+from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Field, Use
 from memory.engines.fields.terms import TERM
@@ -28,7 +27,7 @@ class TermEngine:
         values = c.validate(fields, CHECKS)
         for name in CHECKS.keys() - values.keys():
             raise Invalid("{field} is needed.", field=name)
-        with transaction.atomic(savepoint=False):
+        with write_transaction():
             if Term.objects.filter(project=actor.project_id, name=values["name"]).exists():
                 raise Exists("A term {name} exists already.", name=values["name"], field="name")
             term = Term.objects.create(project_id=actor.project_id, created_at=timezone.now(), **values)

@@ -1,13 +1,14 @@
-"""Retries of transactions that the database aborted."""
+"""Transactions that write, and their retries where the database aborted them."""
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import isfunction
 from typing import Any, TypeVar
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 
 from memory.db.backend import get_backend
 
@@ -15,6 +16,22 @@ MAX_TRIES = 4
 WAIT_SECONDS = 0.05  # seconds before the second try, twice as long before each later one
 
 Engine = TypeVar("Engine", bound=type)
+
+before_write_transaction: list[Callable[[], None]] = []  # each decides whether it has to write first
+
+
+@contextmanager
+def write_transaction() -> Iterator[None]:
+    """Run a block, or a decorated function, in a transaction that writes; inside another it is part of it.
+
+    What outlives a rollback is stored before, such as the lease of the numbers that its row ids begin with.
+    There is no savepoint: an error undoes all of the outermost transaction. A block that catches errors of
+    the database and goes on needs ``transaction.atomic()``; rows that bring their ids, ``atomic`` alone.
+    """
+    for prepare in before_write_transaction:
+        prepare()
+    with transaction.atomic(savepoint=False):
+        yield
 
 
 def retry_transaction(work: Callable[..., Any]) -> Callable[..., Any]:
