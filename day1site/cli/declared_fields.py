@@ -17,6 +17,7 @@ from day1site.cli.parameters import (
     WHOLE,
     Decorator,
     OneOf,
+    argument,
     combine,
     drop_empty,
     option,
@@ -110,6 +111,13 @@ def split_filters(noun: str, options: Mapping[str, Any]) -> tuple[dict[str, Any]
     values = drop_empty(options)
     filters = {names[name]: value for name, value in values.items() if name in names}
     return filters, {name: value for name, value in values.items() if name not in names}
+
+
+def make_argument(field: Description) -> Decorator:
+    """Return the argument of a field."""
+    words = field["option"]
+    kind = OneOf(open_choices(field)) if words.get("checked") else ATTRIBUTES[field["type"]].get("type")
+    return argument(field["name"], words.get("metavar", field["name"].upper()), type=kind)
 
 
 def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from day1site.cli.client import load_operations
-from day1site.cli.declared_fields import Description, make_option
+from day1site.cli.declared_fields import Description, make_argument, make_option
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.parameters import WHOLE, Decorator, argument, combine, drop_empty, listing_options
 from day1site.cli.rest import Answer
@@ -64,7 +64,7 @@ def list_operation(
 def declare_inputs(known: Mapping[str, Any]) -> Decorator:
     """Return the arguments and options of an operation: what stands in its path or is needed has no flag."""
     places = [declare_place(name, kind, known.get("row")) for name, kind in known["places"].items()]
-    needed = [argument(one["name"], one["name"].upper()) for one in known["takes"] if is_argument(one)]
+    needed = [make_argument(one) for one in known["takes"] if is_argument(one)]
     options = [make_option(one) for one in known["takes"] if not is_argument(one)]
     return combine(*places, *needed, *options, *([listing_options] if known.get("paged") else []))
 

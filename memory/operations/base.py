@@ -74,12 +74,15 @@ class Parameter:
     field: Field
     argument: str
     default: Any = None
-    required: bool = False
     in_body_only: bool = False
 
     @property
     def name(self) -> str:
         return self.field.name
+
+    @property
+    def required(self) -> bool:
+        return self.field.required
 
     @cached_property
     def check(self) -> c.Check:
@@ -103,7 +106,7 @@ class Parameter:
     def describe(self) -> dict[str, Any]:
         """Return it as plain data."""
         about = describe_field(self.field)
-        traits = {"required": self.required, "is_on": self.default is True}
+        traits = {"is_on": self.default is True}
         traits["many"] = isinstance(self.field, FilterField) and self.field.many
         return about | {name: True for name, value in traits.items() if value}
 
@@ -236,10 +239,12 @@ def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, An
 
 def make_parameter(known: Field, argument: Argument | None, in_body_only: bool = False) -> Parameter:
     """Return the parameter of a field; one of ``**fields`` has no argument of its own."""
-    empty = argument is None or argument.default is Argument.empty
-    default = None if argument is None or empty else argument.default
-    required = known.required or (argument is not None and empty)
-    return Parameter(known, argument.name if argument else known.name, default, required, in_body_only)
+    if argument is None:
+        return Parameter(known, known.name, in_body_only=in_body_only)
+    is_needed = argument.default is Argument.empty
+    default = None if is_needed else argument.default
+    known = known.with_traits(required=True) if is_needed else known
+    return Parameter(known, argument.name, default, in_body_only)
 
 
 RESOURCES: dict[str, "Resource"] = {}

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 
 from memory.actors import Actor
-from memory.api.operations import describe_operation
+from memory.api.operations import build_input, describe_operation
 from memory.engines.fields.base import Field
 from memory.engines.fields.types import Flag, ListOf, Number, Reference, TagList, Text
 from memory.exceptions import Invalid
@@ -30,6 +30,9 @@ class Engine:
         is_open: Annotated[bool | None, IS_OPEN] = None,
     ) -> dict[str, Any]:
         return {}
+
+    def round(self, *, actor: Actor, share: Annotated[float, SHARE]) -> None:
+        """Take what nobody may leave out."""
 
     def guess(self, *, actor: Actor, mystery: str = "") -> None:
         """Take what nothing declares."""
@@ -71,6 +74,14 @@ def test_what_does_not_fit_the_method_is_refused(scales: Resource) -> None:
         _ = declare(scales, "named", Engine().weigh, fields=(NAME,)).inputs
     with pytest.raises(TypeError, match="weigh takes values from a body: name it"):
         describe_operation(declare(scales, "weigh", Engine().weigh))
+
+
+def test_what_the_method_cannot_do_without_is_needed_on_every_surface(scales: Resource) -> None:
+    operation = declare(scales, "round", Engine().round, body="RoundInput")
+    with pytest.raises(Invalid, match="share is needed"):
+        take_parameters(operation.inputs, Query(""))
+    assert build_input(operation)().get_fields()["share"].required
+    assert operation.describe()["takes"][0]["required"]
 
 
 def test_an_operation_and_a_resource_are_declared_once(scales: Resource) -> None:
