@@ -12,7 +12,15 @@ import click
 from day1site.cli.client import load_operations
 from day1site.cli.declared_fields import Description, make_argument, make_option
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.parameters import WHOLE, Decorator, argument, combine, drop_empty, listing_options
+from day1site.cli.parameters import (
+    WHOLE,
+    Decorator,
+    argument,
+    combine,
+    drop_empty,
+    listing_options,
+    paging_options,
+)
 from day1site.cli.rest import Answer
 
 Show = Callable[[Invocation, Answer], None]
@@ -66,7 +74,8 @@ def declare_inputs(known: Mapping[str, Any]) -> Decorator:
     places = [declare_place(name, kind, known.get("row")) for name, kind in known["places"].items()]
     needed = [make_argument(one) for one in known["takes"] if is_argument(one)]
     options = [make_option(one) for one in known["takes"] if not is_argument(one)]
-    return combine(*places, *needed, *options, *([listing_options] if known.get("paged") else []))
+    listing = listing_options if known.get("sorted") else paging_options
+    return combine(*places, *needed, *options, *([listing] if known.get("paged") else []))
 
 
 def declare_place(name: str, kind: str, row: str | None) -> Decorator:

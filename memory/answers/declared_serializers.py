@@ -1,6 +1,7 @@
 """Serializers from the declared fields, for OpenAPI: what a request may hold, what an answer has."""
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema_field
@@ -112,6 +113,11 @@ def _make_list(kind: t.ListOf, **traits: Any) -> s.Field:
     return s.ListField(child=_make_field(_REQUEST, kind.item), **bounds, **traits)
 
 
+@cache
+def _make_record(kind: t.Record) -> type[RequestShape]:
+    return declare_fields(kind.fields)(type(kind.name, (RequestShape,), {"__doc__": kind.about}))
+
+
 def _cut_text(kind: t.CutText, **traits: Any) -> s.Field:
     return s.JSONField(**traits) if kind.json else s.CharField(allow_blank=True, **traits)
 
@@ -138,6 +144,7 @@ _REQUEST: dict[type[t.Type], Callable[..., s.Field]] = {
     ),
     t.JSONObject: lambda _, **traits: s.DictField(**traits),
     t.ObjectList: lambda _, **traits: s.ListField(child=s.DictField(), **traits),
+    t.Record: lambda kind, **traits: _make_record(kind)(**traits),
 }
 
 

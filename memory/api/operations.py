@@ -19,8 +19,6 @@ from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
 from memory.filters import build_filter_set
 from memory.operations.base import (
-    ORDERING,
-    PAGING,
     PLACE,
     RESOURCES,
     USUAL,
@@ -245,8 +243,8 @@ def list_headers(operation: Operation) -> list[Any]:
 
 def list_query(operation: Operation) -> list[Any]:
     """Return the query parameters of an operation without a body."""
-    own = {one.name: one for one in (*PAGING, ORDERING, *operation.filters)}
-    plain = [one for one in operation.inputs if one.name not in own]
+    own = {one.name for one in operation.filters}
+    plain = [one for one in operation.select_unpaged(operation.inputs) if one.name not in own]
     parameters = [describe_parameter(one) for one in plain]
     if operation.filters:
         parameters += schema.list_filter_parameters(build_filter_set(operation.model, operation.filters))

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from inspect import Parameter as Argument
 from inspect import signature
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from memory.engines.fields.base import Field, describe_field
 from memory.engines.fields.common import AT, BRANCH, EXPECTED_VERSION
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import Choice, Identifier, JSONObject, ListOf, Reference, Whole
+from memory.engines.fields.types import Choice, Identifier, JSONObject, ListOf, Record, Reference, Whole
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.exceptions import Invalid
@@ -34,6 +34,7 @@ COMMON: dict[str, Field] = {
 PAGED = frozenset(one.name for one in (*PAGING, ORDERING))
 Verb = Literal["get", "post", "patch", "put", "delete"]
 MISSING: Any = object()
+FILTERS = "filters"  # the argument of methods that take their filters as one object
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
 PLACE = re.compile(r"<(?:(?P<kind>int|path|uuid):)?(?P<name>\w+)>")
 
@@ -69,12 +70,16 @@ GONE = Answer(None, lambda _: None, codes=(204,))  # done, and nothing to show
 
 @dataclass(frozen=True)
 class Parameter:
-    """One value that an operation takes: its field, the argument of the method, and what it is by default."""
+    """One value that an operation takes: its field, the argument of the method, and what it is by default.
+
+    Where the method takes its filters as one object, ``filter_class`` makes it.
+    """
 
     field: Field
     argument: str
     default: Any = None
     in_body_only: bool = False
+    filter_class: Any = None
 
     @property
     def name(self) -> str:
@@ -96,9 +101,11 @@ class Parameter:
                 return c.one_of([value for value, _ in kind.open_choices])
             case Field(type=ListOf(item=Identifier())):
                 return parse_ids
+            case Field(type=ListOf(item=Record())):
+                return lambda _, value: value
             case Field(type=ListOf(max_items=0)):
                 return parse_names
-            case Field(type=JSONObject()):
+            case Field(type=JSONObject() | Record()):
                 return parse_object
         check = self.field.type.build_check()
         return c.optional_check(check) if self.field.null else check
@@ -131,9 +138,9 @@ class Operation:
 
     ``path`` goes on from the row that it is about, or from the list where ``row`` is None, with places as
     Django writes them (``objectives/<int:n>``). ``fields`` are what ``**fields`` of the method takes,
-    ``origin`` what a caller may say of itself. ``body`` names the request's body in OpenAPI, ``about``
-    describes it. One that ``reads`` may be repeated though it is a POST. ``operation_id`` is its name in
-    OpenAPI, where the path makes a misleading one.
+    ``origin`` what a caller may say of itself, ``without`` arguments that only Python gives. ``body`` names
+    the request's body in OpenAPI, ``about`` describes it. One that ``reads`` may be repeated though it is a
+    POST. ``operation_id`` is its name in OpenAPI, where the path makes a misleading one.
     """
 
     name: str
@@ -149,6 +156,7 @@ class Operation:
     example: Any = None
     fields: tuple[Field, ...] = ()
     origin: tuple[Field, ...] = ()
+    without: tuple[str, ...] = ()
     filters: tuple[FilterField, ...] = ()
     order: Ordering | None = None
     prefix: str = ""
@@ -191,7 +199,11 @@ class Operation:
         by_name = {one.name: one for one in self.filters}
         for name, argument in arguments.items():
             is_field = argument.kind is Argument.VAR_KEYWORD or name in own
-            if is_field or name in PASSED_BY_SURFACE or name in places:
+            if is_field or name in PASSED_BY_SURFACE or name in places or name in self.without:
+                continue
+            if name == FILTERS and self.filters:
+                made = next(iter(get_args(hints[name])), hints[name])  # of ``FactFilter | None``
+                yield from (Parameter(one, one.name, filter_class=made) for one in self.filters)
                 continue
             known = self._find_field(name, hints[name]) or by_name.get(name)
             if known is None:
@@ -211,10 +223,15 @@ class Operation:
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain data, for programs that do not load the engines."""
-        takes = [one.describe() for one in self.inputs if one.name not in PAGED]
-        about = {"verb": self.verb, "places": self.places, "takes": takes, "paged": self.is_paged}
+        takes = [one.describe() for one in self.select_unpaged(self.inputs)]
+        about: dict[str, Any] = {"verb": self.verb, "places": self.places, "takes": takes}
+        about |= {"paged": self.is_paged, "sorted": bool(self.order)}
         row = self.row.argument if self.row else False
         return {name: value for name, value in {**about, "row": row}.items() if value is not False}
+
+    def select_unpaged(self, parameters: Iterable[Parameter]) -> list[Parameter]:
+        """Return the parameters without those that every list has."""
+        return [one for one in parameters if not (self.is_paged and one.name in PAGED)]
 
     def bind_render(self, arguments: Mapping[str, Any]) -> Callable[[Any], Any]:
         """Return the rendering of a result, with the arguments that it takes."""
@@ -225,15 +242,19 @@ class Operation:
 
 def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, Any]:
     """Take what was given of some parameters, as arguments of the method. Raises Invalid, TooLarge."""
-    found = {}
+    found: dict[str, Any] = {}
+    filters: dict[Any, dict[str, Any]] = {}
     for one in inputs:
         if one.argument == "branch_name":
             payload.accept_alias(one.argument, one.name)
         value = payload.take_value(one.name, one.check, MISSING, one.field.type.read_text)
         if value is not MISSING and (value or one.argument != "branch_name"):
-            found[one.argument] = value
+            taken = filters.setdefault(one.filter_class, {}) if one.filter_class else found
+            taken[one.argument] = value
         elif one.required:
             raise Invalid("{field} is needed.", field=one.name)
+    for made, values in filters.items():
+        found[FILTERS] = made.from_values(values)
     return found
 
 

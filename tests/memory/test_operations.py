@@ -5,10 +5,13 @@ from typing import Annotated, Any
 
 import pytest
 
+from day1site.mcp.call_context import Arguments
 from memory.actors import Actor
 from memory.api.operations import build_input, describe_operation
+from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Field
-from memory.engines.fields.types import Flag, ListOf, Number, Reference, TagList, Text
+from memory.engines.fields.filters import any_of, one_of
+from memory.engines.fields.types import Flag, ListOf, Number, Record, Reference, TagList, Text
 from memory.exceptions import Invalid
 from memory.models import AgentTask
 from memory.operations.base import RESOURCES, Answer, Operation, Resource, Row, take_parameters
@@ -17,6 +20,7 @@ from memory.operations.tasks import TASKS
 
 NAME, SHARE, TAGS = Field("name", Text(20, 1)), Field("share", Number()), Field("tags", TagList())
 NAMES, IS_OPEN = Field("names", ListOf(Reference(9), max_items=2)), Field("is_open", Flag(), null=True)
+FILTERS = any_of(NAME, "Of these."), one_of("is_open", Flag(), "Open.")
 
 
 class Engine:
@@ -65,6 +69,44 @@ def test_a_query_has_the_values_that_a_body_has(scales: Resource) -> None:
         take_parameters(inputs, Query("share=half"))
     with pytest.raises(Invalid, match="names must be a list of at most 2 texts"):
         take_parameters(inputs, Query("names=a,b,c"))
+
+
+@filters_by(FILTERS)
+class ScaleFilter(Filter):
+    pass
+
+
+def list_scales(
+    *, actor: Actor, filters: ScaleFilter | None = None, vector: Any = None, limit: int = 9, cursor: str = ""
+) -> None:
+    """Take the filters as one object, and what Python alone gives."""
+
+
+def test_filters_may_be_one_argument(scales: Resource) -> None:
+    scales.add("list", list_scales, "List", ROW, filters=FILTERS, without=("vector",))
+    operation = scales.operations["list"]
+    found = take_parameters(operation.parameters, Query("name=left,right&is_open=true&limit=5"))
+    assert found == {"filters": ScaleFilter(name=("left", "right"), is_open=True), "limit": 5}
+    assert take_parameters(operation.parameters, Query("")) == {}
+    assert [one["name"] for one in operation.describe()["takes"]] == ["name", "is_open"]
+    assert operation.describe()["paged"]
+    assert "sorted" not in operation.describe()
+
+
+def test_a_record_is_a_part_of_a_request(scales: Resource) -> None:
+    part = Field("part", Record("PartInput", "A part.", (NAME, SHARE)))
+    parts = Field("parts", ListOf(part.type, min_items=1, max_items=9))
+
+    def split(*, actor: Actor, parts: Annotated[Any, parts], part: Annotated[Any, part] = None) -> None: ...
+
+    operation = declare(scales, "split", split, body="SplitInput")
+    fields = build_input(operation)().get_fields()
+    assert type(fields["part"]).__name__ == "PartInput" == type(fields["parts"].child).__name__
+    assert list(fields["part"].get_fields()) == ["name", "share"]
+    assert fields["parts"].max_length == 9
+    assert operation.describe()["takes"][1]["fields"] == ["name", "share"]
+    with pytest.raises(Invalid, match="part must be an object"):
+        take_parameters(operation.parameters, Arguments({"parts": [], "part": 1}))
 
 
 def test_what_does_not_fit_the_method_is_refused(scales: Resource) -> None:

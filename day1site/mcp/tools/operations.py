@@ -6,7 +6,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from memory.operations.base import PAGED, Operation, take_parameters
+from memory.operations.base import Operation, take_parameters
 
 
 def declare_tool(operation: Operation, name: str, *, about: str, key: str, after: str, **traits: Any) -> None:
@@ -35,5 +35,5 @@ def declare_tool(operation: Operation, name: str, *, about: str, key: str, after
 
 def list_properties(operation: Operation) -> b.Schema:
     """Return what a tool takes for an operation: its parameters, and the page of a list."""
-    own = input_properties(one.field for one in operation.parameters if one.name not in PAGED)
+    own = input_properties(one.field for one in operation.select_unpaged(operation.parameters))
     return {**own, "limit": b.LIMIT, "cursor": b.CURSOR} if operation.is_paged else own

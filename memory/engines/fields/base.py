@@ -183,6 +183,8 @@ def drop_empty(values: dict[str, Any]) -> dict[str, Any]:
 def _describe_limit(name: str, value: Any) -> Any:
     if name == "choices":
         return [str(choice) for choice, _ in value]
+    if name == "fields":
+        return [one.name for one in value]
     if isinstance(value, Type):
         return describe_type(value)
     return [str(one) for one in value] if isinstance(value, tuple) else value

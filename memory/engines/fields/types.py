@@ -245,3 +245,15 @@ class JSONObject(Type):
 
     def build_check(self) -> c.Check:
         return c.json_object(self.max_bytes)
+
+
+@dataclass(frozen=True)
+class Record(Type):
+    """A JSON object of fields, which its engine checks; OpenAPI knows it by its name."""
+
+    name: str
+    about: str
+    fields: tuple[Any, ...]  # each a Field
+
+    def build_check(self) -> c.Check:
+        return lambda _, value: value
