@@ -27,6 +27,17 @@ class PointField(s.Field):
     """A point in a branch's past, see POINT."""
 
 
+@extend_schema_field(
+    {
+        "type": "object",
+        "propertyNames": {"format": "uuid"},
+        "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**53},
+    }
+)
+class VersionsField(s.DictField):
+    """Versions by id."""
+
+
 class DeclaredShape(s.Serializer):
     """A serializer with declared fields."""
 
@@ -145,6 +156,7 @@ _REQUEST: dict[type[t.Type], Callable[..., s.Field]] = {
     t.JSONObject: lambda _, **traits: s.DictField(**traits),
     t.ObjectList: lambda _, **traits: s.ListField(child=s.DictField(), **traits),
     t.Record: lambda kind, **traits: _make_record(kind)(**traits),
+    t.Versions: lambda _, **traits: VersionsField(**traits),
 }
 
 

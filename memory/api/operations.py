@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from drf_spectacular.drainage import set_override
@@ -123,10 +124,10 @@ def find_version(operation: Operation, request: Request, arguments: Mapping[str,
     """Return the version that the caller has read. Raises Invalid, StaleVersion."""
 
     def read_current() -> int:
-        where = {
-            one: arguments[one] for one in (*operation.places, "branch_name", "actor") if one in arguments
-        }
-        version: int = RESOURCES[operation.prefix].operations["retrieve"].method(**where).version
+        resource = RESOURCES[operation.prefix]
+        where = {one: arguments[one] for one in ("branch_name", "actor") if one in arguments}
+        where[resource.row.argument] = arguments[next(iter(operation.places))]
+        version: int = resource.operations["retrieve"].method(**where).version
         return version
 
     return base.agree_on_version(request, arguments.get("expected_version"), read_current)
@@ -142,6 +143,8 @@ class OperationInput(RequestShape):
     """What an operation takes from the query and the body of a request, as arguments of its method."""
 
     inputs: tuple[Parameter, ...] = ()
+    in_query: frozenset[str] = frozenset()
+    in_body: frozenset[str] = frozenset()
 
     def run_validation(self, data: Any = empty) -> dict[str, Any]:
         """Return the arguments that were given, in the order of the declaration.
@@ -150,19 +153,23 @@ class OperationInput(RequestShape):
         errors: Invalid, UnknownField, TooLarge.
         """
         payload: Input = data
-        names = {name for one in self.inputs for name in (one.name, one.argument)}
-        payload.refuse_others(names - {one.name for one in self.inputs if one.in_body_only}, names)
+        payload.refuse_others(self.in_query, self.in_body)
         return take_parameters(self.inputs, payload)
 
 
 INPUTS: dict[str, type[OperationInput]] = {}
 
 
+@cache
 def build_input(operation: Operation) -> type[OperationInput]:
     """Return the serializer that validates requests of an operation: one for all with the same body."""
     inputs, name = operation.inputs, operation.body or f"{operation.prefix}.{operation.name}"
     if name not in INPUTS:
-        shape = type(name, (OperationInput,), {"inputs": inputs, "__doc__": operation.about})
+        names = {
+            "in_query": frozenset(word for one in inputs if not one.in_body_only for word in one.names),
+            "in_body": frozenset(word for one in inputs for word in one.names),
+        }
+        shape = type(name, (OperationInput,), {"inputs": inputs, **names, "__doc__": operation.about})
         set_override(shape, "component_name", name)
         INPUTS[name] = declare_fields(one.field for one in inputs)(shape)
     if INPUTS[name].inputs != inputs:

@@ -7,7 +7,7 @@ known by that name, any other says its field in the signature (``agent_id: Annot
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from inspect import Parameter as Argument
 from inspect import signature
@@ -34,8 +34,8 @@ COMMON: dict[str, Field] = {
 PAGED = frozenset(one.name for one in (*PAGING, ORDERING))
 Verb = Literal["get", "post", "patch", "put", "delete"]
 MISSING: Any = object()
-FILTERS = "filters"  # the argument of methods that take their filters as one object
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
+GROUPS = frozenset({"filters", "updates"})  # arguments that take several values together
 PLACE = re.compile(r"<(?:(?P<kind>int|path|uuid):)?(?P<name>\w+)>")
 
 
@@ -69,17 +69,25 @@ GONE = Answer(None, lambda _: None, codes=(204,))  # done, and nothing to show
 
 
 @dataclass(frozen=True)
+class Group:
+    """An argument that takes several values together: the filters of a list, or what is changed."""
+
+    argument: str
+    build: Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One value that an operation takes: its field, the argument of the method, and what it is by default.
 
-    Where the method takes its filters as one object, ``filter_class`` makes it.
+    One of a ``group`` goes into its argument, by its name.
     """
 
     field: Field
     argument: str
     default: Any = None
     in_body_only: bool = False
-    filter_class: Any = None
+    group: Group | None = None
 
     @property
     def name(self) -> str:
@@ -88,6 +96,11 @@ class Parameter:
     @property
     def required(self) -> bool:
         return self.field.required
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names by which a caller may give it."""
+        return (self.name, self.field.alias) if self.field.alias else (self.name,)
 
     @cached_property
     def check(self) -> c.Check:
@@ -98,7 +111,8 @@ class Parameter:
             case Field(type=Whole()):
                 return parse_integer
             case Field(type=Choice() as kind):
-                return c.one_of([value for value, _ in kind.open_choices])
+                check = c.one_of([value for value, _ in kind.open_choices])
+                return c.let_pass(kind.reserved, check)  # the engine says why
             case Field(type=ListOf(item=Identifier())):
                 return parse_ids
             case Field(type=ListOf(item=Record())):
@@ -193,26 +207,34 @@ class Operation:
         """Return its parameters, and what a caller may say of itself."""
         return (*self.parameters, *(Parameter(one, one.name) for one in self.origin))
 
+    def select_unpaged(self, parameters: Iterable[Parameter]) -> list[Parameter]:
+        """Return the parameters without those that every list has."""
+        return [one for one in parameters if not (self.is_paged and one.name in PAGED)]
+
     def _list_parameters(self) -> Iterator[Parameter]:
         hints, places = get_type_hints(self.method, include_extras=True), self.places
         arguments, own = dict(signature(self.method).parameters), {one.name: one for one in self.fields}
         by_name = {one.name: one for one in self.filters}
+        others = {*own, *places, *PASSED_BY_SURFACE, *GROUPS, *self.without}
         for name, argument in arguments.items():
-            is_field = argument.kind is Argument.VAR_KEYWORD or name in own
-            if is_field or name in PASSED_BY_SURFACE or name in places or name in self.without:
-                continue
-            if name == FILTERS and self.filters:
-                made = next(iter(get_args(hints[name])), hints[name])  # of ``FactFilter | None``
-                yield from (Parameter(one, one.name, filter_class=made) for one in self.filters)
+            if name in others or argument.kind is Argument.VAR_KEYWORD:
                 continue
             known = self._find_field(name, hints[name]) or by_name.get(name)
             if known is None:
                 raise TypeError(f"{self.method.__qualname__} does not say what {name} is.")
             yield make_parameter(known, argument)
         rest = any(argument.kind is Argument.VAR_KEYWORD for argument in arguments.values())
-        if unknown := [name for name in own if name not in arguments and not rest]:
+        group = make_filter_group(hints["filters"]) if "filters" in arguments else None
+        if group or rest:
+            spare = (one for one in self.filters if one.name not in arguments)
+            yield from (replace(make_parameter(one), group=group) for one in spare)
+        group = Group("updates", dict) if "updates" in arguments else None
+        unknown = [name for name in own if name not in arguments]
+        if unknown and not (group or rest):
             raise TypeError(f"{self.method.__qualname__} does not take {', '.join(unknown)}.")
-        yield from (make_parameter(one, arguments.get(one.name), in_body_only=rest) for one in self.fields)
+        for one in self.fields:
+            made = make_parameter(one, arguments.get(one.name))
+            yield replace(made, in_body_only=bool(group or rest), group=group)
 
     def _find_field(self, name: str, hint: Any) -> Field | None:
         """Return the field that the signature states, or that every argument of this name is."""
@@ -229,13 +251,14 @@ class Operation:
         row = self.row.argument if self.row else False
         return {name: value for name, value in {**about, "row": row}.items() if value is not False}
 
-    def select_unpaged(self, parameters: Iterable[Parameter]) -> list[Parameter]:
-        """Return the parameters without those that every list has."""
-        return [one for one in parameters if not (self.is_paged and one.name in PAGED)]
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Return what its arguments are where they are not given."""
+        return {one.argument: one.default for one in self.parameters}
 
     def bind_render(self, arguments: Mapping[str, Any]) -> Callable[[Any], Any]:
         """Return the rendering of a result, with the arguments that it takes."""
-        known = {one.argument: one.default for one in self.parameters} | dict(arguments)
+        known = {**self.defaults, **arguments}
         known["branch"] = known.get("branch_name")
         return partial(self.answer.render, **{name: known[name] for name in self.answer.takes})
 
@@ -243,29 +266,33 @@ class Operation:
 def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, Any]:
     """Take what was given of some parameters, as arguments of the method. Raises Invalid, TooLarge."""
     found: dict[str, Any] = {}
-    filters: dict[Any, dict[str, Any]] = {}
+    groups: dict[Group, dict[str, Any]] = {}
     for one in inputs:
-        if one.argument == "branch_name":
-            payload.accept_alias(one.argument, one.name)
+        values = groups.setdefault(one.group, {}) if one.group else found
+        if one.field.alias:
+            payload.accept_alias(one.field.alias, one.name)
         value = payload.take_value(one.name, one.check, MISSING, one.field.type.read_text)
         if value is not MISSING and (value or one.argument != "branch_name"):
-            taken = filters.setdefault(one.filter_class, {}) if one.filter_class else found
-            taken[one.argument] = value
+            values[one.argument] = value
         elif one.required:
             raise Invalid("{field} is needed.", field=one.name)
-    for made, values in filters.items():
-        found[FILTERS] = made.from_values(values)
-    return found
+    return found | {group.argument: group.build(values) for group, values in groups.items()}
 
 
-def make_parameter(known: Field, argument: Argument | None, in_body_only: bool = False) -> Parameter:
+def make_filter_group(hint: Any) -> Group:
+    """Return the argument that takes filters as one object, of the class that the signature names."""
+    made = next(iter(get_args(hint)), hint)  # of ``FactFilter | None``
+    return Group("filters", made.from_values)
+
+
+def make_parameter(known: Field, argument: Argument | None = None) -> Parameter:
     """Return the parameter of a field; one of ``**fields`` has no argument of its own."""
     if argument is None:
-        return Parameter(known, known.name, in_body_only=in_body_only)
+        return Parameter(known, known.name)
     is_needed = argument.default is Argument.empty
     default = None if is_needed else argument.default
     known = known.with_traits(required=True) if is_needed else known
-    return Parameter(known, argument.name, default, in_body_only)
+    return Parameter(known, argument.name, default)
 
 
 RESOURCES: dict[str, "Resource"] = {}
@@ -296,16 +323,19 @@ class Resource:
         *,
         verb: Verb = "post",
         path: str | None = None,
-        of_row: bool = True,
+        of_row: bool | str = True,
         **traits: Any,
     ) -> None:
-        """Declare an operation. One that DRF's router knows by name needs no verb and no path."""
+        """Declare an operation. One that DRF's router knows by name needs no verb and no path.
+
+        ``of_row`` says whether it is about a row, or what its method calls that.
+        """
         path = name if path is None else path
         if name in USUAL:
             (verb, of_row), path = USUAL[name], ""
         if name in self.operations or "<" in PLACE.sub("", path):
             raise ValueError(f"{self.prefix}.{name} is declared twice, or its path is not understood.")
-        row = self.row if of_row else None
+        row = replace(self.row, argument=of_row) if isinstance(of_row, str) else self.row if of_row else None
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )
@@ -318,7 +348,7 @@ class Resource:
     def write_path(self, operation: Operation) -> str:
         """Return the address of an operation under the root of the API, with the places in braces."""
         path = PLACE.sub(lambda found: f"{{{found['name']}}}", operation.path)
-        row = f"{{{self.row.argument}}}" if operation.row else ""
+        row = f"{{{operation.row.argument}}}" if operation.row else ""
         return "/" + "/".join(part for part in (self.prefix, row, path) if part)
 
 

@@ -22,6 +22,7 @@ MAX_NAMES = 200
 count = c.integer_check(0)
 word = c.text_check(8000)
 parse_point = c.parse_point
+parse_versions = c.parse_versions
 _safe = c.integer_check(-(2**53))
 
 
@@ -53,13 +54,6 @@ def parse_ids(name: str, value: Any) -> list[UUID]:
     if not isinstance(value, list):
         raise Invalid("{field} must be a list of ids.", field=name)
     return [c.parse_uuid(f"{name}[{index}]", item) for index, item in enumerate(value)]
-
-
-def parse_versions(name: str, value: Any) -> dict[UUID, int]:
-    """Parse an object of fact ids and the versions that were read. Raises Invalid."""
-    if not isinstance(value, dict):
-        raise Invalid("{field} must be an object of ids and versions.", field=name)
-    return {c.parse_uuid(name, uid): count(f"{name}.{uid}"[:200], n) for uid, n in value.items()}
 
 
 # Query parameters are always texts: conversions to the value that a JSON body would have.

@@ -59,7 +59,7 @@ class Field:
     """One field of a noun.
 
     ``help`` is for who writes it, ``answer_help`` for who reads it, ``tool_help`` for models (``help``
-    without one), ``label`` and ``form_help`` for the pages.
+    without one), ``label`` and ``form_help`` for the pages. A request may call it by its ``alias`` too.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Field:
     suggestions: str = ""  # the id of the page's list of values that are offered
     tool_excludes: tuple[str, ...] = ()  # choices that the MCP tools do not offer
     option: Option = Option()
+    alias: str = ""
 
     @cached_property
     def check(self) -> c.Check:

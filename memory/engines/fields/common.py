@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import LINE, NO_USE, READ, Field, Option, Use
-from memory.engines.fields.types import Flag, Identifier, Moment, Point, Reference, Whole
+from memory.engines.fields.types import Flag, Identifier, Moment, Point, Reference, Versions, Whole
 
 WHO = READ | Use.STATE | LINE
 STATED = (
@@ -42,6 +42,7 @@ BRANCH = Field(
     Reference(200),
     "main when it is not given; branch_name is understood too.",
     option=Option("default main", metavar="NAME"),
+    alias="branch_name",
 )
 ANY_BRANCH = BRANCH.with_traits(option=Option("default: every branch", metavar="NAME"))
 AT = Field(
@@ -57,6 +58,8 @@ EXPECTED_VERSION = Field(
     tool_help="Only while it is at this version.",
     option=Option("only if it is still at this version", "--expected-version", metavar="N"),
 )
+
+EXPECTED_VERSIONS = Field("expected_versions", Versions(), "Ids, and the versions that were read.")
 
 
 def answered_id(use: Use = NO_USE) -> Field:

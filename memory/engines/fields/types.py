@@ -257,3 +257,11 @@ class Record(Type):
 
     def build_check(self) -> c.Check:
         return lambda _, value: value
+
+
+@dataclass(frozen=True)
+class Versions(Type):
+    """The versions that were read of some rows, by their ids."""
+
+    def build_check(self) -> c.Check:
+        return c.parse_versions

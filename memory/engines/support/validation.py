@@ -180,7 +180,12 @@ def one_of(allowed: Collection[str]) -> Check:
 
 def blank_or(check: Check) -> Check:
     """Return a check that lets "" pass: an empty filter filters nothing."""
-    return lambda name, value: "" if value == "" else check(name, value)
+    return let_pass(("",), check)
+
+
+def let_pass(values: Collection[Any], check: Check) -> Check:
+    """Return a check that lets these values pass."""
+    return lambda name, value: value if value in values else check(name, value)
 
 
 def number_check(low: float, high: float) -> Check:
@@ -262,6 +267,14 @@ def parse_uuid(name: str, value: Any) -> UUID:
         return UUID(value)
     except (TypeError, ValueError, AttributeError):
         raise Invalid("{field} must be a UUID.", field=name) from None
+
+
+def parse_versions(name: str, value: Any) -> dict[UUID, int]:
+    """Parse an object of ids and the versions that were read. Raises Invalid."""
+    if not isinstance(value, dict):
+        raise Invalid("{field} must be an object of ids and versions.", field=name)
+    check = integer_check(0)
+    return {parse_uuid(name, uid): check(f"{name}.{uid}"[:200], n) for uid, n in value.items()}
 
 
 def parse_point(name: str, value: Any) -> int | UUID | datetime:
