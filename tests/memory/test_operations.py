@@ -11,7 +11,7 @@ from memory.api.operations import build_input, describe_operation
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Field
 from memory.engines.fields.filters import any_of, one_of
-from memory.engines.fields.types import Flag, ListOf, Number, Record, Reference, TagList, Text
+from memory.engines.fields.types import Choice, Flag, ListOf, Number, Record, Reference, TagList, Text
 from memory.exceptions import Invalid
 from memory.models import AgentTask
 from memory.operations.base import RESOURCES, Answer, Operation, Resource, Row, take_parameters
@@ -37,6 +37,9 @@ class Engine:
 
     def round(self, *, actor: Actor, share: Annotated[float, SHARE]) -> None:
         """Take what nobody may leave out."""
+
+    def change(self, *, old_scale: str, updates: dict[str, Any], actor: Actor) -> None:
+        """Take changes as one argument."""
 
     def guess(self, *, actor: Actor, mystery: str = "") -> None:
         """Take what nothing declares."""
@@ -87,7 +90,7 @@ def test_filters_may_be_one_argument(scales: Resource) -> None:
     operation = scales.operations["list"]
     found = take_parameters(operation.parameters, Query("name=left,right&is_open=true&limit=5"))
     assert found == {"filters": ScaleFilter(name=("left", "right"), is_open=True), "limit": 5}
-    assert take_parameters(operation.parameters, Query("")) == {}
+    assert take_parameters(operation.parameters, Query("")) == {"filters": ScaleFilter()}
     assert [one["name"] for one in operation.describe()["takes"]] == ["name", "is_open"]
     assert operation.describe()["paged"]
     assert "sorted" not in operation.describe()
@@ -124,6 +127,24 @@ def test_what_the_method_cannot_do_without_is_needed_on_every_surface(scales: Re
         take_parameters(operation.inputs, Query(""))
     assert build_input(operation)().get_fields()["share"].required
     assert operation.describe()["takes"][0]["required"]
+
+
+def test_changes_may_be_one_argument(scales: Resource) -> None:
+    change = declare(scales, "change", Engine().change, verb="get", fields=(TAGS,), of_row="old_scale")
+    assert take_parameters(change.inputs, Query("tags=a")) == {"updates": {"tags": ["a"]}}
+    assert take_parameters(change.inputs, Query("")) == {"updates": {}}
+    assert scales.write_path(change) == "/scales/{old_scale}/change"
+
+
+def test_a_field_may_have_another_name_and_values_of_day1_alone(scales: Resource) -> None:
+    known = (Field("kind", Choice([("a", "A"), ("own", "Own")], reserved=("own",)), alias="type"),)
+    inputs = declare(scales, "change", Engine().change, verb="get", fields=known, of_row="old_scale").inputs
+    assert take_parameters(inputs, Query("type=a")) == {"updates": {"kind": "a"}}
+    assert take_parameters(inputs, Query("kind=own")) == {"updates": {"kind": "own"}}  # the engine says why
+    with pytest.raises(Invalid, match=r"^kind must be one of a\.$"):
+        take_parameters(inputs, Query("kind=b"))
+    with pytest.raises(Invalid, match="kind and type say different things"):
+        take_parameters(inputs, Query("kind=a&type=b"))
 
 
 def test_an_operation_and_a_resource_are_declared_once(scales: Resource) -> None:
