@@ -348,6 +348,27 @@ def test_what_comes_late_is_read_again(api):
     assert session.compared_to == UUID(int=mark.int - 1)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "at_once", "answer", "learned"),
+    [
+        ("The till runs on Postgres 16.", 0, "Noted.", 1),
+        ("The till runs on Postgres 16.", 0, "I changed the settings of the till. " * 10, 0),
+        ("The till runs on Postgres 16.", 0, "", 1),
+        ("We decided that the till runs on Postgres 16.", 1, "I changed the till. " * 20, 1),
+    ],
+)
+def test_the_first_prompt_waits_for_its_answer_unless_it_says_that_it_lasts(
+    api, prompt, at_once, answer, learned
+):
+    send(api, event("UserPromptSubmit", prompt=prompt, prompt_id="p1"))
+    assert learn_running_session() == at_once
+    send(api, event("Stop", last_assistant_message=answer, prompt_id="p1"))
+    learn_running_session()
+    send(api, event("SessionEnd"))
+    learn()
+    assert [one.fact_text for one in Fact.objects.all_versions()] == [prompt][:learned]
+
+
 def test_a_session_does_not_hear_from_memory_what_it_decided_itself(api):
     talk(api, "s1", learn_running_session)
     asked = {"prompt": "On which port does the gateway listen?", "prompt_id": "p9"}

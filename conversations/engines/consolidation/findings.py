@@ -3,7 +3,7 @@
 from collections import defaultdict, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any
 from uuid import UUID
 
@@ -30,7 +30,7 @@ from conversations.models import ConsolidationRun, Message
 from memory.engines.support.batches import batched
 from memory.engines.support.standing import announces_change, changes, may_change, replaces
 from memory.models import Fact, FactLink, Observation, RecallLog, Session
-from memory.texts import LATER, UUID_PATTERN, WAS, add_taken_back
+from memory.texts import LATER, UUID_PATTERN, WAS, add_taken_back, split_taken_back
 
 MAX_ENTRIES = 5000  # messages and observations of one session that are read
 MAX_LAST = 1000  # observations of a session that runs, among which repairs are looked for
@@ -65,9 +65,13 @@ class SessionReader:
         self.observations += self._count_new(calls)
         yield from self._drop_consumed([*_find_in_observations(calls), *find_repeated(self.session, calls)])
 
-    def find_since(self, mark: UUID | None) -> Iterator[Finding]:
-        """Yield findings of what came after a message, or all: what a session that runs said and did."""
-        yield from self._find_said(mark)
+    def find_since(self, mark: UUID | None, *, awaits_answer: bool = False) -> Iterator[Finding]:
+        """Yield findings of what came after a message, or all: what a session that runs said and did.
+
+        Where an answer is awaited, the first prompt of an agent waits for it, unless it has the form of what
+        holds on: only the answer shows whether the prompt ordered work. What is waited for is not read.
+        """
+        yield from self._find_said(mark, awaits_answer)
         if _has_telling(self.session, mark):
             calls = list_observed(self.session).newest(MAX_LAST)[::-1]
             yield from self._drop_consumed(_find_in_observations(calls))
@@ -96,12 +100,11 @@ class SessionReader:
         )
         return messages.filter(role__in=[Message.Role.USER, Message.Role.ASSISTANT])
 
-    def _find_said(self, mark: UUID | None) -> Iterator[Finding]:
+    def _find_said(self, mark: UUID | None, awaits_answer: bool = False) -> Iterator[Finding]:
         session, previous = self.session, dict[str, str]()  # the last answer of each agent
         recent = defaultdict[str, deque[str]](lambda: deque(maxlen=MAX_RECENT))  # and those before it
         for rows in _read_pages(self._spoken, mark):
             self.messages += self._count_new(rows)
-            self.last = rows[-1].uid
             consumed = self._find_consumed([row.uid for row in rows])
             for at, row in enumerate(rows):
                 if mark and row.agent_id not in previous:
@@ -109,9 +112,14 @@ class SessionReader:
                     recent[row.agent_id].extend(before)
                 if row.uid not in consumed:
                     is_compared = session.compared_to is not None and row.uid <= session.compared_to
-                    around = (find_reply(row, rows[at + 1 :]), *recent[row.agent_id])
-                    found = self._find_in_message(row, previous.get(row.agent_id, ""), around)
+                    later = [one for one in rows[at + 1 :] if one.agent_id == row.agent_id]
+                    around = (*list_replies(later), *recent[row.agent_id])
+                    found = list(self._find_in_message(row, previous.get(row.agent_id, ""), around))
+                    is_first = awaits_answer and found and not later and not around
+                    if is_first and not any(map(is_lasting, found)):
+                        return
                     yield from (one for one in found if not (one.is_open and is_compared))
+                self.last = row.uid
                 is_answer = row.role == Message.Role.ASSISTANT
                 previous[row.agent_id] = row.content if is_answer else ""
                 recent[row.agent_id].extend([row.content] if is_answer else [])
@@ -206,10 +214,15 @@ def is_chat(session: Session) -> bool:
     return not session.project_path
 
 
-def find_reply(row: Message, later: Iterable[Message]) -> str:
-    """Return what an agent answered right after a message, "" where it did not, or not yet."""
-    following = next((one for one in later if one.agent_id == row.agent_id), None)
-    return following.content if following and following.role == Message.Role.ASSISTANT else ""
+def list_replies(later: Iterable[Message]) -> list[str]:
+    """Return what an agent answered to a message, of those that it exchanged behind it."""
+    return [one.content for one in takewhile(lambda one: one.role == Message.Role.ASSISTANT, later)]
+
+
+def is_lasting(one: Finding) -> bool:
+    """Return whether a finding has the form of what holds on, or takes something back."""
+    own, taken_back = split_taken_back(one.text)
+    return bool(taken_back) or rules.may_hold(own)
 
 
 def _find_in_message(row: Message, previous: str, around: Sequence[str], in_chat: bool) -> Iterator[Finding]:

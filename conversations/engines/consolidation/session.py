@@ -14,6 +14,7 @@ from conversations.engines.consolidation.findings import (
     SessionReader,
     drop_open,
     find_consumed,
+    is_chat,
     list_known_texts,
     list_recalled_ids,
 )
@@ -82,7 +83,7 @@ class SessionConsolidation:
         return how many are new. Raises as ``consolidate_session``.
         """
         actor.require_scope("write", session.branch.name)
-        run = learn_since(session, actor)
+        run = learn_since(session, actor, awaits_answer=not is_chat(session))
         return run.created if run else 0
 
 
@@ -178,11 +179,13 @@ def learn_now(session: Session, actor: Actor) -> ConsolidationRun | None:
     return run
 
 
-def learn_since(session: Session, actor: Actor) -> ConsolidationRun | None:
+def learn_since(
+    session: Session, actor: Actor, *, awaits_answer: bool = False
+) -> ConsolidationRun | None:
     """Write facts of what a session said and did since the last time, by rules."""
     session.branch.refresh_from_db(fields=["head", "head_at"])
     reader = SessionReader(session)
-    found = list(reader.find_since(session.compared_to))
+    found = list(reader.find_since(session.compared_to, awaits_answer=awaits_answer))
     run = learn_findings(reader, found, actor) if found else None
     if reader.last:
         mark_read(session, reader.last)
