@@ -16,14 +16,14 @@ MAX_STATEMENT_LENGTH = 430  # characters of a prompt; a longer one is a request 
 # A rule, a choice or a refusal, whatever else the sentence tells.
 RULED = re.compile(
     r"""(?ix)
-    \blet['’]?s\ (?:use|go\ with|stick|keep|have|call|not|always|never|drop|bake|just\ be\ sure
-      |do\ (?!it|this|that|the|a\ |both)|make\ (?:\w+\ ){1,2}\w+(?:ed|er|al|ly|ble))\b
+    \blet['’]?s\ (?:use|go\ with|stick|keep(?!\ (?:work|going|moving))|have|call|not|always|never|drop|bake
+      |just\ be\ sure|do\ (?!it|this|that|the|a\ |both)|make\ (?:\w+\ ){1,2}\w+(?:ed|er|al|ly|ble))\b
     |\bi(?:['’]d|\ would)\ (?:prefer|rather)\b|\bnot\ willing\ to\b
-    |\bwe\ (?:never|always|removed|only|already\ have|want|use
-      |don['’]?t\ (?:need|use|want|care|call|even|have|support))\b
+    |\bwe\ (?:removed|only|want|use
+      |don['’]?t\ (?:need|use|want|care|call|even|have|support)(?!\ (?:to|it|this|that|these|them)\b))\b
     |\bwe(?:['’]re|\ are)\ not\ (?!ready|sure|going)
     |\b(?:from\ now\ on|going\ forward|for\ future\ reference|on\ purpose|whenever|each\ time)\b
-    |^\W*(?:please\ )?(?:always|never)\b|\bnot?\ \w+\ (?:\w+\ )?ever\b|\bmust(?:n['’]t)?\b
+    |^\W*(?:please\ )?(?:always|never)\b|\balways\W*$|\bnot?\ \w+\ (?:\w+\ )?ever\b|\bmust(?:n['’]t)?\b
     |\b(?:siempre|nunca|sempre|jamais|toujours|immer|niemals)\b|必ず|一律|以后
     |(?:を使います|を使う|とします|にします|に統一)。?$|改用|采用|统一用
     """
@@ -31,18 +31,16 @@ RULED = re.compile(
 # What holds of a thing, where the sentence reports nothing.
 DEFINED = re.compile(
     r"""(?ix)
-    (?<!to\ )(?<!can\ )\buses?\ (?!it\b|this\b|that\b|case)
-    |^(?!.*\b(?:i|you)\b).*\b(?:should(?:n['’]t)?|ha(?:s|ve)\ to|needs?\ to\ be|won['’]?t|shall)\b
-    |^\W*(?:no\W+|but\ )?(?:don['’]?t|do\ not|no|never|not)
+    ^\W*(?:no\W+|but\ )?(?:don['’]?t|do\ not|no|never|not)
       \ (?!worries|problem|need|idea|i\b|we\b|you\b|it\b|that\b|not\b|dont|don['’]t|sure|yet)\w+
     |\b(?:refer\ to\ it|call(?:ed)?\ (?:it|the)|rename[sd]?|to\ be\ treated\ as)\b
     |^\W*(?:the|our|all|every|each|full|public|default|el|la|los|las)\b.*
       \b(?:is|are|has|goes?|stays?|appl(?:y|ies)|lives?|tiene)\b
     |^\W*(?:y(?:es|eah)?\W+)?if\b.*,\ (?:then|just|always|never|don['’]t|use|update|show|refuse|it\ should)\b
     |^\W*when\ (?:we|you)\b.*\b(?:can|must|should)\b
-    |\bit['’]s\ our\b|\bbetter\ not\b|\bi\ (?:want|don['’]t\ want)\ (?!to\b|you\ to\b)
     |^\W*(?:we|wir|nous|nosotros)\ (?:need|support|keep|store|call|ship|group|have|do)\b|\bwe\ up\w+
-    |^(?!.*\byou\b).*,\ (?:not?|never)\ (?!sure|idea|problem|need|longer|matter|se\b)\w+
+    |\b(?:is|are|ha(?:s|ve)|go(?:es)?|uses?|stays?)\b.*,\ (?:not?|never)
+      \ (?!sure|idea|problem|need|longer|matter)\w+
     |\bdebe[ns]?\b|^\W*no\ (?:permitas|intentes|uses)\b|を表示します|を想定します|只能|都要
     |^\W*(?:store|favou?r|prefer|keep)\ |\bis\ a\ good\b|\bedge\ case\b
     """
@@ -54,13 +52,15 @@ PASSES = re.compile(
     |\b(?:errors?|fail(?:s|ed|ing|ures?)?|bugs?|issues?|broken|wrong|problem|severity|weird|flake?y|warning
       |incorrect\w*|doesn['’]t\ (?:work|look|make)|isn['’]t\ (?:showing|working|really))\b
     |\b(?:can|could|would)\ (?:you|we)\b|\bpor\ favor\b|\bi\ want\ (?:you\ )?to\b
-    |^\W*(?:(?:ok|okay|also|and|then|yes|no|so|now|just|but|say)\W+)*(?:add|write|implement|create|build
+    |^\W*(?:(?:ok|okay|also|and|then|yes|no|so|now|just|but|say|please)\W+)*(?:add|explain|write|implement|create|build
       |move|replace|fix|check|update|change|delete|remove|run|start|edit|analy[sz]e|read|look|put|give
       |suggest|consider|say|inspect|double\ check|dont\ forget|stop|make\ sure|proceed|quiero|necesito
       |ajusta|cambia|mejora|agrega|analiza|revisa|haz|implementa|elimina|utili[sz]e|execute|avalie|inicie
       |planejar|divida|atualize)\b
-    |\blet['’]?s\ (?:move|start|debug|fix|update|check|address|handle|flag|see|look)\b
-    |\bbefore\ (?:you|we)\b|\bthis\ (?:pr|branch|task|plan|pass|commit|error|specific)\b
+    |\blet['’]?s\ (?:just\ )?(?:move|start|debug|fix|update|check|address|handle|flag|see|look)\b
+    |\bi\ (?:do\ |really\ |also\ )?(?:like|love|know)\b|\bmakes\ (?:\w+\ )?sense\b
+    |\bbefore\ (?:you|we)\b|^\W*(?:\w+\W+)?if\ we\b
+    |\bthis\ (?:pr|branch|task|plan|pass|commit|error|specific)\b
     |\b(?:we|you)(?:\ are|['’]re)\ (?:\w+\ )?(?:trying|looking|taking|focused|going|starting|back|now|on|in)\b
     """
 )

@@ -8,7 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from conversations.engines.consolidation.approvals import MAX_QUESTION_LENGTH, find_question, read_approval
+from conversations.engines.consolidation.approvals import (
+    CHOSEN,
+    MAX_QUESTION_LENGTH,
+    find_question,
+    read_approval,
+)
 from conversations.engines.consolidation.hearsay import (
     OBLIGES,
     REPORTED,
@@ -50,9 +55,10 @@ LETTER = re.compile(r"[^\W\d_]")
 DECIDED = re.compile(
     r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?(?:decided|agreed|chose|chosen"
     r"|settled|picked|opted|going to go with|went with|standardi[sz]ed on)\b|^(?:\W*)(?:decision|decided"
-    r"|agreed|resolution)\s*[:—–-]|\blet(?:'|’)?s (?:use|go with|stick (?:with|to)|switch to|keep|adopt"
-    r"|move to|settle on)\b|\b(?:we|i)(?:'ll| will) (?:use|go with|stick (?:with|to)|switch to|adopt"
-    r"|keep using)\b|\bwe (?:use|switched to|moved to|keep) \S.{2,120}\b(?:instead of|rather than|because"
+    r"|agreed|resolution)\s*[:—–-]|\blet(?:'|’)?s (?:use|go with|stick (?:with|to)|switch to|adopt"
+    r"|keep(?! (?:work|going|moving))|move to|settle on)\b"
+    r"|\b(?:we|i)(?:'ll| will) (?:use|go with|stick (?:with|to)|switch to|adopt|keep using)\b"
+    r"|\bwe (?:use|switched to|moved to|keep) \S.{2,120}\b(?:instead of|rather than|because"
     r"|not)\b|\b(?:using|went with|chose|picked|switched to) \S.{2,120}\b(?:instead of|rather than|over)\b"
     r"|^\W*(?:ok(?:ay)?|alright|fine|right|good|so)\b,? (?:\S+ ){1,3}it is\b|\b(?:the )?decision is\b"
     r"|\bfrom now on\b|\bgoing forward\b|\b(?:wir (?:nehmen|nutzen|benutzen|verwenden|setzen auf|bleiben bei"
@@ -66,11 +72,11 @@ _ALWAYS = r"(?:al+wa?ys|alwasy|never|nevr|do(?:n['’]?t| not) ever)"
 PREFERRED = re.compile(
     rf"(?i)^\W*(?:(?:please|pls|in|on|for|at) (?:[\w-]+ ){{0,4}})?{_ALWAYS} (?!mind\b)\w+"
     r"|^\W*we (?:always|never) (?!g[eo]t\b|ha[vd]|see\b"
-    r"|saw\b|hit\b"
-    r"|end\b|run into|forget|talk|sa[iy]|did\b|agreed|decided|kn[eo]w|\w+ed\b)\w+|\bi (?:always "
-    r"|really )?(?:prefer|want you to always"
-    r"|never want)\b|(?:我(?:更)?喜欢|总是|从不|不要再)|所有.{1,20}(?:都要|都得|都用|必须|一律)|\b(?:wir"
-    r"|bitte|man)\b.{0,40}\bimmer\b(?! noch| wieder)|^\W*(?:nobody|no one) (?!knows|likes|thinks|said|was|has"
+    r"|saw\b|hit\b|end\b|run into|forget|talk|sa[iy]|did\b|agreed|decided|kn[eo]w|\w+ed\b|dealt|went|came\b"
+    r"|made|took|found|wrote)\w+|\bi (?:always |really )?(?:prefer|want you to always|never want)\b"
+    r"|^\W*(?:bitte )?nie(?:mals)? \w|\b(?:ich bevorzuge|je préfère|prefiero|prefiro)\b"
+    r"|(?:我(?:更)?喜欢|总是|从不|不要再)|所有.{1,20}(?:都要|都得|都用|必须|一律)|\b(?:wir|bitte|man)\b.{0,40}\bimmer"
+    r"\b(?! noch| wieder)|^\W*(?:nobody|no one) (?!knows|likes|thinks|said|was|has"
     r"|seems|cares|does|talks|told|wants|forget|forgets)\w+|\bi(?:'d| would) like (?:us|you) to (?:always"
     r"|never|keep|use)\b|\b(?:bitte immer|immer nur|niemals|nie mehr|nie wieder|nur noch|toujours|(?:ne"
     r"|n')\s?\w+ jamais|n'utilis\w+ (?:pas|plus)|jamais de|siempre|nunca|sempre)\b|(?:必ず|常に|絶対に"
@@ -79,13 +85,17 @@ PREFERRED = re.compile(
 # What a person puts right: what holds, and what does not.
 CORRECTED = re.compile(
     r"(?i)\bstop using \S.{0,60}[,;] ?(?:and )?use\b|\btold you (?:not|never) to\b(?!.*\b(?:yet|now)\b)"
-    r"|^\W*remember:|^\W*(?:记住|记好了?)[:：,，]|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要"
+    r"|^\W*(?:please )?(?:(?:remember|keep in mind)(?: that\b|:)|(?:merke? dir|denk daran|vergiss nicht)\b"
+    r"|recuerda que|no olvides que|n['’]oublie[zs]? pas que|souviens-toi que|retiens que|覚えて(?:おいて)?"
+    r"|lembre(?:-se)? (?:de )?que|não (?:te )?esqueças? (?:de )?que)|^\W*(?:记住|记好了?|记得)[:：,，]"
+    r"|应该?(?:是|用|放|写).{1,60}[,，]\s*(?:而)?不(?:是|该|用|要"
     r"|放|写)"
 )
 # A bound, which holds each time; not what took so long once.
 _COUNT = r"(?:\d[\d.,]*|an?(?= (?:hour|day|week|month|year))|two|three|four|five|six|ten|twelve)"
 LIMITED = re.compile(
-    r"(?i)^(?!.*\b(?:was|were|took|ha[sd]|got|did|it|this|that|they|i|out of|\w+ed(?= \d))\b)(?=.*(?:\b"
+    r"(?i)^(?!.*\b(?:was|were|took|ha[sd]|got|did|it|this|that|they|there|seems?|i|out of|\w+ed(?= \d))\b)"
+    r"(?=.*(?:\b"
     rf"(?:after|every|within|at (?:most|least)|up to|no (?:more|less|longer|fewer) than)\s{_COUNT}\b"
     rf"|\b{_COUNT} times\b|\b{_COUNT}\s?\w* max\b|最多|至少|每\s?\d|\d\s?次))"
 )
@@ -255,7 +265,7 @@ def read_prompt(prompt: str, previous: str, is_chat: bool, is_working: bool) -> 
         return
     question = find_question(previous)
     parts = list(sentences(text, MIN_PART_LENGTH))
-    personal = list(read_life(parts, is_chat))
+    personal = [one for one in read_life(parts, is_chat) if not (is_working and is_passing(one.text))]
     yield from personal
     parts = [part for part in parts if not any(one.text in part for one in personal)]
     parts = [part for part in parts if not (is_chat and IN_PASSING.search(part))]
@@ -327,8 +337,9 @@ def holds_on(text: str, question: str) -> bool:
     """Return whether what is said has the form of what holds on, or a phrase of it and is no next step, or
     chooses in few words what a question asks for.
     """
-    is_answer = measure_length(text) < SHORT_LENGTH and LETTER.search(text) and asks_choice(question)
-    return bool(is_answer) or lasts(text) or (has_phrase(text) and not is_passing(text))
+    is_short = measure_length(text) < SHORT_LENGTH and LETTER.search(text) and not CHOSEN.match(text)
+    is_answer = bool(is_short) and asks_choice(question)
+    return not is_passing(text) and (is_answer or lasts(text) or has_phrase(text))
 
 
 def stands_out(parts: Sequence[str], at: int, score: float) -> bool:

@@ -179,9 +179,7 @@ def learn_now(session: Session, actor: Actor) -> ConsolidationRun | None:
     return run
 
 
-def learn_since(
-    session: Session, actor: Actor, *, awaits_answer: bool = False
-) -> ConsolidationRun | None:
+def learn_since(session: Session, actor: Actor, *, awaits_answer: bool = False) -> ConsolidationRun | None:
     """Write facts of what a session said and did since the last time, by rules."""
     session.branch.refresh_from_db(fields=["head", "head_at"])
     reader = SessionReader(session)
