@@ -130,6 +130,12 @@ REPORT = "I rewrote the parser of the feed, moved its tests and ran them. " * 5
         "Store the notes as plain text, not as markup.",
         "Wir nehmen NATS für die Warteschlange.",
         "データベースは、Supabase を使います。",
+        "Amounts are integer cents, never floats.",
+        "Remember that the till table is append-only.",
+        "Denk daran: Preise stehen in Cent.",
+        "Lembre-se de que os preços são em centavos.",
+        "Ich bevorzuge pnpm.",
+        "Nie auf main pushen.",
     ],
 )
 def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str) -> None:
@@ -143,6 +149,9 @@ def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str
         "The border is too thick and the corners are distorted.",
         "the icons are fine, the list is empty.",
         "Priya signs off the ledger.",
+        "We don't need to commit the lock file.",
+        "The column was renamed by Prompt 2, not by Prompt 1.",
+        "Let's keep working on the exports, they use two queries.",
     ],
 )
 def test_while_an_agent_works_another_form_stays_a_message(sentence: str) -> None:
@@ -159,6 +168,7 @@ def test_while_an_agent_works_an_answer_to_a_choice_is_learned_and_a_next_step_i
         "Keep amounts as integer cents."
     ]
     assert answered("the ledger", f"{REPORT} What should I start now?") == []
+    assert answered("option 3", f"{REPORT} Which way do you prefer?") == []
 
 
 def test_what_an_agent_tells_of_its_work_is_not_learned() -> None:
