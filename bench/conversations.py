@@ -183,7 +183,7 @@ class Run:
 
         sides = [self.write_talk(self.options.compared, seed) for seed in (2, 3)]
         engine, count = SemanticDiffEngine(), self.options.compared
-        both: dict[str, Any] = {"first": sides[0].uid, "second": sides[1].uid, "actor": self.actor}
+        both: dict[str, Any] = {"conversation_id": sides[0].uid, "other": sides[1].uid, "actor": self.actor}
         bare = p50(self.measure(lambda: self.read_sides(sides)))
         for how in ("by words", "by vectors"):
             name = f"semantic diff of two of {count} messages, {how}, p50"

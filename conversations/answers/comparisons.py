@@ -88,7 +88,7 @@ class ReasoningShape(s.Serializer):
     pairs = SegmentShape(many=True, help_text="Aligned segments, the least alike first, at most 100.")
 
 
-class OutcomeShape(s.Serializer):
+class DiffOutcomeShape(s.Serializer):
     messages = PairShape()
     tokens = PairShape()
     failures = PairShape()
@@ -104,7 +104,7 @@ class SemanticDiffShape(SidesShape):
     verdict = s.ChoiceField(choices=("equivalent", "similar", "divergent", "mixed"))
     actions = ActionsShape()
     reasoning = ReasoningShape()
-    outcome = OutcomeShape()
+    outcome = DiffOutcomeShape()
     notes = s.ListField(child=s.CharField())
 
 

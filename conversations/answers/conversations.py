@@ -1,6 +1,6 @@
 """Response serializers for conversations and messages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,8 @@ from conversations.engines.cherry_pick import Pick
 from conversations.engines.compaction import CompactConversation
 from conversations.engines.fields import CONVERSATION, MESSAGE
 from conversations.engines.messages import may_read_thinking
-from conversations.models import Compaction, Message
+from conversations.engines.statistics import ThreadStats
+from conversations.models import Compaction, Conversation, Message
 from memory.actors import Actor
 from memory.answers import facts as shapes
 from memory.answers.capture import LookShape, text_results
@@ -149,6 +150,18 @@ _found_message = build_renderer(FoundMessageShape, "branch", "thinking", "has_th
 def message(row: Message, branch: str, actor: Actor, render: Render = _message) -> dict[str, Any]:
     thinking = row.thinking if may_read_thinking(actor) else None
     return render(row, branch=branch, thinking=thinking, has_thinking=bool(row.thinking))
+
+
+def fork(row: Conversation, branch: str, memory_branch: str) -> dict[str, Any]:
+    return conversation(row, branch=memory_branch or branch)
+
+
+def thread_stats(found: ThreadStats) -> dict[str, Any]:
+    return ThreadStatsShape(found).data
+
+
+def messages_written(rows: Sequence[Message], branch: str, actor: Actor) -> dict[str, Any]:
+    return {"results": [message(row, branch, actor) for row in rows]}
 
 
 def pick(picked: Pick, actor: Actor) -> dict[str, Any]:

@@ -1,147 +1,113 @@
-"""/conversations: create, fork, append, read, complete."""
+"""What has no form of an operation at /conversations: documents of a conversation, out and in."""
 
+import sys
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework import serializers as s
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.answers import conversations as shapes
-from conversations.api.conversation_routes import ConversationRoutes
-from conversations.api.schema import documented
-from conversations.engines.cherry_pick import ConversationCherryPick
-from conversations.engines.conversations import ConversationEngine, ConversationFilter
-from conversations.engines.messages import MessageEngine
-from conversations.engines.statistics import count_thread
-from conversations.filters import ConversationFilterSet
-from memory.answers.rendering import page_shape
-from memory.api.base import build_cached_response, build_row_response, get_request_actor
+from conversations.engines.fields import CONVERSATION, MESSAGE
+from conversations.engines.import_export.document import (
+    FORMAT,
+    MAX_MESSAGES,
+    MESSAGE_FIELDS,
+    SCHEMA_VERSION,
+    STATES,
+)
+from conversations.engines.import_export.engine import ConversationTransfer
+from conversations.engines.import_export.markdown import MARKDOWN
+from conversations.operations.conversations import CONVERSATIONS
+from memory.answers.declared_serializers import RequestShape, declare_fields, request_field
+from memory.api.base import build_row_response, get_request_actor
+from memory.api.operations import build_view
 from memory.api.routes import serve_at
+from memory.api.schema import AT, BRANCH, document_routes, query, route
 from memory.engines.support import validation as c
-from memory.engines.support.ordering import BY_AGE
-from memory.operations.inputs import Input, parse_id, parse_ids, parse_names, parse_point
+from memory.operations.inputs import Input, parse_id, parse_point
 
-conversation_engine, message_engine = ConversationEngine(), MessageEngine()
-picker = ConversationCherryPick()
-FIELDS = ("title", "model", "session_id", "task_id", "agent_id")
+JSON = "json"
+FORMATS = JSON, MARKDOWN
+FORMAT_PARAMETER = query(
+    "format", {"type": "string", "enum": list(FORMATS)}, "Of the document; json by default."
+)
+transfer = ConversationTransfer()
+DeclaredView: Any = build_view(CONVERSATIONS)
+
+
+@declare_fields(MESSAGE[name] for name in MESSAGE_FIELDS)
+class DocumentMessageInput(RequestShape):
+    """A message of a document."""
+
+
+class ConversationDocumentInput(s.Serializer):
+    """What an export gave: a document, or with the format ``markdown`` a text."""
+
+    format = s.ChoiceField(choices=[FORMAT, MARKDOWN])
+    text = s.CharField(required=False, help_text="Of the format markdown alone, and then all there is.")
+    schema_version = s.ChoiceField(choices=[SCHEMA_VERSION], required=False)
+    id = s.UUIDField(required=False)
+    branch = s.CharField(required=False, allow_blank=True)
+    title = request_field(CONVERSATION["title"])
+    model = request_field(CONVERSATION["model"])
+    status = s.ChoiceField(choices=STATES, required=False)
+    origin = s.DictField(required=False)
+    messages = s.ListField(
+        child=DocumentMessageInput(), min_length=1, max_length=MAX_MESSAGES, required=False
+    )
+    redacted = s.IntegerField(required=False)
+
+
+IMPORTED = shapes.ImportedConversationShape
+ROUTES = {
+    "ConversationViewSet": {
+        "export": route(
+            "A conversation as a document, without secrets",
+            {200: shapes.ConversationDocumentShape},
+            None,
+            [BRANCH, AT, FORMAT_PARAMETER],
+        ),
+        "import_document": route(
+            "Import the document of a conversation; again, it adds nothing",
+            {200: IMPORTED, 201: IMPORTED},
+            ConversationDocumentInput,
+            [BRANCH],
+        ),
+    }
+}
 
 
 @serve_at("conversations", "conversation")
-@documented
-class ConversationViewSet(ConversationRoutes):
-    lookup_value_regex = "[^/]+"
-    filterset_class = ConversationFilterSet
-
-    def create(self, request: Request) -> Response:
-        payload = Input(request)
-        branch, actor = payload.take_branch(), get_request_actor(request)
-        row = conversation_engine.create_conversation(
-            actor=actor, branch_name=branch, **payload.take_fields(FIELDS)
-        )
-        return build_row_response(shapes.conversation(row, branch=branch), 201)
-
-    def list(self, request: Request) -> Response:
-        payload = Input(request)
-        branch, at, paging = (
-            payload.take_branch(),
-            payload.take_value("at", parse_point),
-            payload.take_paging(order=BY_AGE),
-        )
-        filters = ConversationFilter.from_values(payload.take_unchecked(ConversationFilterSet.base_filters))
-        payload.refuse_unknown()
-        found = conversation_engine.list_conversations(
-            actor=get_request_actor(request), branch_name=branch, filters=filters, at=at, **paging
-        )
-        return Response(page_shape(found, lambda row: shapes.conversation(row, branch=branch)))
-
-    def retrieve(self, request: Request, pk: str) -> Response:
+@document_routes(ROUTES, shapes, sys.modules[__name__])
+class ConversationViewSet(DeclaredView):
+    @action(detail=True, methods=["get"])
+    def export(self, request: Request, pk: str) -> Any:
         uid, payload = parse_id(pk), Input(request)
         branch, at = payload.take_branch(), payload.take_value("at", parse_point)
+        form = payload.take_value("format", c.one_of(FORMATS), JSON)
         payload.refuse_unknown()
-        row = conversation_engine.get_conversation(
-            conversation_id=uid, actor=get_request_actor(request), branch_name=branch, at=at
-        )
-        return build_cached_response(request, shapes.conversation(row, branch=branch))
+        where: dict[str, Any] = {
+            "conversation_id": uid,
+            "actor": get_request_actor(request),
+            "branch_name": branch,
+            "at": at,
+        }
+        if form == JSON:
+            return Response(transfer.export_conversation(**where))
+        text = transfer.export_markdown(**where)
+        response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="conversation-{uid}.md"'
+        return response
 
-    @action(detail=True, methods=["post"])
-    def complete(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
+    @action(detail=False, methods=["post"], url_path="import")
+    def import_document(self, request: Request) -> Response:
+        payload = Input(request)
+        document, payload.body = payload.body, {}
         branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
         payload.refuse_unknown()
-        row = conversation_engine.close_conversation(conversation_id=uid, actor=actor, branch_name=branch)
-        return build_row_response(shapes.conversation(row, branch=branch))
-
-    @action(detail=True, methods=["post"])
-    def fork(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), get_request_actor(request)
-        memory_branch = payload.take_value("memory_branch", c.text_check(200), "")
-        message_id = payload.take_needed("message_id", c.parse_uuid)
-        row = conversation_engine.fork_conversation(
-            conversation_id=uid,
-            message_id=message_id,
-            actor=actor,
-            branch_name=branch,
-            memory_branch=memory_branch,
-            **payload.take_fields(FIELDS),
-        )
-        return build_row_response(shapes.conversation(row, branch=memory_branch or branch), 201)
-
-    @action(detail=True, methods=["post"], url_path="cherry-pick")
-    def cherry_pick(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
-        pick = picker.pick(
-            conversation_id=uid,
-            message_ids=payload.take_value("message_ids", parse_ids, ()),
-            actor=actor,
-            branch_name=branch,
-            target_branch=payload.take_value("target_branch", c.text_check(200), ""),
-            target_conversation_id=payload.take_value("target_conversation_id", c.parse_uuid),
-            title=payload.take_value("title", c.text_check(300), ""),
-            with_facts=payload.take_value("with_facts", c.check_boolean, False),
-            **payload.take_fields(("",)),
-        )
-        return Response(shapes.pick(pick, actor), status=201 if pick.added else 200)
-
-    @action(detail=True, methods=["get"])
-    def stats(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
-        branch, at = payload.take_branch(), payload.take_value("at", parse_point)
-        payload.refuse_unknown()
-        found = count_thread(conversation_id=uid, actor=get_request_actor(request), branch_name=branch, at=at)
-        return Response(shapes.ThreadStatsShape(found).data)
-
-    # ---- messages ------------------------------------------------------------------------------
-
-    @action(detail=True, methods=["get"])
-    def messages(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
-        branch, at, paging = (
-            payload.take_branch(),
-            payload.take_value("at", parse_point),
-            payload.take_paging(),
-        )
-        roles, actor = payload.take_value("role", parse_names, ()), get_request_actor(request)
-        payload.refuse_unknown()
-        found = message_engine.list_messages(
-            conversation_id=uid, actor=actor, branch_name=branch, roles=roles, at=at, **paging
-        )
-        return Response(page_shape(found, shapes.messages(branch, actor)))
-
-    @messages.mapping.post
-    def add_message(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
-        fields = payload.take_fields()
-        row = message_engine.write_message(conversation_id=uid, actor=actor, branch_name=branch, **fields)
-        return build_row_response(shapes.message(row, branch, actor), 201)
-
-    @action(detail=True, methods=["post"], url_path="messages/batch")
-    def batch(self, request: Request, pk: str) -> Response:
-        uid, payload = parse_id(pk), Input(request)
-        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
-        messages = payload.body.pop("messages", None)
-        payload.refuse_unknown()
-        rows = message_engine.write_messages(
-            conversation_id=uid, messages=messages, actor=actor, branch_name=branch
-        )
-        return Response({"results": [shapes.message(row, branch, actor) for row in rows]}, status=201)
+        row, created = transfer.import_conversation(document=document, actor=actor, branch_name=branch)
+        shown = shapes.conversation(row, branch=branch)
+        return build_row_response({**shown, "created": created}, 201 if created else 200)

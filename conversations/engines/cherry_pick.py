@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID, uuid5
 
 from conversations.engines.conversations import (
@@ -10,7 +10,8 @@ from conversations.engines.conversations import (
     get_visible,
     open_conversation,
 )
-from conversations.engines.messages import MAX_MESSAGES, MessageEngine
+from conversations.engines.fields import MAX_MESSAGES, PICK_TITLE, PICKED, TARGET, TARGET_BRANCH, WITH_FACTS
+from conversations.engines.messages import MessageEngine
 from conversations.engines.threads import load_thread
 from conversations.models import Conversation, Message
 from memory.actors import Actor
@@ -18,7 +19,6 @@ from memory.db.querysets import Lineage
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.strategies import CHERRY_PICK
-from memory.engines.support import validation as c
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.copies import add_copies
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -27,8 +27,6 @@ from memory.exceptions import Invalid, NotFound, TooLarge
 from memory.models import Fact, FactLink
 from memory.models.base import ERASED_MARK
 from memory.models.links import DERIVING
-
-TITLE = c.redact_stored(c.text_check(300))
 
 
 @dataclass
@@ -48,13 +46,13 @@ class ConversationCherryPick:
         self,
         *,
         conversation_id: UUID,
-        message_ids: Sequence[UUID],
+        message_ids: Annotated[Sequence[UUID], PICKED],
         actor: Actor,
         branch_name: str = MAIN,
-        target_branch: str = "",
-        target_conversation_id: UUID | None = None,
-        title: str = "",
-        with_facts: bool = False,
+        target_branch: Annotated[str, TARGET_BRANCH] = "",
+        target_conversation_id: Annotated[UUID | None, TARGET] = None,
+        title: Annotated[str, PICK_TITLE] = "",
+        with_facts: Annotated[bool, WITH_FACTS] = False,
     ) -> Pick:
         """Copy messages of a conversation, in the order given, to the end of another or of a new one.
 
@@ -70,7 +68,7 @@ class ConversationCherryPick:
         source = get_visible(lineage, conversation_id)
         originals = find_messages(lineage, source, check_ids(message_ids))
         links = find_links(lineage, originals) if with_facts else []
-        new_title = TITLE("title", title) or source.title
+        new_title = PICK_TITLE.check("title", title) or source.title
         with write_transaction():  # the facts come with their messages, or not at all
             if links and target_branch != branch_name:
                 self._take_facts(actor, branch_name, target_branch, links)

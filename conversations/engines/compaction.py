@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db import transaction
@@ -20,7 +20,8 @@ from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.transactions import retry_methods
 from memory.engines.audit.trail import record_entry
 from memory.engines.erasure.traces import Traces
-from memory.engines.support import validation as c
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Text, Whole
 from memory.engines.support.batches import batched
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import Invalid, TooLarge
@@ -29,10 +30,22 @@ from memory.ranking import count_tokens
 MAX_MESSAGES = 20_000
 KEEP, MAX_KEEP = 50, 1_000  # messages at the end that stay word for word
 MAX_SUMMARY = 16_000  # characters
+KEPT_MESSAGES = Field(
+    "keep",
+    Whole(0, MAX_KEEP),
+    "Last messages left out, 50 by default.",
+    option=Option("last messages that are left out of it; default 50"),
+)
+SUMMARY = Field(
+    "summary",
+    Text(MAX_SUMMARY),
+    "Yours; rules write one by default.",
+    option=Option("yours; default rules write one"),
+)
+LIMIT = Field("limit", Whole(1, MAX_KEEP), "Messages behind it at most.")
 BATCH_SIZE = 500
 MAX_TRIED = 5  # summaries of which the newest that holds is taken
 MAX_LINE = 200  # of a prompt or an answer in it
-SUMMARY = c.redact_stored(c.text_check(MAX_SUMMARY))
 Role = Message.Role
 
 
@@ -57,19 +70,18 @@ class CompactionEngine:
         conversation_id: UUID,
         actor: Actor,
         branch_name: str = MAIN,
-        keep: int = KEEP,
-        summary: str = "",
+        keep_last: Annotated[int, KEPT_MESSAGES] = KEEP,
+        summary: Annotated[str, SUMMARY] = "",
     ) -> Compaction:
-        """Store a summary of all messages but the last ``keep``; none of them is changed.
+        """Store a summary of all messages but the last ``keep_last``; none of them is changed.
 
         Rules write it, a line for each turn, unless ``summary`` is given. It holds until one of the messages
         is erased, hidden or moved. Raises NotFound, Invalid where nothing is left to compact, TooLarge.
         """
         actor.require_scope("write", branch_name)
-        keep = c.integer_check(0, MAX_KEEP)("keep", keep)
         branch = find_branch(actor, branch_name)
-        covered = list_covered(branch.lineage(), conversation_id, keep)
-        row = build_compaction(covered, SUMMARY("summary", summary))
+        covered = list_covered(branch.lineage(), conversation_id, KEPT_MESSAGES.check("keep", keep_last))
+        row = build_compaction(covered, SUMMARY.check("summary", summary))
         row.project_id, row.branch, row.conversation_id = actor.project_id, branch, conversation_id
         row.created_at, row.created_by = timezone.now(), actor.label
         with transaction.atomic():
@@ -78,14 +90,19 @@ class CompactionEngine:
         return row
 
     def get_compact(
-        self, *, conversation_id: UUID, actor: Actor, branch_name: str = MAIN, limit: int = MAX_KEEP
+        self,
+        *,
+        conversation_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        limit: Annotated[int, LIMIT] = KEEP,
     ) -> CompactConversation:
         """Return the newest summary that still holds, and the last ``limit`` messages behind it.
 
         Without a summary they are the last messages of the conversation. Raises NotFound.
         """
         actor.require_scope("read", branch_name)
-        limit = c.integer_check(1, MAX_KEEP)("limit", limit)
+        limit = LIMIT.check("limit", limit)
         lineage = find_branch(actor, branch_name).lineage()
         thread = load_thread(lineage, get_visible(lineage, conversation_id))
         rows = Message.objects.in_lineage(lineage)

@@ -1,12 +1,12 @@
 """Engine of conversations: create, fork, list, close. MessageEngine handles their messages."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Count, Sum
 
-from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS
+from conversations.engines.fields import CONVERSATION, CONVERSATION_FILTERS, FORK_POINT, MEMORY_BRANCH
 from conversations.engines.forks import branch_at_point, find_point
 from conversations.engines.threads import count_segments, load_threads
 from conversations.models import Conversation, Message
@@ -73,10 +73,10 @@ class ConversationEngine:
         self,
         *,
         conversation_id: UUID,
-        message_id: UUID,
+        message_id: Annotated[UUID, FORK_POINT],
         actor: Actor,
         branch_name: str = MAIN,
-        memory_branch: str = "",
+        memory_branch: Annotated[str, MEMORY_BRANCH] = "",
         title: str = "",
         model: str = "",
         session_id: str = "",

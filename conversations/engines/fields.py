@@ -6,6 +6,7 @@ from conversations.models import ConsolidationRun, Conversation, Message, Replay
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
 from memory.engines.fields.common import (
     METADATA_OPTION,
+    STATED,
     answered_branch,
     answered_id,
     answered_time,
@@ -22,6 +23,7 @@ from memory.engines.fields.types import (
     Moment,
     Number,
     ObjectList,
+    Record,
     Reference,
     Text,
     Whole,
@@ -31,6 +33,7 @@ CREATE = READ | Use.CREATE
 OFFERED = CREATE | Use.OPTION
 TOOL = Use.TOOL_CREATE
 CONTENT_BYTES = 1024 * 1024
+MAX_MESSAGES = 1000  # of a request
 MAX_NUMBER = 2**31 - 1
 CONTENT = LongText(CONTENT_BYTES, blank=True, published=False)
 
@@ -153,6 +156,59 @@ MESSAGE_FILTERS = MESSAGE.filtered_by(
     learned_in("Messages", use=NO_USE),
     *recorded("Messages", use=NO_USE),
 )
+
+# What operations take beside the fields of a conversation and a message.
+FORK_POINT = Field("message_id", Identifier(), "The last message that both share.", NO_USE)
+MEMORY_BRANCH = Field(
+    "memory_branch",
+    Reference(200),
+    "A branch to create as of that message, for the fork.",
+    option=Option("a branch to create as of that message, for the fork", metavar="NAME"),
+)
+OTHER_BRANCH = Field(
+    "other_branch",
+    Reference(200),
+    "The branch of the second conversation; the first's by default.",
+    option=Option("the branch of the second; default the first's", metavar="NAME"),
+)
+MESSAGE_ITEM = Record(
+    "MessageItemInput", "One message of many.", (*STATED, *MESSAGE.select_fields(Use.CREATE))
+)
+MESSAGES = Field("messages", ListOf(MESSAGE_ITEM, 1, MAX_MESSAGES))
+PICKED = Field(
+    "message_ids", ListOf(Identifier(), 1, MAX_MESSAGES), use=NO_USE, option=Option(metavar="MESSAGE_ID...")
+)
+TARGET_BRANCH = Field(
+    "target_branch",
+    Reference(200),
+    "The same branch by default.",
+    option=Option("the branch of that conversation", "--to-branch", "NAME"),
+)
+TARGET = Field(
+    "target_conversation_id",
+    Identifier(),
+    "A new one by default.",
+    option=Option("the conversation that takes them", "--to", "ID"),
+)
+PICK_TITLE = Field(
+    "title", Text(300), "Of a new one; else the source's.", option=Option("of a new conversation")
+)
+WITH_FACTS = Field(
+    "with_facts",
+    Flag(),
+    "Take the facts that came of them along; needs the scope merge.",
+    option=Option("take the facts that came of them along"),
+)
+MEMORY_STATE = Record(
+    "MemoryStateInput",
+    "A branch, at a point of it, or a merge request as if it were merged.",
+    (
+        Field("branch", Reference(200)),
+        Field("at", Reference(200), "A seq, the id of a commit or snapshot, or a time."),
+        Field("merge_request", Reference(200), "Its id or number."),
+    ),
+)
+MEMORY = Field("memory", MEMORY_STATE)
 
 LEVEL, STATE = Choice(ConsolidationRun.Level.choices), Choice(ConsolidationRun.State.choices)
 

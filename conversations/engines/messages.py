@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import numpy as np
 
 from conversations.engines.conversations import get_visible, open_conversation
-from conversations.engines.fields import MESSAGE, MESSAGE_FILTERS
+from conversations.engines.fields import MAX_MESSAGES, MESSAGE, MESSAGE_FILTERS, MESSAGES, ROLE_FILTER
 from conversations.engines.forks import find_shared_number
 from conversations.engines.neighbours import neighbours
 from conversations.engines.threads import Position, Thread, load_thread
@@ -42,7 +42,6 @@ from memory.engines.versions.repositories import filter_sessions
 from memory.exceptions import Exists, Invalid, NotFound, TooLarge
 from memory.ranking import count_tokens
 
-MAX_MESSAGES = 1000
 Role = Message.Role
 EMBEDDED = frozenset({Role.USER, Role.ASSISTANT})
 
@@ -100,7 +99,7 @@ class MessageEngine:
         self,
         *,
         conversation_id: UUID,
-        messages: Sequence[Mapping[str, Any]],
+        messages: Annotated[Sequence[Mapping[str, Any]], MESSAGES],
         actor: Actor,
         branch_name: str = MAIN,
     ) -> Sequence[Message]:
@@ -209,7 +208,7 @@ class MessageEngine:
         conversation_id: UUID,
         actor: Actor,
         branch_name: str = MAIN,
-        roles: Sequence[str] = (),
+        roles: Annotated[Sequence[str], ROLE_FILTER] = (),
         begin_at: UUID | None = None,
         from_end: bool = False,
         at: Any = None,

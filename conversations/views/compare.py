@@ -52,8 +52,8 @@ class ComparePage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         where: dict[str, Any] = {
-            "first": kwargs.pop("first"),
-            "second": kwargs.pop("second"),
+            "conversation_id": kwargs.pop("first"),
+            "other": kwargs.pop("second"),
             "actor": self.reader.actor,
             "branch_name": self.reader.branch.name,
             "other_branch": self.request.GET.get("other", ""),

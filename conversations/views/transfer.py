@@ -91,7 +91,7 @@ class CompactConversation(ProjectPage):
         self.reader.require_now()
         try:
             row = compaction_engine.compact_conversation(
-                conversation_id=uid, keep=read_keep(request), **self.reader.write_args
+                conversation_id=uid, keep_last=read_keep(request), **self.reader.write_args
             )
         except Day1Error as error:
             if error.status in (403, 404):

@@ -206,39 +206,10 @@ class Client:
     def get_graph(self, branch: str, options: Fields) -> Answer:
         return self.api.get("/relations/graph", branch=branch, **with_point(options))
 
-    # ---- sessions and conversations --------------------------------------------------------------
+    # ---- sessions ---------------------------------------------------------------------------------
 
     def preview_context(self, branch: str, repository: str) -> Answer:
         return self.api.get("/sessions/next-context", branch=branch, repository=repository)
-
-    def create_conversation(self, branch: str, fields: Fields) -> Answer:
-        return self.api.post("/conversations", branch=branch, **fields)
-
-    def get_conversation(self, uid: str, branch: str, at: str | None) -> Answer:
-        return self.api.get(f"/conversations/{quote_id(uid)}", branch=branch, at=check_point(at))
-
-    def list_conversations(self, branch: str, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/conversations", branch=branch, **filters, **with_point(paging))
-
-    def fork_conversation(self, uid: str, branch: str, fields: Fields) -> Answer:
-        return self.api.post(f"/conversations/{quote_id(uid)}/fork", branch=branch, **fields)
-
-    def cherry_pick(self, uid: str, branch: str, fields: Fields) -> Answer:
-        return self.api.post(f"/conversations/{quote_id(uid)}/cherry-pick", branch=branch, **fields)
-
-    def close_conversation(self, uid: str, branch: str) -> Answer:
-        return self.api.post(f"/conversations/{quote_id(uid)}/complete", branch=branch)
-
-    def write_messages(self, conversation_id: str, branch: str, messages: list[Answer]) -> list[Answer]:
-        path = f"/conversations/{quote_id(conversation_id)}/messages/batch"
-        return list(self.api.post(path, branch=branch, messages=messages)["results"])
-
-    def list_messages(self, conversation_id: str, branch: str, filters: Fields, paging: Fields) -> Answer:
-        path = f"/conversations/{quote_id(conversation_id)}/messages"
-        return self.api.get(path, branch=branch, **filters, **with_point(paging))
-
-    def get_message(self, uid: str, branch: str, at: str | None) -> Answer:
-        return self.api.get(f"/messages/{quote_id(uid)}", branch=branch, at=check_point(at))
 
     # ---- streams ---------------------------------------------------------------------------------
 

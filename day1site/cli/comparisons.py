@@ -9,36 +9,29 @@ import click
 
 from day1site.cli.bundles import parse_document, read_bytes
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import operation
 from day1site.cli.output import Output, note
 from day1site.cli.parameters import (
-    WHOLE,
     OneOf,
     argument,
     at_option,
     branch_option,
-    combine,
-    drop_empty,
     option,
 )
 from day1site.cli.rest import Answer, quote_id
 
 MAX_TEXT = 80  # characters of a message in a table
 FORMATS = JSON, MARKDOWN = "json", "markdown"
-sides = combine(
-    argument("first", "CONVERSATION_ID"),
-    argument("second", "OTHER_ID"),
-    option("--other-branch", metavar="NAME", help="the branch of the second; default the first's"),
-    branch_option,
-)
 
 
-@command(
-    "diff", "Show the differences of two conversations by message.", "day1 conversations diff 0197… 0198…"
+@operation(
+    "conversations.diff",
+    "diff",
+    "Show the differences of two conversations by message.",
+    "day1 conversations diff 0197… 0198…",
+    prepare=lambda inputs: {"limit": 100, **inputs},
 )
-@sides
-def diff(run: Invocation, first: str, second: str, **options: Any) -> None:
-    path = f"/conversations/{quote_id(first)}/diff/{quote_id(second)}"
-    found = run.open_client().api.get(path, limit=100, **drop_empty(options))
+def diff(run: Invocation, found: Answer) -> None:
     run.show(found, lambda out: show_diff(out, found))
 
 
@@ -56,15 +49,13 @@ def describe_pair(row: Answer) -> list[str]:
     ]
 
 
-@command(
+@operation(
+    "conversations.semantic_diff",
     "semantic-diff",
     "Show how two conversations differ in actions, reasoning and outcome.",
     "day1 conversations semantic-diff 0197… 0198…",
 )
-@sides
-def semantic_diff(run: Invocation, first: str, second: str, **options: Any) -> None:
-    path = f"/conversations/{quote_id(first)}/semantic-diff/{quote_id(second)}"
-    found = run.open_client().api.get(path, **drop_empty(options))
+def semantic_diff(run: Invocation, found: Answer) -> None:
     run.show(found, lambda out: show_semantic_diff(out, found))
 
 
@@ -79,18 +70,13 @@ def show_semantic_diff(out: Output, found: Answer) -> None:
         note(line)
 
 
-@command(
+@operation(
+    "conversations.make_compact",
     "compact",
     "Summarize the earlier messages of a conversation, which stay as they are.",
     "day1 conversations compact 0197… --keep 20",
 )
-@argument("conversation_id", "CONVERSATION_ID")
-@option("--keep", type=WHOLE, metavar="N", help="last messages that are left out of it; default 50")
-@option("--summary", metavar="TEXT", help="yours; default rules write one")
-@branch_option
-def compact(run: Invocation, conversation_id: str, branch: str, **options: Any) -> None:
-    path = f"/conversations/{quote_id(conversation_id)}/compact"
-    row = run.open_client().api.post(path, branch=branch, **drop_empty(options))
+def compact(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['summary']}\n{row['tokens']} tokens as {row['summary_tokens']}")
 
 

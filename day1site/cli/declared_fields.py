@@ -114,10 +114,11 @@ def split_filters(noun: str, options: Mapping[str, Any]) -> tuple[dict[str, Any]
 
 
 def make_argument(field: Description) -> Decorator:
-    """Return the argument of a field."""
+    """Return the argument of a field; a list is the last one."""
     words = field["option"]
     kind = OneOf(open_choices(field)) if words.get("checked") else ATTRIBUTES[field["type"]].get("type")
-    return argument(field["name"], words.get("metavar", field["name"].upper()), type=kind)
+    many = {"nargs": -1, "required": True} if field["type"] == "ListOf" else {}
+    return argument(field["name"], words.get("metavar", field["name"].upper()), type=kind, **many)
 
 
 def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator:

@@ -64,7 +64,8 @@ def list_operation(
             page = partial(run.open_client().call, action, **inputs)
             run.show_list(lambda paging: page(**paging), values, columns, cells, empty)
 
-        return command(name, about, *examples)(declare_inputs(known)(run_list))
+        listing = listing_options if known.get("sorted") else paging_options
+        return command(name, about, *examples)(declare_inputs(known)(listing(run_list)))
 
     return declare
 
@@ -74,8 +75,7 @@ def declare_inputs(known: Mapping[str, Any]) -> Decorator:
     places = [declare_place(name, kind, known.get("row")) for name, kind in known["places"].items()]
     needed = [make_argument(one) for one in known["takes"] if is_argument(one)]
     options = [make_option(one) for one in known["takes"] if not is_argument(one)]
-    listing = listing_options if known.get("sorted") else paging_options
-    return combine(*places, *needed, *options, *([listing] if known.get("paged") else []))
+    return combine(*places, *needed, *options)
 
 
 def declare_place(name: str, kind: str, row: str | None) -> Decorator:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, TypeVar
 
+from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
@@ -126,7 +127,9 @@ def _make_list(kind: t.ListOf, **traits: Any) -> s.Field:
 
 @cache
 def _make_record(kind: t.Record) -> type[RequestShape]:
-    return declare_fields(kind.fields)(type(kind.name, (RequestShape,), {"__doc__": kind.about}))
+    shape = type(kind.name, (RequestShape,), {"__doc__": kind.about})
+    set_override(shape, "component_name", kind.name)
+    return declare_fields(kind.fields)(shape)
 
 
 def _cut_text(kind: t.CutText, **traits: Any) -> s.Field:

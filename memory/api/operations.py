@@ -34,7 +34,7 @@ from memory.operations.inputs import Input
 PATTERNS = {"int": r"\d{1,4}", "path": ".+", "uuid": "[^/]+", "": "[^/]+"}
 PARSERS: dict[str, c.Check] = {
     "int": lambda _, text: int(text),
-    "uuid": c.parse_uuid,
+    "uuid": lambda _, text: c.parse_uuid("id", text),
     "path": lambda _, text: text,
     "": lambda _, text: text,
 }

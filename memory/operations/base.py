@@ -104,11 +104,11 @@ class Parameter:
 
     @cached_property
     def check(self) -> c.Check:
-        """Return the check of a value; ranges are left to the engine."""
+        """Return the check of a value; ranges of what is no field of a noun are left to the engine."""
         match self.field:
             case FilterField():
                 return c.blank_or(self.field.make_check())
-            case Field(type=Whole()):
+            case Field(type=Whole()) if not self.in_body_only:
                 return parse_integer
             case Field(type=Choice() as kind):
                 check = c.one_of([value for value, _ in kind.open_choices])

@@ -44,7 +44,7 @@ def read(row: Conversation, actor: Actor, **options: Any) -> Any:
 
 
 def test_a_line_for_each_turn(talk: Conversation, actor: Actor) -> None:
-    row = compact(talk, actor, keep=6)
+    row = compact(talk, actor, keep_last=6)
     assert row.summary == (
         "6 messages, 2 turns. Tools: Bash 2; 1 failed.\n- Question 0? → Answer 0.\n- Question 1? → Answer 1."
     )
@@ -55,14 +55,14 @@ def test_a_line_for_each_turn(talk: Conversation, actor: Actor) -> None:
 
 
 def test_the_originals_stay_and_are_searched(talk: Conversation, actor: Actor) -> None:
-    compact(talk, actor, keep=0)
+    compact(talk, actor, keep_last=0)
     assert len(messages.list_messages(conversation_id=talk.uid, actor=actor).results) == 12
     found = messages.search_messages(query="Question 0", actor=actor, search_type="keyword")
     assert found.hits[0].row.content == "Question 0?"
 
 
 def test_it_holds_while_the_conversation_goes_on(talk: Conversation, actor: Actor) -> None:
-    row = compact(talk, actor, keep=0, summary="All of it.")
+    row = compact(talk, actor, keep_last=0, summary="All of it.")
     messages.write_message(conversation_id=talk.uid, actor=actor, role="user", content="More.")
     found = read(talk, actor)
     assert (found.compaction.pk, found.compaction.method) == (row.pk, "caller")
@@ -70,21 +70,21 @@ def test_it_holds_while_the_conversation_goes_on(talk: Conversation, actor: Acto
 
 
 def test_a_fork_has_its_own(talk: Conversation, actor: Actor) -> None:
-    compact(talk, actor, keep=0)
+    compact(talk, actor, keep_last=0)
     point = Message._base_manager.get(conversation_id=talk.uid, sequence_num=3)
     fork = conversations.fork_conversation(conversation_id=talk.uid, message_id=point.uid, actor=actor)
     assert read(fork, actor).compaction is None
-    assert compact(fork, actor, keep=0).summary.startswith("3 messages, 1 turns.")
+    assert compact(fork, actor, keep_last=0).summary.startswith("3 messages, 1 turns.")
 
 
 def test_an_erasure_removes_it(talk: Conversation, actor: Actor) -> None:
-    compact(talk, actor, keep=0)
+    compact(talk, actor, keep_last=0)
     ErasureEngine().erase(scope="match", target="Question 0", confirm="test", actor=actor)
     assert not Compaction.objects.exists()
 
 
 def test_one_whose_messages_have_changed_is_not_shown(talk: Conversation, actor: Actor) -> None:
-    compact(talk, actor, keep=6)
+    compact(talk, actor, keep_last=6)
     Message._base_manager.filter(conversation_id=talk.uid, sequence_num=1).update(content_hash="0" * 64)
     found = read(talk, actor)
     assert (found.compaction, len(found.messages)) == (None, 12)
@@ -94,7 +94,7 @@ def test_a_summary_is_never_longer_than_its_limit(actor: Actor, main: Any) -> No
     row = conversations.create_conversation(actor=actor)
     said = [{"role": "user", "content": f"{n} " + "x" * 500} for n in range(500)]
     messages.write_messages(conversation_id=row.uid, messages=said, actor=actor)
-    text = compact(row, actor, keep=0).summary
+    text = compact(row, actor, keep_last=0).summary
     assert len(text) <= MAX_SUMMARY
     assert "- 0 x" in text
     assert "- 499 x" in text
@@ -103,9 +103,9 @@ def test_a_summary_is_never_longer_than_its_limit(actor: Actor, main: Any) -> No
 
 def test_what_is_refused(talk: Conversation, actor: Actor) -> None:
     with pytest.raises(Invalid, match="no more than 12 messages"):
-        compact(talk, actor, keep=12)
+        compact(talk, actor, keep_last=12)
     with pytest.raises(Invalid, match="keep"):
-        compact(talk, actor, keep=1001)
+        compact(talk, actor, keep_last=1001)
     with pytest.raises(NotFound):
         engine.compact_conversation(conversation_id=actor.project_id, actor=actor)
     assert not Compaction.objects.exists()

@@ -60,7 +60,7 @@ def extend(actor, conversation, *messages, branch="main"):
 @pytest.fixture
 def compare(actor):
     def compare(one, other, **more):
-        return ENGINE.semantic_diff(first=one.uid, second=other.uid, actor=actor, **more)
+        return ENGINE.semantic_diff(conversation_id=one.uid, other=other.uid, actor=actor, **more)
 
     return compare
 
@@ -68,7 +68,7 @@ def compare(actor):
 @pytest.fixture
 def rows(actor):
     def rows(one, other, **more):
-        page = ENGINE.diff_rows(first=one.uid, second=other.uid, actor=actor, **more)
+        page = ENGINE.diff_rows(conversation_id=one.uid, other=other.uid, actor=actor, **more)
         texts = [(row.first and row.first.content, row.second and row.second.content) for row in page.rows]
         return [(row.change, *pair) for row, pair in zip(page.rows, texts, strict=True)]
 
@@ -103,14 +103,14 @@ class TestRows:
 
     def test_pages_stay_at_what_the_first_has_seen(self, actor, talk):
         one, other = talk(ask("a"), ask("b")), talk(ask("a"), ask("c"))
-        how = {"first": one.uid, "second": other.uid, "actor": actor, "limit": 1}
+        how = {"conversation_id": one.uid, "other": other.uid, "actor": actor, "limit": 1}
         page = ENGINE.diff_rows(**how)
         extend(actor, other, ask("d"))
         second = ENGINE.diff_rows(**how, cursor=page.next)
         assert [row.change for row in (*page.rows, *second.rows)] == ["same", "changed"]
         assert second.next is None
         with pytest.raises(Invalid):
-            ENGINE.diff_rows(**{**how, "first": other.uid}, cursor=page.next)
+            ENGINE.diff_rows(**{**how, "conversation_id": other.uid}, cursor=page.next)
 
     def test_one_conversation_on_two_branches(self, actor, talk, compare):
         one = talk(ask("a"))
@@ -217,7 +217,7 @@ def test_from_both_sides_it_is_the_same(first, second):
         made = CONVERSATIONS.create_conversation(actor=actor)
         sides.append(extend(actor, made, *(build(kind, text) for kind, text in messages)))
     one, other = (
-        ENGINE.semantic_diff(first=a.uid, second=b.uid, actor=actor) for a, b in (sides, sides[::-1])
+        ENGINE.semantic_diff(conversation_id=a.uid, other=b.uid, actor=actor) for a, b in (sides, sides[::-1])
     )
     assert (one.verdict, one.comparison.divergence) == (other.verdict, other.comparison.divergence)
     assert one.actions.similarity == other.actions.similarity
@@ -229,7 +229,7 @@ def test_from_both_sides_it_is_the_same(first, second):
 class TestRefusals:
     def test_what_is_not_there(self, actor, talk):
         with pytest.raises(NotFound):
-            ENGINE.semantic_diff(first=talk().uid, second=uuid4(), actor=actor)
+            ENGINE.semantic_diff(conversation_id=talk().uid, other=uuid4(), actor=actor)
 
     def test_too_many_messages(self, monkeypatch, talk, compare):
         monkeypatch.setattr(loading, "MAX_COMPARED", 1)

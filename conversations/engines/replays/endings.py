@@ -72,8 +72,8 @@ def end_replay(row: Replay, open_rows: QuerySet[Replay], note: str = "") -> bool
 def list_sides(row: Replay) -> dict[str, Any]:
     """Return what a comparison takes: the source as it was when the replay was made, and the replay."""
     return {
-        "first": row.source_id,
-        "second": row.conversation_id,
+        "conversation_id": row.source_id,
+        "other": row.conversation_id,
         "branch_name": row.source_branch.name,
         "other_branch": row.branch.name,
         "points": (row.source_seq, None),

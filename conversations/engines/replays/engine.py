@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, get_visible
-from conversations.engines.fields import REPLAY
+from conversations.engines.fields import FORK_POINT, MEMORY, MEMORY_BRANCH, REPLAY
 from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
 from conversations.engines.replays.costs import fit_answer, measure_cost, require_prices
@@ -57,11 +57,11 @@ class ReplayEngine:
         self,
         *,
         conversation_id: UUID,
-        message_id: UUID,
+        message_id: Annotated[UUID, FORK_POINT],
         actor: Actor,
         branch_name: str = MAIN,
-        memory_branch: str = "",
-        memory: Mapping[str, Any] | None = None,
+        memory_branch: Annotated[str, MEMORY_BRANCH] = "",
+        memory: Annotated[Mapping[str, Any] | None, MEMORY] = None,
         **parameters: Any,
     ) -> Replay:
         """Fork a conversation at a message for a model, or an agent, to go on with.

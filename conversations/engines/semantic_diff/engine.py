@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
+from conversations.engines.fields import OTHER_BRANCH
 from conversations.engines.semantic_diff.alignment import (
     align_equal,
     align_similar,
@@ -78,21 +79,34 @@ class SemanticDiff:
 
 
 class SemanticDiffEngine:
-    def diff_rows(self, *, first: UUID, second: UUID, actor: Actor, **options: Any) -> RowDiffPage:
+    def diff_rows(
+        self,
+        *,
+        conversation_id: UUID,
+        other: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        other_branch: Annotated[str, OTHER_BRANCH] = "",
+        points: Points = NOW,
+        limit: int = 50,
+        cursor: str = "",
+    ) -> RowDiffPage:
         """Return a page of the differences of two conversations message by message.
 
-        ``branch_name`` is of the first, ``other_branch`` of the second. Raises NotFound, TooLarge.
+        ``branch_name`` is of the first, ``other_branch`` of the other. Raises NotFound, TooLarge.
         """
-        return list_diff_rows(first=first, second=second, actor=actor, **options)
+        branches = {"branch_name": branch_name, "other_branch": other_branch}
+        sides: dict[str, Any] = {"first": conversation_id, "second": other, "points": points, **branches}
+        return list_diff_rows(**sides, actor=actor, limit=limit, cursor=cursor)
 
     def semantic_diff(
         self,
         *,
-        first: UUID,
-        second: UUID,
+        conversation_id: UUID,
+        other: UUID,
         actor: Actor,
         branch_name: str = MAIN,
-        other_branch: str = "",
+        other_branch: Annotated[str, OTHER_BRANCH] = "",
         points: Points = NOW,
     ) -> SemanticDiff:
         """Compare actions, reasoning and outcome of what two conversations do not share.
@@ -101,8 +115,8 @@ class SemanticDiffEngine:
         2,000 answers a side.
         """
         comparison = load_comparison(
-            first=first,
-            second=second,
+            first=conversation_id,
+            second=other,
             actor=actor,
             branch_name=branch_name,
             other_branch=other_branch,

@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,8 @@ class TranscriptWriter:
     def _known(self, session: str) -> "Known":
         known = Known()
         where = {"session_id": [session]}
-        for dialogue in iterate_rows(
-            lambda paging: self.client.list_conversations(self.branch, where, paging)
-        ):
+        page = partial(self.client.call, "conversations.list", branch=self.branch, **where)
+        for dialogue in iterate_rows(lambda paging: page(**paging)):
             known.add(dialogue, self._read_messages(dialogue["id"]))
         if known.messages:
             found = iterate_rows(lambda paging: self.client.list_observations(self.branch, where, paging))
@@ -72,7 +72,8 @@ class TranscriptWriter:
         return known
 
     def _read_messages(self, uid: str) -> Iterator[Answer]:
-        return iterate_rows(lambda paging: self.client.list_messages(uid, self.branch, {}, paging))
+        page = partial(self.client.call, "conversations.messages", conversation_id=uid, branch=self.branch)
+        return iterate_rows(lambda paging: page(**paging))
 
     def _is_fresh(self, turn: Turn, known: "Known") -> bool:
         """Tell whether neither an import nor the hooks brought it."""
@@ -116,7 +117,8 @@ class TranscriptWriter:
         """Store messages and return their ids by their sources; one that is refused stops no other."""
         messages = [_message(turn, dialogue) for turn in turns]
         try:
-            rows = self.client.write_messages(conversation, self.branch, messages)
+            where = {"conversation_id": conversation, "branch": self.branch}
+            rows = self.client.call("conversations.batch", **where, messages=messages)["results"]
         except CliError as error:
             if error.code not in REFUSALS:
                 raise
@@ -152,7 +154,8 @@ class TranscriptWriter:
         self.client.call("sessions.create", branch=self.branch, **who, project_path=path)
         title = " ".join(clean(dialogue.title).split())[:300]
         names = {"title": title, "model": clean(dialogue.model)[:200]}
-        return str(self.client.create_conversation(self.branch, {**who, **names})["id"])
+        begun = self.client.call("conversations.create", branch=self.branch, **who, **names)
+        return str(begun["id"])
 
 
 class Known:

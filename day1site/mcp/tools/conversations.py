@@ -210,14 +210,15 @@ def find_last_message(uid: UUID, where: dict[str, Any]) -> UUID:
     },
 )
 def conversation_compare(call: Call) -> b.Answer:
-    sides = {name: call.need(name, c.parse_uuid) for name in ("first", "second")}
+    first, second = (call.need(name, c.parse_uuid) for name in ("first", "second"))
     other, where = call.take("other_branch", c.text_check(200), ""), call.reading
     call.end()
-    found = comparison_shapes.semantic_diff(diff_engine.semantic_diff(other_branch=other, **sides, **where))
+    sides = {"conversation_id": first, "other": second, "other_branch": other}
+    found = comparison_shapes.semantic_diff(diff_engine.semantic_diff(**sides, **where))
     reasoning = {name: value for name, value in found["reasoning"].items() if name != "pairs"}
     names = ("verdict", "shared", "divergence", "actions", "outcome", "notes")
     answer = {name: found[name] for name in names} | {"reasoning": reasoning}
-    after = f'conversation_score {{"conversation_id": "{sides["second"]}"}}'
+    after = f'conversation_score {{"conversation_id": "{second}"}}'
     return {**answer, "branch": call.branch, "next": after}
 
 

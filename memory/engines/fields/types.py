@@ -1,7 +1,7 @@
 """The types of fields: their limits, and the check that the engines apply."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -253,7 +253,7 @@ class Record(Type):
 
     name: str
     about: str
-    fields: tuple[Any, ...]  # each a Field
+    fields: tuple[Any, ...] = field(compare=False)  # each a Field
 
     def build_check(self) -> c.Check:
         return lambda _, value: value
