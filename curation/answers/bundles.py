@@ -1,4 +1,4 @@
-"""Request and response serializers of bundles and of the keys that projects trust."""
+"""What is answered of bundles and of the keys that projects trust."""
 
 from typing import Any
 
@@ -11,29 +11,11 @@ from curation.engines.bundles.engine import Upload
 from curation.engines.bundles.importing import ALL_KINDS, ImportReport
 from curation.engines.bundles.keys import TRUSTED, UNKNOWN, UNSIGNED
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
-from curation.models import SigningKey, TrustedKey
+from curation.models import TrustedKey
 from memory.answers import commits as commit_shapes
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
-from memory.answers.requests import OnBranch, Stated
 from memory.engines.fields.base import Use
-
-
-@d.declare_fields(BUNDLE.select_fields(Use.CREATE))
-class BundleInput(OnBranch, Stated):
-    """A new bundle of what a branch shows."""
-
-
-class BundleImportInput(Stated):
-    """Where a bundle is imported."""
-
-    branch = s.CharField(
-        max_length=200, required=False, help_text="By default bundle/NAME/vN, which is made of main."
-    )
-    dry_run = s.BooleanField(required=False, help_text="true tells what it would do, and writes nothing.")
-    require_trusted = s.BooleanField(
-        required=False, help_text="true refuses a bundle that nobody trusted has signed."
-    )
 
 
 class BundleContentShape(s.Serializer):
@@ -122,11 +104,6 @@ class BundleUploadShape(s.Serializer):
     )
 
 
-@d.declare_fields(TRUSTED_KEY.select_fields(Use.CREATE))
-class TrustedKeyInput(d.RequestShape):
-    """A key to trust."""
-
-
 @d.declare_fields(TRUSTED_KEY.select_fields(Use.ANSWER))
 class TrustedKeyShape(d.AnswerShape):
     """A key of somebody else whose signature the project trusts."""
@@ -149,12 +126,7 @@ set_override(TrustedKeysShape, "many", False)
 set_override(SigningKeyShape, "many", False)
 render_bundle = build_renderer(BundleShape)
 render_trusted_key = build_renderer(TrustedKeyShape)
-_render_signing_key = build_renderer(SigningKeyShape)
-
-
-def render_signing_key(row: SigningKey) -> dict[str, Any]:
-    """Return the public half of a signing key."""
-    return _render_signing_key(row)
+render_signing_key = build_renderer(SigningKeyShape)
 
 
 def render_report(found: ImportReport) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Request and response serializers of handoffs."""
+"""What is answered of handoffs."""
 
 from typing import Any
 
@@ -10,27 +10,6 @@ from curation.models import Handoff
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
-
-
-@d.declare_fields(HANDOFF.select_fields(Use.CREATE))
-class HandoffInput(d.RequestShape):
-    """A new handoff."""
-
-    session_id = s.CharField(
-        max_length=200, required=False, help_text="The session that hands over; 404 for an unknown one."
-    )
-    task_id = s.CharField(max_length=200, required=False)
-    agent_id = s.CharField(
-        max_length=200, required=False, help_text="Who hands over; 403 when the key is bound to another."
-    )
-
-
-class HandoffAcceptInput(s.Serializer):
-    agent_id = s.CharField(max_length=200, required=False, help_text="Who accepts; the key's by default.")
-
-
-class HandoffRejectInput(HandoffAcceptInput):
-    reason = d.request_field(HANDOFF["reason"], required=True)
 
 
 @d.declare_fields(HANDOFF.select_fields(Use.ANSWER))

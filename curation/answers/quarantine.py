@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from curation.engines.fields.quarantines import QUARANTINE
+from curation.engines.quarantine.engine import QuarantineDetail
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
@@ -33,7 +34,9 @@ class QuarantineDetailShape(QuarantineShape):
 render = build_renderer(QuarantineShape)
 
 
-def render_detail(row: Any, facts: Any, dry_run: bool = False) -> dict[str, Any]:
+def render_detail(found: QuarantineDetail) -> dict[str, Any]:
     """Return a quarantine with facts that it hides."""
-    shown = [{"id": str(one.uid), "branch": one.branch.name, "fact_text": one.fact_text} for one in facts]
-    return {**render(row), "facts": shown, "dry_run": dry_run}
+    facts = [
+        {"id": str(one.uid), "branch": one.branch.name, "fact_text": one.fact_text} for one in found.examples
+    ]
+    return {**render(found.quarantine), "facts": facts, "dry_run": found.dry_run}

@@ -1,32 +1,14 @@
-"""Requests and answers about the review queue."""
+"""What is answered of the review queue."""
 
 from typing import Any
 
 from rest_framework import serializers as s
 
-from curation.engines.review.review_queue import DECISIONS, Resolved
+from curation.engines.review.review_queue import Resolved
 from curation.models import ReviewItem
 from memory.answers.commits import CommitShape, commit
-from memory.answers.declared_serializers import request_field
 from memory.answers.facts import FactShape, fact, new_fact_shape
 from memory.answers.rendering import build_renderer
-from memory.answers.requests import VERSIONS, Stated
-from memory.engines.facts.bulk_actions import REASON
-from memory.engines.fields import facts
-
-
-class ResolveInput(Stated):
-    """The answer to a question."""
-
-    decision = s.ChoiceField(choices=list(DECISIONS))
-    keep = s.UUIDField(
-        required=False, allow_null=True, help_text="The fact that stays: supersede, same, archive."
-    )
-    new_fact_text = request_field(
-        facts.NEW_FACT_TEXT.as_optional(), help_text="What takes the place of both, with combine."
-    )
-    reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
-    expected_versions = VERSIONS
 
 
 class ReviewShape(s.Serializer):

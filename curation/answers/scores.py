@@ -16,11 +16,6 @@ AGAIN = "Have it rated anew. Else the same request gets the rating that it had, 
 NO_JUDGEMENT = "Left out of them: scores of a heuristic, which are no judgement."
 
 
-@d.declare_fields(SCORE.select_fields(Use.CREATE))
-class ScoreInput(OnBranch):
-    """A score of a person or of an outside judge."""
-
-
 @d.declare_fields(SCORING.select_fields(Use.CREATE))
 class EvaluateInput(OnBranch):
     """How a conversation is rated by judges."""

@@ -1,11 +1,12 @@
-"""Request and response serializers of templates."""
+"""What is answered of templates."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers as s
 
 from curation.engines.fields.templates import MEANING, TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION
-from curation.engines.templates.engine import ISOLATIONS, TemplateDetail
+from curation.engines.templates.engine import TemplateDetail
 from curation.engines.templates.isolation import Instance
 from curation.engines.templates.ranking import TemplateMatch
 from curation.engines.templates.usage import measure_success, name_branch
@@ -13,48 +14,7 @@ from curation.models import Template
 from memory.answers import copies as copy_shapes
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
-from memory.answers.requests import OnBranch, PointField, Stated
 from memory.engines.fields.base import Use
-
-
-def declare_source(help_text: str) -> s.CharField:
-    return s.CharField(max_length=200, required=False, help_text=help_text)
-
-
-@d.declare_fields(TEMPLATE.select_fields(Use.CREATE))
-class TemplateInput(Stated):
-    """A new template."""
-
-    source_branch = declare_source("What its first version holds; main when it is not given.")
-    at = PointField(required=False)
-
-
-@d.declare_fields(TEMPLATE.select_fields(Use.UPDATE))
-class TemplateUpdateInput(Stated):
-    """A new version of a template."""
-
-    new_source = s.CharField(max_length=200, help_text="The branch that it holds.")
-    at = PointField(required=False)
-
-
-class TemplateUseInput(Stated):
-    """A working branch that begins from a template."""
-
-    target_branch = s.CharField(max_length=200, help_text="The name of the new branch.")
-    version = s.IntegerField(min_value=1, required=False, help_text="The newest when it is not given.")
-    isolation = s.ChoiceField(
-        choices=[(name, name) for name in ISOLATIONS],
-        required=False,
-        help_text="database: also in a workspace, a copy of the store; needs admin.",
-    )
-
-
-class TemplateDeprecateInput(Stated):
-    reason = d.request_field(TEMPLATE["reason"])
-
-
-class TemplateOutcomeInput(OnBranch, Stated):
-    outcome = d.request_field(TEMPLATE_USE["outcome"], required=True)
 
 
 @d.declare_fields(TEMPLATE.select_fields(Use.ANSWER))
@@ -132,3 +92,7 @@ def render_match(found: TemplateMatch) -> dict[str, Any]:
         "type_matches": found.type_matches,
         "meaning": meaning,
     }
+
+
+def render_matches(found: Sequence[TemplateMatch]) -> dict[str, Any]:
+    return {"results": [render_match(one) for one in found]}

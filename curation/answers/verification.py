@@ -125,6 +125,12 @@ class CalibrationShape(s.Serializer):
     table = s.DictField(help_text="Counts by the person's verdict, then the judge's.")
 
 
+class CalibrationPageShape(s.Serializer):
+    results = CalibrationShape(many=True)
+    next = s.CharField(allow_null=True, help_text="null: all are on this page.")
+    previous = s.CharField(allow_null=True)
+
+
 render_score = build_renderer(ScoreShape)
 _rating = build_renderer(RatingShape, "scores")
 _status = build_renderer(FactVerificationShape, "rating")

@@ -45,11 +45,3 @@ class BatchInput(OnBranch, Stated):
         min_value=1, max_value=MAX_VOTES, required=False, help_text="Answers on each fact."
     )
     again = s.BooleanField(required=False, help_text="Also texts that were rated before.")
-
-
-class MergeGateInput(s.Serializer):
-    """The merge to check."""
-
-    source_branch = s.CharField(max_length=200)
-    target_branch = s.CharField(max_length=200, required=False, help_text="The parent by default.")
-    require_verified = s.BooleanField(required=False, help_text="True by default.")

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from curation.engines.gates import sort_arrivals
 from curation.engines.verification_run import find_judge
 from memory.actors import Actor
 from memory.engines.branches.stats import count_verification, sum_groups, tally_values, tally_verdicts
+from memory.engines.fields.base import Field
+from memory.engines.fields.types import Flag, Reference
 from memory.engines.merging.options import MergeOptions, find_branches
 from memory.engines.merging.settling import load_plan
 from memory.engines.versions.lookup import MAIN, find_branch
@@ -16,6 +19,9 @@ from memory.exceptions import Conflict
 from memory.models import Fact
 
 MAX_OFFENDING = 100  # facts that an answer names
+SOURCE = Field("source_branch", Reference(200, 1))
+TARGET = Field("target_branch", Reference(200, 1), "The parent by default.")
+REQUIRE_VERIFIED = Field("require_verified", Flag(), "True by default.")
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,11 @@ def summarize_branch(*, branch_name: str, actor: Actor) -> Summary:
 
 
 def check_merge_gate(
-    *, source_branch: str, actor: Actor, target_branch: str = "", require_verified: bool = True
+    *,
+    source_branch: Annotated[str, SOURCE],
+    actor: Actor,
+    target_branch: Annotated[str, TARGET] = "",
+    require_verified: Annotated[bool, REQUIRE_VERIFIED] = True,
 ) -> MergeReadiness:
     """Return whether the facts that a merge would bring may pass; the target is the parent by default.
 

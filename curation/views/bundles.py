@@ -244,7 +244,7 @@ class BundleKeys(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         actor = self.reader.actor
         return super().get_context_data(
-            key=key_engine.get_signing_key(actor=actor),
+            key=key_engine.find_signing_key(actor=actor),
             trusted=key_engine.list_trusted_keys(actor=actor),
             may_change=self.reader.is_now and self.reader.can["admin"],
             **kwargs,

@@ -138,9 +138,9 @@ class QuarantinePage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         where: dict[str, Any] = {"quarantine_id": self.kwargs["quarantine_id"], "actor": self.reader.actor}
-        row = quarantine_engine.get_quarantine(**where)
+        found = quarantine_engine.get_quarantine(**where)
         return super().get_context_data(
-            title=row.label, **describe_row(row, quarantine_engine.list_hidden(**where)), **kwargs
+            title=found.quarantine.label, **describe_row(found.quarantine, found.examples), **kwargs
         )
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -54,7 +54,7 @@ def parse_answer(post: QueryDict) -> dict[str, Any]:
     text = post.get("new_fact_text", "").replace("\r\n", "\n").strip()
     return {
         "decision": decision,
-        "keep": c.parse_uuid("keep", keep) if keep else None,
+        "keeper": c.parse_uuid("keep", keep) if keep else None,
         "new_fact_text": text if decision == "combine" else "",
         "reason": post.get("reason", "").strip(),
         "expected_versions": read_versions(post),

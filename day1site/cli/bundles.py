@@ -7,31 +7,15 @@ from typing import Any
 
 import click
 
-from day1site.cli.declared_fields import field_option, filter_options, split_filters
+from day1site.cli.declared_fields import field_option
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import (
-    argument,
-    branch_option,
-    combine,
-    drop_empty,
-    listing_options,
-    option,
-    switch,
-)
-from day1site.cli.rest import Answer, quote_id
+from day1site.cli.parameters import argument, branch_option, drop_empty, option, switch
+from day1site.cli.rest import Answer
 
 MAX_FILE_BYTES = 16 * 1024 * 1024  # the server takes less, and says so
 bundle_argument = argument("bundle_id", "ID")
-import_options = combine(
-    option("--branch", "branch", metavar="NAME", help="default: bundle/NAME/vN, which is made of main"),
-    switch("--dry-run", help="say what it would do, and write nothing"),
-    switch("--require-trusted", help="refuse what nobody trusted has signed"),
-)
-
-
-def bundle_path(bundle_id: str) -> str:
-    return f"/bundles/{quote_id(bundle_id)}"
 
 
 @command("create", "Make a bundle of what a branch shows.", "day1 bundle create payments --branch main")
@@ -46,45 +30,36 @@ def create(run: Invocation, **options: Any) -> None:
     turned = {"include_unverified": "only_verified", "no_conversations": "conversations"}
     turned |= {"no_relations": "relations", "unsigned": "sign"}
     body = {turned[name]: False for name in turned if options.pop(name)} | drop_empty(options)
-    row = run.open_client().api.post("/bundles", **body)
+    row = run.open_client().call("bundles.create", **body)
     signed = ", signed" if row["signature"] else ""
     counts = ", ".join(f"{kind}: {count}" for kind, count in row["counts"].items())
     run.show_line(row, f"{row['id']}\t{row['name']} v{row['version']}, {counts}{signed}")
 
 
-@command("list", "List bundles, the newest first.", "day1 bundle list --name payments")
-@filter_options("bundle")
-@listing_options
-def list_bundles(run: Invocation, **options: Any) -> None:
-    filters, options = split_filters("bundle", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/bundles", **filters, **paging),
-        options,
-        ["id", "name", "version", "origin", "from", "facts", "size", "signed", "made"],
-        list_cells,
-        "No bundle here.",
-    )
-
-
-def list_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "bundles.list",
+    "list",
+    "List bundles, the newest first.",
+    "day1 bundle list --name payments",
+    columns=["id", "name", "version", "origin", "from", "facts", "size", "signed", "made"],
+    empty="No bundle here.",
+)
+def list_bundles(row: Answer) -> list[Any]:
     about = [row["id"], row["name"], row["version"], row["origin"], row["source_branch"]]
     signed = "yes" if row["signature"] else "no"
     return [*about, row["counts"].get("facts", 0), row["size"], signed, short_time(row["created_at"])]
 
 
-@command("show", "Show what a bundle holds.", "day1 bundle show 0197…")
-@bundle_argument
-def show(run: Invocation, bundle_id: str) -> None:
-    row = run.open_client().api.get(bundle_path(bundle_id))
-    run.show(row, lambda out: out.pairs(row))
+@operation("bundles.retrieve", "show", "Show what a bundle holds.", "day1 bundle show 0197…")
+def show(run: Invocation, row: Answer) -> None:
+    run.show_pairs(row)
 
 
 @command("export", "Write the document of a bundle to a file.", "day1 bundle export 0197… payments.json")
 @bundle_argument
 @argument("file", "FILE", required=False, default="-")
 def export(run: Invocation, bundle_id: str, file: str) -> None:
-    data = run.open_client().api.get(f"{bundle_path(bundle_id)}/export")
+    data = run.open_client().call("bundles.export", bundle_id=bundle_id)
     text = json.dumps(data, ensure_ascii=False) + "\n"
     if file == "-":
         sys.stdout.write(text)
@@ -99,7 +74,9 @@ def export(run: Invocation, bundle_id: str, file: str) -> None:
     "day1 bundle upload payments.json --dry-run",
 )
 @argument("file", "FILE")
-@import_options
+@option("--branch", "branch", metavar="NAME", help="default: bundle/NAME/vN, which is made of main")
+@switch("--dry-run", help="say what it would do, and write nothing")
+@switch("--require-trusted", help="refuse what nobody trusted has signed")
 @option("--name", "name", metavar="NAME", help="keep it under another name")
 @switch("--keep-only", help="keep it, and import nothing yet")
 def upload(run: Invocation, file: str, **options: Any) -> None:
@@ -158,19 +135,20 @@ def print_report(out: Output, report: Answer) -> None:
         note(f"{one['kind']} {one['id']}: {one['reason']}")
 
 
-@command("import", "Import a stored bundle on a branch.", "day1 bundle import 0197… --branch main --dry-run")
-@bundle_argument
-@import_options
-def import_stored(run: Invocation, bundle_id: str, **options: Any) -> None:
-    body = drop_empty(options)
-    found = run.open_client().api.post(f"{bundle_path(bundle_id)}/import", **body)
+@operation(
+    "bundles.import_stored",
+    "import",
+    "Import a stored bundle on a branch.",
+    "day1 bundle import 0197… --branch main --dry-run",
+)
+def import_stored(run: Invocation, found: Answer) -> None:
     run.show(found, lambda out: print_report(out, found))
 
 
 @command("delete", "Delete a bundle; what was imported of it stays.", "day1 bundle delete 0197…")
 @bundle_argument
 def delete(run: Invocation, bundle_id: str) -> None:
-    run.open_client().api.delete(bundle_path(bundle_id))
+    run.open_client().call("bundles.destroy", bundle_id=bundle_id)
     run.show_line({"id": bundle_id, "deleted": True}, f"{bundle_id}\tdeleted")
 
 
@@ -180,22 +158,19 @@ def delete(run: Invocation, bundle_id: str) -> None:
 @command("key", "Show the public key with which the project signs.", "day1 bundle key --new")
 @switch("--new", help="make one, or a new one in its place")
 def show_key(run: Invocation, new: bool) -> None:
-    api = run.open_client().api
-    row = api.post("/signing-key") if new else api.get("/signing-key")
+    row = run.open_client().call("signing-key.create" if new else "signing-key.list")
     run.show_line(row, row["public_key"])
 
 
-@command("trust", "Trust the key of somebody else.", "day1 bundle trust Acme MCowBQYD…")
-@argument("name", "NAME")
-@argument("public_key", "KEY")
-def trust(run: Invocation, **options: Any) -> None:
-    row = run.open_client().api.post("/trusted-keys", **options)
+@operation(
+    "trusted-keys.create", "trust", "Trust the key of somebody else.", "day1 bundle trust Acme MCowBQYD…"
+)
+def trust(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['name']}\t{row['public_key']}")
 
 
-@command("trusted", "List the keys that the project trusts.", "day1 bundle trusted")
-def list_trusted(run: Invocation) -> None:
-    found = run.open_client().api.get("/trusted-keys")
+@operation("trusted-keys.list", "trusted", "List the keys that the project trusts.", "day1 bundle trusted")
+def list_trusted(run: Invocation, found: Answer) -> None:
     rows = [[row["name"], row["public_key"], row["created_by"]] for row in found["results"]]
     run.show(found, lambda out: out.table(["name", "key", "by"], rows))
 
@@ -203,5 +178,5 @@ def list_trusted(run: Invocation) -> None:
 @command("distrust", "Trust a key no more.", "day1 bundle distrust Acme")
 @argument("name", "NAME")
 def distrust(run: Invocation, name: str) -> None:
-    run.open_client().api.delete(f"/trusted-keys/{quote_id(name)}")
+    run.open_client().call("trusted-keys.destroy", name=name)
     run.show_line({"name": name}, f"{name}\ttrusted no more")

@@ -3,25 +3,20 @@
 from typing import Any
 
 from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import field_options, filter_options, split_filters
-from day1site.cli.invocation import Invocation, command
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, short_time
-from day1site.cli.parameters import argument, drop_empty, listing_options, switch
-from day1site.cli.rest import Answer, quote_id
-
-quarantine_argument = argument("quarantine_id", "ID")
+from day1site.cli.rest import Answer
 
 
-@command(
+@operation(
+    "quarantine.create",
     "create",
     "Hide what a source wrote, and all that is derived from it, on every branch.",
     "day1 quarantines create --source agent --target eve --dry-run",
 )
-@field_options("quarantine", "option", "create")
-@switch("--dry-run", help="only count what it would hide")
-def create(run: Invocation, **options: Any) -> None:
-    row = run.open_client().api.post("/quarantine", **drop_empty(options))
-    if options["dry_run"]:  # the row is not stored: its id leads nowhere
+def create(run: Invocation, row: Answer) -> None:
+    if row["dry_run"]:  # the row is not stored: its id leads nowhere
         run.show(row, lambda out: print_preview(out, row))
     else:
         run.show_line(row, f"{row['id']}\thidden: {describe_hidden(row)}")
@@ -32,22 +27,15 @@ def print_preview(out: Output, row: Answer) -> None:
     print_facts(out, row)
 
 
-@command("list", "List the quarantines, the newest first.", "day1 quarantines list --state active")
-@filter_options("quarantine")
-@listing_options
-def list_quarantines(run: Invocation, **options: Any) -> None:
-    filters, options = split_filters("quarantine", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/quarantine", **filters, **paging),
-        options,
-        ["id", "source", "name", "state", "hidden", "by", "begun", "reason"],
-        list_cells,
-        "Nothing is in quarantine.",
-    )
-
-
-def list_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "quarantine.list",
+    "list",
+    "List the quarantines, the newest first.",
+    "day1 quarantines list --state active",
+    columns=["id", "source", "name", "state", "hidden", "by", "begun", "reason"],
+    empty="Nothing is in quarantine.",
+)
+def list_quarantines(row: Answer) -> list[Any]:
     begun = short_time(row["created_at"])
     who = [row["id"], row["source"], row["label"], row["state"], describe_hidden(row)]
     return [*who, row["created_by"], begun, row["reason"]]
@@ -57,10 +45,13 @@ def describe_hidden(row: Answer) -> str:
     return ", ".join(f"{kind}: {number}" for kind, number in row["counts"].items()) or "nothing"
 
 
-@command("show", "Show a quarantine and the newest facts that it hides.", "day1 quarantines show 0197…")
-@quarantine_argument
-def show(run: Invocation, quarantine_id: str) -> None:
-    row = run.open_client().api.get(f"/quarantine/{quote_id(quarantine_id)}")
+@operation(
+    "quarantine.retrieve",
+    "show",
+    "Show a quarantine and the newest facts that it hides.",
+    "day1 quarantines show 0197…",
+)
+def show(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: print_quarantine(out, row))
 
 
@@ -75,14 +66,13 @@ def print_facts(out: Output, row: Answer) -> None:
         out.table(["id", "branch", "fact"], facts)
 
 
-@command(
+@operation(
+    "quarantine.release",
     "release",
     "Release a quarantine: all that it hides is shown again.",
     "day1 quarantines release 0197…",
 )
-@quarantine_argument
-def release(run: Invocation, quarantine_id: str) -> None:
-    row = run.open_client().api.post(f"/quarantine/{quote_id(quarantine_id)}/release")
+def release(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['id']}\t{row['state']}")
 
 

@@ -4,31 +4,23 @@ from typing import Any
 
 from day1site.cli.client import Client
 from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import field_choices, field_options, filter_options, split_filters
+from day1site.cli.declared_fields import field_choices
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
-    NUMBER,
     WHOLE,
     OneOf,
     argument,
     branch_option,
-    combine,
     drop_empty,
-    listing_options,
     option,
-    paging_options,
     switch,
 )
 from day1site.cli.rest import Answer, quote_id
 from day1site.cli.waiting import wait_for
 
 DONE_STATES = ("done", "failed")
-COLUMNS = ["id", "conversation", "state", "average", "by", "begun"]
-target_arguments = combine(
-    argument("target_type", "KIND", type=OneOf(field_choices("score", "target_type"))),
-    argument("target_id", "ID"),
-)
 
 
 @command(
@@ -68,68 +60,44 @@ def show_scoring(out: Output, row: Answer) -> None:
         note(row["warning"])
 
 
-@command("runs", "List ratings by judges, the newest first.", "day1 scores runs --state done")
-@filter_options("scoring")
-@listing_options
-def list_runs(run: Invocation, **options: Any) -> None:
-    filters, options = split_filters("scoring", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/scorings", **filters, **paging),
-        options,
-        COLUMNS,
-        run_cells,
-        "No conversation was rated yet.",
-    )
-
-
-def run_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "scorings.list",
+    "runs",
+    "List ratings by judges, the newest first.",
+    "day1 scores runs --state done",
+    columns=["id", "conversation", "state", "average", "by", "begun"],
+    empty="No conversation was rated yet.",
+)
+def list_runs(row: Answer) -> list[Any]:
     average = row["average"] if row["method"] == "judge" else ""
     begun = short_time(row["created_at"])
     return [row["id"], row["conversation_id"], row["state"], average, row["created_by"], begun]
 
 
-@command("run", "Show a rating by judges.", "day1 scores run 0197…")
-@argument("scoring_id", "ID")
-def show_run(run: Invocation, scoring_id: str) -> None:
-    row = run.open_client().api.get(f"/scorings/{quote_id(scoring_id)}")
+@operation("scorings.retrieve", "run", "Show a rating by judges.", "day1 scores run 0197…")
+def show_run(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: show_scoring(out, row))
 
 
-@command(
+@operation(
+    "scores.create",
     "create",
     "Give a fact or a conversation a score.",
     'day1 scores create conversation 0197… helpfulness 0.8 --explanation "It found the cause."',
 )
-@target_arguments
-@argument("dimension", "DIMENSION")
-@argument("value", "SCORE", type=NUMBER)
-@field_options("score", "option", "create")
-@branch_option
-def create(run: Invocation, branch: str, **options: Any) -> None:
-    row = run.open_client().api.post("/scores", branch=branch, **drop_empty(options))
+def create(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['id']}\t{row['dimension']} {row['value']} by {row['scorer']}")
 
 
-@command("list", "List the scores of a fact or a conversation.", "day1 scores list conversation 0197…")
-@target_arguments
-@filter_options("score")
-@branch_option
-@paging_options
-def list_scores(run: Invocation, target_type: str, target_id: str, branch: str, **options: Any) -> None:
-    filters, options = split_filters("score", options)
-    target = {"target_type": target_type, "target_id": target_id, "branch": branch}
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/scores", **target, **filters, **paging),
-        options,
-        ["id", "dimension", "score", "given by", "who", "when", "why"],
-        score_cells,
-        "Nobody has rated it yet.",
-    )
-
-
-def score_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "scores.list",
+    "list",
+    "List the scores of a fact or a conversation.",
+    "day1 scores list conversation 0197…",
+    columns=["id", "dimension", "score", "given by", "who", "when", "why"],
+    empty="Nobody has rated it yet.",
+)
+def list_scores(row: Answer) -> list[Any]:
     who = [row["method"], row["scorer"], short_time(row["created_at"])]
     return [row["id"], row["dimension"], row["value"], *who, row["explanation"]]
 
@@ -139,11 +107,11 @@ def score_cells(row: Answer) -> list[Any]:
     "Show count, average, least and greatest score in each dimension.",
     "day1 scores summary conversation 0197…",
 )
-@target_arguments
+@argument("target_type", "KIND", type=OneOf(field_choices("score", "target_type")))
+@argument("target_id", "ID")
 @branch_option
-def summary(run: Invocation, target_type: str, target_id: str, branch: str) -> None:
-    path = f"/scores/summary/{target_type}/{quote_id(target_id)}"
-    row = run.open_client().api.get(path, branch=branch)
+def summary(run: Invocation, **options: Any) -> None:
+    row = run.open_client().call("scores.summary", **options)
     run.show(row, lambda out: show_summary(out, row))
 
 

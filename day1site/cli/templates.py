@@ -2,63 +2,34 @@
 
 from typing import Any
 
-from day1site.cli.declared_fields import field_option, field_options, filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import (
-    WHOLE,
-    OneOf,
-    argument,
-    combine,
-    drop_empty,
-    listing_options,
-    option,
-    paging_options,
-)
-from day1site.cli.rest import Answer, quote_id
+from day1site.cli.parameters import WHOLE, OneOf, argument, option, paging_options
+from day1site.cli.rest import Answer
 
 template_argument = argument("name", "NAME")
-at_option = option("--at", "at", metavar="POINT", help="a commit or a time of the branch; default: now")
-who_options = combine(
-    option("--task", "task_id", metavar="ID", help="the task that it is for"),
-    option("--agent", "agent_id", metavar="ID", help="who it is; default: the agent of the key"),
-)
 
 
-def template_path(name: str) -> str:
-    return f"/templates/{quote_id(name)}"
-
-
-@command(
+@operation(
+    "templates.create",
     "create",
     "Make a template of a branch: version 1 holds what the branch shows.",
     "day1 template create bug-fix --from task/login --type bug_fix",
 )
-@template_argument
-@option("--from", "source_branch", metavar="NAME", help="the branch that it is made of; default main")
-@at_option
-@field_options("template", "option", "create")
-def create(run: Invocation, **options: Any) -> None:
-    row = run.open_client().api.post("/templates", **drop_empty(options))
+def create(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['name']}\tversion {row['version']}, on {row['branch']}")
 
 
-@command("list", "List templates by name.", "day1 template list --type bug_fix")
-@filter_options("template")
-@listing_options
-def list_templates(run: Invocation, **options: Any) -> None:
-    filters, options = split_filters("template", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/templates", **filters, **paging),
-        options,
-        ["name", "version", "state", "types", "used", "succeeded", "failed", "updated", "text"],
-        list_cells,
-        "No template here.",
-    )
-
-
-def list_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "templates.list",
+    "list",
+    "List templates by name.",
+    "day1 template list --type bug_fix",
+    columns=["name", "version", "state", "types", "used", "succeeded", "failed", "updated", "text"],
+    empty="No template here.",
+)
+def list_templates(row: Answer) -> list[Any]:
     counts = [row["used"], row["succeeded"], row["failed"], short_time(row["updated_at"])]
     types = ", ".join(row["task_types"])
     return [row["name"], row["version"], row["state"], types, *counts, row["description"][:100]]
@@ -69,7 +40,7 @@ def list_cells(row: Answer) -> list[Any]:
 @option("--type", "task_type", metavar="NAME", help="the kind of work")
 @option("--limit", "limit", type=WHOLE, metavar="N", help="how many to name; default 1")
 def find(run: Invocation, **options: Any) -> None:
-    found = run.open_client().api.get("/templates/find", **drop_empty(options))
+    found = run.open_client().call("templates.find", **options)
     run.show(found, lambda out: print_matches(out, found))
 
 
@@ -87,10 +58,13 @@ def match_cells(one: Answer) -> list[Any]:
     return [row["name"], row["version"], kind, one["meaning"], row["success_rate"], row["description"][:100]]
 
 
-@command("show", "Show a template with its versions and uses.", "day1 template show bug-fix")
-@template_argument
-def show(run: Invocation, name: str) -> None:
-    row = run.open_client().api.get(template_path(name))
+@operation(
+    "templates.retrieve",
+    "show",
+    "Show a template with its versions and uses.",
+    "day1 template show bug-fix",
+)
+def show(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: print_template(out, row))
 
 
@@ -108,29 +82,24 @@ def version_cells(one: Answer) -> list[Any]:
     return [one["version"], one["branch"], one["source_branch"], one["source_seq"], *counts]
 
 
-@command(
+@operation(
+    "templates.instantiate",
     "instantiate",
     "Begin a branch from a template: it holds all that the template holds.",
     "day1 template instantiate bug-fix task/mobile-login",
 )
-@template_argument
-@argument("target_branch", "BRANCH")
-@option("--version", "version", type=WHOLE, metavar="N", help="default: the newest")
-@option("--isolation", "isolation", metavar="HOW", help="branch, or database: also in a copy of the store")
-@who_options
-def instantiate(run: Invocation, name: str, **options: Any) -> None:
-    row = run.open_client().api.post(f"{template_path(name)}/instantiate", **drop_empty(options))
+def instantiate(run: Invocation, row: Answer) -> None:
     place = f", in the workspace {row['workspace']['place']}" if row["workspace"] else ""
     run.show_line(row, f"{row['branch']}\tbegan from {row['template']}, version {row['version']}{place}")
 
 
-@command("update", "Add a version that holds what a branch shows.", "day1 template update bug-fix main")
-@template_argument
-@argument("new_source", "BRANCH")
-@at_option
-@field_options("template", "option", "update")
-def update(run: Invocation, name: str, **options: Any) -> None:
-    row = run.open_client().api.post(f"{template_path(name)}/update", **drop_empty(options))
+@operation(
+    "templates.add_version",
+    "update",
+    "Add a version that holds what a branch shows.",
+    "day1 template update bug-fix main",
+)
+def update(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['name']}\tversion {row['version']}, on {row['branch']}")
 
 
@@ -140,9 +109,9 @@ def update(run: Invocation, name: str, **options: Any) -> None:
 @argument("after", "N", type=WHOLE, required=False)
 @paging_options
 def diff(run: Invocation, name: str, before: int, after: int | None, **options: Any) -> None:
-    api, versions = run.open_client().api, drop_empty({"before": before, "after": after})
+    client, versions = run.open_client(), {"name": name, "before": before, "after": after}
     run.show_list(
-        lambda paging: api.get(f"{template_path(name)}/diff", **versions, **paging),
+        lambda paging: client.call("templates.diff", **versions, **paging),
         options,
         ["change", "id", "text"],
         lambda row: [row["change"], row["id"], row["line"]],
@@ -150,15 +119,13 @@ def diff(run: Invocation, name: str, before: int, after: int | None, **options: 
     )
 
 
-@command(
+@operation(
+    "templates.deprecate",
     "deprecate",
     "Deprecate a template: it is not found or suggested any more.",
     "day1 template deprecate bug-fix",
 )
-@template_argument
-@field_option("template", "reason")
-def deprecate(run: Invocation, name: str, **options: Any) -> None:
-    row = run.open_client().api.post(f"{template_path(name)}/deprecate", **drop_empty(options))
+def deprecate(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['name']}\t{row['state']}")
 
 
@@ -170,6 +137,6 @@ def deprecate(run: Invocation, name: str, **options: Any) -> None:
 @template_argument
 @argument("branch", "BRANCH")
 @argument("outcome", "OUTCOME", type=OneOf(("success", "failure")))
-def outcome(run: Invocation, name: str, **options: Any) -> None:
-    row = run.open_client().api.post(f"{template_path(name)}/outcome", **drop_empty(options))
+def outcome(run: Invocation, **options: Any) -> None:
+    row = run.open_client().call("templates.outcome", **options)
     run.show_line(row, f"{row['branch']}\t{row['outcome']}")

@@ -8,6 +8,7 @@ from day1site.cli.declared_fields import FILTERS, filter_options, split_filters
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.names import FILTER_PREFIX
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, progress, short_time
 from day1site.cli.parameters import (
     WHOLE,
@@ -16,7 +17,6 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     expected_version_option,
-    listing_options,
     option,
     switch,
 )
@@ -25,7 +25,6 @@ from day1site.cli.rest import Answer, fact_path
 POLL_SECONDS = 0.5
 VERDICTS = ("verified", "invalidated", "unverified")  # that a person gives
 DONE_STATES = ("done", "stopped", "failed")
-JOB_COLUMNS = ["id", "branch", "state", "done", "total", "calls", "begun", "by"]
 
 fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
 
@@ -67,7 +66,7 @@ def follow_job(client: Client, job: Answer) -> Answer:
     with progress("Verifying") as update:
         while job["state"] not in DONE_STATES:
             update(job["done"], job["total"])
-            job = client.api.get(f"/jobs/{job['id']}")
+            job = client.call("jobs.retrieve", job_id=job["id"])
             if job["state"] == "waiting":
                 note(f"The job goes on after {short_time(job['resume_at'])}: {job['note']}")
                 break
@@ -126,24 +125,21 @@ def show_job(out: Output, job: Answer) -> None:
         note(why)
 
 
-@command("jobs", "List the batches, the newest first.", "day1 verification jobs --limit 5")
-@listing_options
-def list_jobs(run: Invocation, **options: Any) -> None:
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/jobs", **paging), options, JOB_COLUMNS, job_cells, "No batch was begun yet."
-    )
-
-
-def job_cells(job: Answer) -> list[Any]:
+@list_operation(
+    "jobs.list",
+    "jobs",
+    "List the batches, the newest first.",
+    "day1 verification jobs --limit 5",
+    columns=["id", "branch", "state", "done", "total", "calls", "begun", "by"],
+    empty="No batch was begun yet.",
+)
+def list_jobs(job: Answer) -> list[Any]:
     numbers = [job[name] for name in ("id", "branch", "state", "done", "total", "calls")]
     return [*numbers, short_time(job["created_at"]), job["created_by"]]
 
 
-@command("job", "Show how far a batch is.", "day1 verification job 0197…")
-@argument("job", "ID")
-def show_one(run: Invocation, job: str) -> None:
-    row = run.open_client().api.get(f"/jobs/{job}")
+@operation("jobs.retrieve", "job", "Show how far a batch is.", "day1 verification job 0197…")
+def show_one(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: show_job(out, row))
 
 
@@ -152,7 +148,7 @@ def show_one(run: Invocation, job: str) -> None:
 )
 @branch_option
 def summary(run: Invocation, branch: str) -> None:
-    row = run.open_client().api.get(f"/verification/summary/{branch}")
+    row = run.open_client().call("verification.summary", branch_name=branch)
     judge = row["judge"] or "none: the heuristic alone rates, which is no judgement"
     run.show(row, lambda out: out.pairs({**row["verification"], "judge": judge}))
 
@@ -177,11 +173,11 @@ def check_gate(
     client = run.open_client()
     body = drop_empty({"source_branch": source, "target_branch": into})
     body["require_verified"] = not allow_unverified
-    row = client.api.post("/verification/merge-gate", **body)
+    row = client.call("verification.merge_gate", **body)
     while verify and row["verifiable"]:
         fields = drop_empty({"fact_ids": row["verifiable"], "reason": reason})
         done = client.act_on_facts("verify", source, fields)
-        row = client.api.post("/verification/merge-gate", **body)
+        row = client.call("verification.merge_gate", **body)
         verify = any(one["outcome"] == "done" for one in done["results"])
     run.show(row, lambda out: show_gate(out, row))
     return 0 if row["can_merge"] else 1
@@ -196,9 +192,13 @@ def show_gate(out: Output, row: Answer) -> None:
         note(f"Once you have read them: day1 verification gate {row['source']} --verify")
 
 
-@command("calibration", "Compare the judge with people's verdicts.", "day1 verification calibration")
-def calibration(run: Invocation) -> None:
-    found = run.open_client().api.get("/verification/calibration")
+@operation(
+    "verification.calibration",
+    "calibration",
+    "Compare the judge with people's verdicts.",
+    "day1 verification calibration",
+)
+def calibration(run: Invocation, found: Answer) -> None:
     run.show(found, lambda out: show_calibration(out, found["results"]))
 
 

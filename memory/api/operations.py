@@ -20,6 +20,7 @@ from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
 from memory.filters import build_filter_set
 from memory.operations.base import (
+    COMMON,
     PLACE,
     RESOURCES,
     USUAL,
@@ -31,7 +32,7 @@ from memory.operations.base import (
 )
 from memory.operations.inputs import Input
 
-PATTERNS = {"int": r"\d{1,4}", "path": ".+", "uuid": "[^/]+", "": "[^/]+"}
+PATTERNS = {"int": r"\d{1,4}", "path": ".+?", "uuid": "[^/]+", "": "[^/]+"}
 PARSERS: dict[str, c.Check] = {
     "int": lambda _, text: int(text),
     "uuid": lambda _, text: c.parse_uuid("id", text),
@@ -49,7 +50,7 @@ def build_view(resource: Resource) -> type[base.ResourceViewSet]:
         "lookup_field": resource.row.place,
         "lookup_value_regex": resource.row.pattern,
         "filterset_class": build_filter_set(resource.model, resource.filters),
-        "long_actions": frozenset(one.name for one in operations if one.keeps),
+        "long_actions": frozenset(one.name for one in operations if one.keeps or one.is_long),
         "reading_actions": frozenset(one.name for one in operations if one.reads),
         "untold": {one.name: one.answer.untold for one in operations if one.answer.untold},
     }
@@ -270,7 +271,8 @@ KNOWN = {
 
 def describe_parameter(parameter: Parameter) -> Any:
     """Return the query parameter in the document."""
-    if known := KNOWN.get(parameter.argument):
+    known = KNOWN.get(parameter.argument)
+    if known and parameter.field == COMMON.get(parameter.argument, parameter.field):
         return known
     return schema.query(parameter.name, describe_value(parameter), parameter.field.help, parameter.required)
 

@@ -27,7 +27,7 @@ from memory.filters import FactFilterSet, SnapshotFilterSet, WorkspaceFilterSet
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
 PATTERN: Schema = {**NAME, "minLength": 1, "pattern": POLICY["pattern"].type.regex}
-NAMED = dict.fromkeys(("name", "session_id", "task", "agent_id"), NAME)
+NAMED = dict.fromkeys(("name", "branch_name", "session_id", "task", "agent_id"), NAME)
 KINDS: Schema = {"type": "string", "enum": ["fact", "conversation"]}
 PATHS = {
     **NAMED,

@@ -154,7 +154,8 @@ class Operation:
     Django writes them (``objectives/<int:n>``). ``fields`` are what ``**fields`` of the method takes,
     ``origin`` what a caller may say of itself, ``without`` arguments that only Python gives. ``body`` names
     the request's body in OpenAPI, ``about`` describes it. One that ``reads`` may be repeated though it is a
-    POST. ``operation_id`` is its name in OpenAPI, where the path makes a misleading one.
+    POST; one that ``is_long`` runs outside of a transaction. ``operation_id`` is its name in OpenAPI, where
+    the path makes a misleading one.
     """
 
     name: str
@@ -175,6 +176,7 @@ class Operation:
     order: Ordering | None = None
     prefix: str = ""
     reads: bool = False
+    is_long: bool = False
     operation_id: str = ""
 
     @cached_property

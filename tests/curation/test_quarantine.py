@@ -419,7 +419,7 @@ def test_a_preview_counts_and_leaves_nothing(project: Project, actor: Actor, eve
     fact = say(eve, "Bad.")
     with nothing_left():
         found = QUARANTINES.preview_quarantine(source="agent", target="eve", actor=actor)
-    assert found.counts == {"fact": 1, "session": 1}
+    assert found.quarantine.counts == {"fact": 1, "session": 1}
     assert [row.uid for row in found.examples] == [fact.uid]
     assert shown(project) == {"Bad."}
 

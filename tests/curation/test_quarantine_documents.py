@@ -89,7 +89,7 @@ def test_a_quarantine_counts_its_own_documents(actor: Actor, ada: Actor, eve: Ac
     hide(actor)
     say(ada, "Good.")
     found = QUARANTINES.preview_quarantine(source="agent", target="ada", actor=actor)
-    assert found.counts == {"fact": 1}
+    assert found.quarantine.counts == {"fact": 1}
 
 
 @pytest.mark.parametrize("kind", ["conversation", "relation", "fact"])
@@ -159,10 +159,10 @@ def test_a_key_in_grace_is_the_same_source(actor: Actor) -> None:
     say(get_actor(first, "rest"), "First.")
     second, _ = KEYS.rotate_key(key_id=first.pk, grace_seconds=60, actor=actor)
     found = QUARANTINES.preview_quarantine(source="key", target=str(second.pk), actor=actor)
-    assert found.counts == {"fact": 1}
+    assert found.quarantine.counts == {"fact": 1}
     with time_machine.travel(timezone.now() + timedelta(seconds=61)):
         found = QUARANTINES.preview_quarantine(source="key", target=str(second.pk), actor=actor)
-    assert found.counts == {}
+    assert found.quarantine.counts == {}
 
 
 @pytest.mark.parametrize("source", ["session", "agent"])

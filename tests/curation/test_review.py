@@ -77,24 +77,24 @@ class TestAnswers:
 
     def test_supersede(self, actor, main, pair, item):
         older, newer = pair
-        resolve(actor, item, "supersede", keep=newer.uid)
+        resolve(actor, item, "supersede", keeper=newer.uid)
         assert statuses(main) == {"older": "superseded", "newer": "active"}
         assert fact_engine.get_fact(fact_id=newer.uid, actor=actor).parent_id == older.uid
 
     def test_the_same_counts_as_a_confirmation(self, actor, main, pair, item):
         older, _ = pair
-        resolve(actor, item, "same", keep=older.uid)
+        resolve(actor, item, "same", keeper=older.uid)
         assert statuses(main) == {"older": "active", "newer": "superseded"}
         assert fact_engine.get_fact(fact_id=older.uid, actor=actor).confirmation_count == 1
 
     def test_the_same_from_one_source_confirms_nothing(self, actor, main, pair, ask):
         older, _ = pair
         twin = fact_engine.write_fact(fact_text="twin", session_id="s1", actor=actor).fact
-        resolve(actor, ask(older, twin), "same", keep=older.uid)
+        resolve(actor, ask(older, twin), "same", keeper=older.uid)
         assert fact_engine.get_fact(fact_id=older.uid, actor=actor).confirmation_count == 0
 
     def test_archive(self, actor, main, pair, item):
-        resolve(actor, item, "archive", keep=pair[0].uid)
+        resolve(actor, item, "archive", keeper=pair[0].uid)
         assert statuses(main) == {"older": "active", "newer": "archived"}
 
     def test_combine(self, actor, main, pair, item):
@@ -106,9 +106,9 @@ class TestAnswers:
         ("decision", "options"),
         [
             ("keep_both", {}),
-            ("same", {"keep": 0}),
-            ("supersede", {"keep": 1}),
-            ("archive", {"keep": 1}),
+            ("same", {"keeper": 0}),
+            ("supersede", {"keeper": 1}),
+            ("archive", {"keeper": 1}),
             ("combine", {"new_fact_text": "both"}),
             ("dismiss", {}),
         ],
@@ -116,8 +116,8 @@ class TestAnswers:
     def test_undone_it_is_open_again_and_the_facts_are_as_before(
         self, actor, main, pair, item, decision, options
     ):
-        if "keep" in options:
-            options = {"keep": pair[options["keep"]].uid}
+        if "keeper" in options:
+            options = {"keeper": pair[options["keeper"]].uid}
         before = shown(main)
         done = resolve(actor, item, decision, **options)
         undone = RevertEngine().revert_commit(commit_id=done.commit.pk, actor=actor)
@@ -139,20 +139,20 @@ class TestRefused:
     def test_a_fact_that_changed_since_it_was_asked_about(self, actor, main, pair, item):
         fact_engine.update_fact(fact_id=pair[0].uid, updates={"fact_text": "other"}, actor=actor)
         with nothing_left(), pytest.raises(StaleVersion, match="fact_text") as refused:
-            resolve(actor, item, "supersede", keep=pair[1].uid)
+            resolve(actor, item, "supersede", keeper=pair[1].uid)
         assert refused.value.data["changed"] == ["essence", "fact_text"]
         seen = {pair[0].uid: 2, pair[1].uid: 1}
-        resolve(actor, item, "supersede", keep=pair[1].uid, expected_versions=seen)
+        resolve(actor, item, "supersede", keeper=pair[1].uid, expected_versions=seen)
         assert statuses(main) == {"other": "superseded", "newer": "active"}
 
     def test_a_fact_that_changed_since_the_caller_read_it(self, actor, main, pair, item):
         with nothing_left(), pytest.raises(StaleVersion):
-            resolve(actor, item, "supersede", keep=pair[0].uid, expected_versions={pair[1].uid: 7})
+            resolve(actor, item, "supersede", keeper=pair[0].uid, expected_versions={pair[1].uid: 7})
 
     def test_a_pointless_question_can_only_be_dismissed(self, actor, main, pair, item):
         fact_engine.delete_fact(fact_id=pair[0].uid, actor=actor)
         with nothing_left(), pytest.raises(NotFound):
-            resolve(actor, item, "same", keep=pair[1].uid)
+            resolve(actor, item, "same", keeper=pair[1].uid)
         assert review_engine.get_item(item_id=item.pk, actor=actor).other is None
         resolve(actor, item, "dismiss")
 
@@ -162,19 +162,19 @@ class TestRefused:
         with nothing_left():
             for decision in ("supersede", "same", "archive"):
                 with pytest.raises(IllegalTransition):
-                    resolve(actor, item, decision, keep=pair[1].uid, expected_versions=seen)
+                    resolve(actor, item, decision, keeper=pair[1].uid, expected_versions=seen)
             with pytest.raises(IllegalTransition):
-                resolve(actor, item, "supersede", keep=pair[0].uid, expected_versions=seen)
+                resolve(actor, item, "supersede", keeper=pair[0].uid, expected_versions=seen)
 
     @pytest.mark.parametrize(
         ("options", "field"),
         [
             ({"decision": "burn"}, "decision"),
             ({"decision": "supersede"}, "keep"),
-            ({"decision": "keep_both", "keep": uuid7()}, "keep"),
-            ({"decision": "archive", "keep": uuid7()}, "keep"),
+            ({"decision": "keep_both", "keeper": uuid7()}, "keep"),
+            ({"decision": "archive", "keeper": uuid7()}, "keep"),
             ({"decision": "combine"}, "new_fact_text"),
-            ({"decision": "same", "keep": uuid7(), "new_fact_text": "x"}, "new_fact_text"),
+            ({"decision": "same", "keeper": uuid7(), "new_fact_text": "x"}, "new_fact_text"),
             ({"decision": "keep_both", "reason": "x" * 2001}, "reason"),
         ],
     )

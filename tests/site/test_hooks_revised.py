@@ -261,7 +261,7 @@ def test_a_curator_is_asked_once_and_may_confirm(api, actor):
     (item,) = ReviewEngine().list_items(actor=actor, kind="contested").results
     assert (item.fact.fact_text, item.other.fact_text, item.best) == (NEW, OLD, item.fact)
     assert 0.5 < item.score <= 1
-    ReviewEngine().resolve_item(item_id=item.pk, decision="supersede", keep=item.fact_id, actor=actor)
+    ReviewEngine().resolve_item(item_id=item.pk, decision="supersede", keeper=item.fact_id, actor=actor)
     assert find_fact(OLD).status == "superseded"
     assert read_start(api, "s4") == [(NEW, "")]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Max, Q, QuerySet
@@ -23,7 +23,7 @@ from curation.engines.bundles.kinds import count_content, read_content
 from curation.engines.bundles.known_fields import name_dropped
 from curation.engines.bundles.reading import Selection, plain_value, redact_content
 from curation.engines.bundles.uploads import check_upload, find_same, keep_upload, store_bundle
-from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
+from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS, DRY_IMPORT, IMPORT_BRANCH, REQUIRE_TRUSTED
 from curation.engines.orders import BUNDLES
 from curation.engines.quarantine.hidden_bundles import refuse_hidden
 from curation.models import Bundle
@@ -141,9 +141,9 @@ class KnowledgeBundleEngine:
         *,
         bundle_id: UUID,
         actor: Actor,
-        branch_name: str = "",
-        dry_run: bool = False,
-        require_trusted: bool = False,
+        branch_name: Annotated[str, IMPORT_BRANCH] = "",
+        dry_run: Annotated[bool, DRY_IMPORT] = False,
+        require_trusted: Annotated[bool, REQUIRE_TRUSTED] = False,
     ) -> ImportReport:
         """Import a stored bundle as one commit on a branch, by default on one of its own, made of main.
 

@@ -53,10 +53,16 @@ class Trust:
 
 @retry_methods
 class BundleKeyEngine:
-    def get_signing_key(self, *, actor: Actor) -> SigningKey | None:
+    def find_signing_key(self, *, actor: Actor) -> SigningKey | None:
         """Return the key with which the project signs, if it has one."""
         actor.require_scope("read")
         return SigningKey.objects.filter(project=actor.project_id).first()
+
+    def get_signing_key(self, *, actor: Actor) -> SigningKey:
+        """Return the key with which the project signs. Raises NotFound."""
+        if (found := self.find_signing_key(actor=actor)) is None:
+            raise NotFound("This project has no signing key.")
+        return found
 
     def make_signing_key(self, *, actor: Actor) -> SigningKey:
         """Make the project's key, or a new one in its place: former bundles stay signed by the old one."""

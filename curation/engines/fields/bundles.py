@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from curation.models import Bundle
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_time
+from memory.engines.fields.common import BRANCH, DRY_RUN, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Flag, Identifier, JSONObject, Pattern, Reference, Text, Whole
 
@@ -12,6 +12,21 @@ NAME_PATTERN = r"^[a-z0-9]+([._-][a-z0-9]+)*$"
 NAME_LENGTH, DESCRIPTION_LENGTH = 100, 2000
 CREATE = READ | Use.CREATE | Use.OPTION
 CHOSEN = Use.CREATE | Use.OPTION
+
+IMPORT_BRANCH = BRANCH.with_traits(
+    help="By default bundle/NAME/vN, which is made of main.",
+    option=Option("default: bundle/NAME/vN, which is made of main", metavar="NAME"),
+)
+DRY_IMPORT = DRY_RUN.with_traits(
+    help="true tells what it would do, and writes nothing.",
+    option=Option("say what it would do, and write nothing"),
+)
+REQUIRE_TRUSTED = Field(
+    "require_trusted",
+    Flag(),
+    "true refuses a bundle that nobody trusted has signed.",
+    option=Option("refuse what nobody trusted has signed"),
+)
 
 BUNDLE = Noun(
     "bundle",
@@ -90,6 +105,7 @@ TRUSTED_KEY = Noun(
         "An Ed25519 public key: 32 bytes in base64.",
         READ | Use.CREATE,
         required=True,
+        option=Option(metavar="KEY"),
     ),
     Field("created_by", Reference(200), use=READ),
     answered_time("created_at"),

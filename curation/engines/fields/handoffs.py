@@ -8,6 +8,7 @@ from curation.models import Handoff
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
 from memory.engines.fields.filters import one_of
+from memory.engines.fields.tasks import CHANGING_AGENT
 from memory.engines.fields.types import Choice, Flag, Identifier, JSONObject, ListOf, Reference, Text, Whole
 
 TOOL = Use.TOOL_ANSWER
@@ -16,7 +17,19 @@ CREATE = READ | TOOL | WRITTEN
 MAX_BLOCKERS = 20
 MAX_FACTS = 200  # that may be named
 SUMMARY_LENGTH = 4000
-BLOCKER = Field("blocker", Text(500, 1))
+
+
+GIVER = (
+    Field(
+        "session_id",
+        Reference(200),
+        "The session that hands over; 404 for an unknown one.",
+        option=Option("the session that hands over", "--session", "ID"),
+    ),
+    Field("task_id", Reference(200), option=Option("the task that it is for", "--task", "ID")),
+    CHANGING_AGENT.with_traits(help="Who hands over; 403 when the key is bound to another."),
+)
+RECEIVER = CHANGING_AGENT.with_traits(help="Who answers; the key's by default.")
 
 
 class HandoffFields(TypedDict, total=False):
@@ -102,7 +115,7 @@ HANDOFF = Noun(
     ),
     Field(
         "blockers",
-        ListOf(BLOCKER.type),
+        ListOf(Text(500, 1), max_items=MAX_BLOCKERS),
         "Up to 20 things that stand in the way, each up to 500 characters.",
         CREATE,
         label=_("Blockers"),

@@ -4,11 +4,14 @@ from django.utils.translation import gettext_lazy as _
 
 from curation.models import Quarantine
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_time
+from memory.engines.fields.common import DRY_RUN, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Identifier, JSONObject, Reference, Text
 
 CREATE = READ | Use.CREATE | Use.OPTION | Use.FORM
+PREVIEW = DRY_RUN.with_traits(
+    help="Only count what it would hide; nothing is hidden.", option=Option("only count what it would hide")
+)
 
 QUARANTINE = Noun(
     "quarantine",

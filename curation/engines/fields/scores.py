@@ -31,9 +31,15 @@ SCORE = Noun(
     Field("id", Identifier(), use=READ),
     Field("branch", Reference(200), use=READ, attribute="branch.name"),
     Field(
-        "target_type", Choice(Score.Target.choices), "What is rated.", CREATE, required=True, label=_("Kind")
+        "target_type",
+        Choice(Score.Target.choices),
+        "What is rated.",
+        CREATE,
+        required=True,
+        label=_("Kind"),
+        option=Option(metavar="KIND", checked=True),
     ),
-    Field("target_id", Identifier(), "Its id.", CREATE, required=True),
+    Field("target_id", Identifier(), "Its id.", CREATE, required=True, option=Option(metavar="ID")),
     Field(
         "dimension",
         Pattern(50, 1, regex=rf"^{NAME}$"),
@@ -42,7 +48,15 @@ SCORE = Noun(
         required=True,
         label=_("Dimension"),
     ),
-    Field("value", Number(), "0 to 1.", CREATE, required=True, label=_("Score")),
+    Field(
+        "value",
+        Number(),
+        "0 to 1.",
+        CREATE,
+        required=True,
+        label=_("Score"),
+        option=Option(metavar="SCORE"),
+    ),
     Field("explanation", Text(MAX_EXPLANATION), "Why.", OFFERED, label=_("Why"), option=Option("why")),
     Field(
         "scorer",

@@ -6,15 +6,57 @@ from django.utils.translation import gettext_lazy as _
 
 from curation.models import Template, TemplateUse
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_time
+from memory.engines.fields.common import STATED, answered_time
 from memory.engines.fields.filters import one_of
-from memory.engines.fields.types import Choice, Identifier, ListOf, Number, Pattern, Reference, Text, Whole
+from memory.engines.fields.types import (
+    Choice,
+    CutText,
+    Identifier,
+    ListOf,
+    Number,
+    Pattern,
+    Reference,
+    Text,
+    Whole,
+)
 
 NAME_PATTERN = r"^(?!find$)[a-z0-9]+([._-][a-z0-9]+)*$"
 MAX_TASK_TYPES = 20
-TASK_TYPE = Field("task_type", Text(60, 1))
 CREATE = READ | Use.CREATE | Use.OPTION
 BOTH = CREATE | Use.UPDATE | Use.FORM
+MAX_CANDIDATES = 200  # the newest ones: each is compared
+BRANCH, DATABASE = "branch", "database"  # how an instance is kept apart
+ISOLATIONS = (BRANCH, DATABASE)
+SOURCE = Field(
+    "source_branch",
+    Reference(200),
+    "What its first version holds; main when it is not given.",
+    option=Option("the branch that it is made of; default main", "--from", "NAME"),
+)
+NEW_SOURCE = Field(
+    "new_source", Reference(200), "The branch that it holds.", Use.CREATE, option=Option(metavar="BRANCH")
+)
+WORK_TYPE = Field("task_type", CutText(), "The kind of work, in any case of its letters.")
+WORK = Field("description", CutText(), "What the work is.")
+MAX_FOUND = Field("limit", Whole(1, MAX_CANDIDATES), "How many to return.")
+TARGET = Field(
+    "target_branch",
+    Reference(200),
+    "The name of the new branch.",
+    Use.CREATE,
+    option=Option(metavar="BRANCH"),
+)
+NUMBER = Field("version", Whole(1), "The newest when it is not given.", option=Option("default: the newest"))
+ISOLATION = Field(
+    "isolation",
+    Choice([(name, name) for name in ISOLATIONS]),
+    "database: also in a workspace, a copy of the store; needs admin.",
+    option=Option("branch, or database: also in a copy of the store", metavar="HOW"),
+)
+BEFORE = Field("before", Whole(), "A version.", Use.CREATE)
+AFTER = Field("after", Whole(), "Another; the newest when it is not given.")
+SESSION, TASK, AGENT = STATED
+USING = (SESSION, TASK.with_traits(option=Option("the task that it is for", "--task", "ID")), AGENT)
 
 
 class TemplateFields(TypedDict, total=False):
@@ -48,7 +90,7 @@ TEMPLATE = Noun(
     ),
     Field(
         "task_types",
-        ListOf(TASK_TYPE.type),
+        ListOf(Text(60, 1), max_items=MAX_TASK_TYPES),
         "Up to 20 kinds of work, such as bug_fix.",
         CREATE | Use.UPDATE,
         label=_("Kinds of work"),

@@ -10,10 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from curation.engines.fields.handoffs import (
-    BLOCKER,
     HANDOFF,
     HANDOFF_FILTERS,
-    MAX_BLOCKERS,
     MAX_FACTS,
     HandoffFields,
 )
@@ -46,13 +44,6 @@ ALL_LEFT_OUT = _(
 )
 
 
-def check_blockers(name: str, value: Any) -> list[str]:
-    """Check for a list of at most 20 texts. Raises Invalid."""
-    if not isinstance(value, list | tuple) or len(value) > MAX_BLOCKERS:
-        raise Invalid("{field} must be a list of at most {most} texts.", field=name, most=MAX_BLOCKERS)
-    return [BLOCKER.check(f"{name}[{index}]", text) for index, text in enumerate(value)]
-
-
 def check_fact_ids(name: str, value: Any) -> list[UUID]:
     """Check for a list of at most 200 ids. Raises Invalid."""
     if not isinstance(value, list | tuple) or len(value) > MAX_FACTS:
@@ -60,7 +51,7 @@ def check_fact_ids(name: str, value: Any) -> list[UUID]:
     return [c.parse_uuid(f"{name}[{index}]", item) for index, item in enumerate(value)]
 
 
-CHECKS = HANDOFF.field_checks(Use.CREATE) | {"blockers": check_blockers, "fact_ids": check_fact_ids}
+CHECKS = HANDOFF.field_checks(Use.CREATE) | {"fact_ids": check_fact_ids}
 REASON = HANDOFF["reason"].check
 FILTERS = make_filter_checks(HANDOFF_FILTERS)
 COLUMNS = {"target_branch": "target__name"}  # of filters that are called otherwise

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Count
 from django.utils import timezone
 
-from curation.engines.fields.quarantines import QUARANTINE, QUARANTINE_FILTERS
+from curation.engines.fields.quarantines import PREVIEW, QUARANTINE, QUARANTINE_FILTERS
 from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine import hidden_bundles, hidden_handoffs
 from curation.engines.quarantine.confirmations import hide_confirmations
@@ -34,12 +34,12 @@ MAX_EXAMPLES = 20
 
 
 @dataclass(frozen=True)
-class QuarantinePreview:
-    """What a quarantine would hide: counts of each kind, sessions and handoffs, and the newest facts."""
+class QuarantineDetail:
+    """A quarantine and the newest facts that it hides now, or would hide: a dry run stores nothing."""
 
     quarantine: Quarantine
-    counts: dict[str, int]
     examples: Sequence[Any]
+    dry_run: bool = False
 
 
 class _Undo(Exception):
@@ -48,9 +48,24 @@ class _Undo(Exception):
 
 @retry_methods
 class QuarantineEngine:
+    def begin_quarantine(
+        self,
+        *,
+        source: str,
+        target: str,
+        actor: Actor,
+        reason: str = "",
+        dry_run: Annotated[bool, PREVIEW] = False,
+    ) -> QuarantineDetail:
+        """Create a quarantine, or preview it. Raises as both do."""
+        if dry_run:
+            return self.preview_quarantine(source=source, target=target, actor=actor, reason=reason)
+        made = self.create_quarantine(source=source, target=target, actor=actor, reason=reason)
+        return QuarantineDetail(made, list_examples(made))
+
     def preview_quarantine(
         self, *, source: str, target: str, actor: Actor, reason: str = ""
-    ) -> QuarantinePreview:
+    ) -> QuarantineDetail:
         """Return what a quarantine would hide, exactly: it is begun and rolled back. Raises as its begin."""
         require_curator(actor)
         quarantine = build_quarantine(actor, source, target, REASON("reason", reason))
@@ -59,7 +74,7 @@ class QuarantineEngine:
                 lock_branches(actor.project_id)
                 require_free(quarantine)
                 hide_all(quarantine)
-                found = QuarantinePreview(quarantine, quarantine.counts, list_examples(quarantine))
+                found = QuarantineDetail(quarantine, list_examples(quarantine), dry_run=True)
                 raise _Undo
         except _Undo:
             return found
@@ -99,10 +114,11 @@ class QuarantineEngine:
             record_entry(actor, "quarantine.release", str(quarantine.pk), {"target": quarantine.target})
         return quarantine
 
-    def get_quarantine(self, *, quarantine_id: UUID, actor: Actor) -> Quarantine:
-        """Return a quarantine. Raises NotFound."""
+    def get_quarantine(self, *, quarantine_id: UUID, actor: Actor) -> QuarantineDetail:
+        """Return a quarantine, for whoever decides about its release. Raises NotFound."""
         require_curator(actor)
-        return find_quarantine(actor, quarantine_id)
+        found = find_quarantine(actor, quarantine_id)
+        return QuarantineDetail(found, list_examples(found))
 
     def list_quarantines(
         self,
@@ -129,11 +145,6 @@ class QuarantineEngine:
         rows = Quarantine.objects.filter(project=actor.project_id)
         active = rows.filter(released_at=None).count()
         return {State.ACTIVE.value: active, State.RELEASED.value: rows.count() - active}
-
-    def list_hidden(self, *, quarantine_id: UUID, actor: Actor) -> Sequence[Any]:
-        """Return the newest facts that a quarantine hides now, for whoever decides about its release."""
-        require_curator(actor)
-        return list_examples(find_quarantine(actor, quarantine_id))
 
 
 # ---- hiding and showing ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -19,6 +20,11 @@ from memory.engines.facts.bulk_actions import REASON, archive_fact
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
+from memory.engines.fields.base import Field
+from memory.engines.fields.common import BRANCH, EXPECTED_VERSIONS
+from memory.engines.fields.facts import TEXT_BYTES
+from memory.engines.fields.filters import one_of
+from memory.engines.fields.types import Choice, Identifier, LongText, Text
 from memory.engines.sessions.revision_links import remove_revisions
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -34,6 +40,18 @@ Status = Fact.Status
 SUPERSEDE, SAME, ARCHIVE, COMBINE = "supersede", "same", "archive", "combine"
 DECISIONS = (KEEP_BOTH, SUPERSEDE, SAME, ARCHIVE, COMBINE, DISMISS)
 KEEPING_ONE = frozenset({SUPERSEDE, SAME, ARCHIVE})
+ON_BRANCH = BRANCH.with_traits(help="Questions about this branch; every branch when it is not given.")
+DECISION = Field("decision", Choice([(name, name) for name in DECISIONS]))
+KEEP = Field("keep", Identifier(), "The fact that stays: supersede, same, archive.", null=True)
+NEW_TEXT = Field(
+    "new_fact_text", LongText(TEXT_BYTES, blank=True), "What takes the place of both, with combine."
+)
+WHY = Field("reason", Text(REASON))
+REVIEW_FILTERS = (
+    one_of("status", Choice(ReviewItem.Status.choices), "Open or resolved questions."),
+    one_of("kind", Choice(ReviewItem.Kind.choices), "Questions of this kind."),
+    one_of("fact_id", Identifier(), "Questions about this fact."),
+)
 IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
 
 
@@ -52,10 +70,10 @@ class ReviewEngine:
         self,
         *,
         actor: Actor,
-        branch_name: str = "",
+        branch_name: Annotated[str, ON_BRANCH] = "",
         status: str = "",
         kind: str = "",
-        fact_id: UUID | None = None,
+        fact_id: UUID | str | None = None,
         limit: int = 50,
         cursor: str = "",
     ) -> Page[ReviewItem]:
@@ -108,16 +126,16 @@ class ReviewEngine:
         self,
         *,
         item_id: UUID,
-        decision: str,
+        decision: Annotated[str, DECISION],
         actor: Actor,
-        keep: UUID | None = None,
-        new_fact_text: str = "",
-        reason: str = "",
-        expected_versions: Mapping[UUID, int] | None = None,
+        keeper: Annotated[UUID | None, KEEP] = None,
+        new_fact_text: Annotated[str, NEW_TEXT] = "",
+        reason: Annotated[str, WHY] = "",
+        expected_versions: Annotated[Mapping[UUID, int] | None, EXPECTED_VERSIONS] = None,
     ) -> Resolved:
         """Resolve a review item of two near duplicates, in one commit.
 
-        keep_both: both stay. supersede: the fact ``keep`` replaces the other. same: likewise, and the sources
+        keep_both: both stay. supersede: ``keeper`` replaces the other. same: likewise, and the sources
         of the other confirm it. archive: the other is archived. combine: a new fact, ``new_fact_text``,
         replaces both. dismiss: the item has become pointless. A proposal that stays is accepted, one that
         does not is archived.
@@ -129,7 +147,7 @@ class ReviewEngine:
         has changed, IllegalTransition, BranchArchived.
         """
         actor.require_scope("curate")
-        answer = Decision.parse_decision(decision, keep, new_fact_text, reason)
+        answer = Decision.parse_decision(decision, keeper, new_fact_text, reason)
         found = self._get_item(item_id, actor)
         actor.require_scope("curate", found.branch.name)
         where = (actor, found.branch.name, "review.resolve", answer.reason[:500])
@@ -208,7 +226,7 @@ class Decision:
 
     @classmethod
     def parse_decision(cls, decision: str, keep: UUID | None, text: str, reason: str) -> "Decision":
-        c.one_of(list(DECISIONS))("decision", decision)
+        DECISION.check("decision", decision)
         if (decision in KEEPING_ONE) != (keep is not None):
             raise Invalid(
                 "keep names the fact that stays, with {which}.",
@@ -219,7 +237,7 @@ class Decision:
             text = rules.CHECKS["fact_text"]("new_fact_text", text)
         elif text:
             raise Invalid("Only combine takes new_fact_text.", field="new_fact_text")
-        return cls(decision, keep, text, c.redact_stored(c.text_check(REASON))("reason", reason))
+        return cls(decision, keep, text, WHY.check("reason", reason))
 
     def apply(
         self, commit: CommitWriter, item: ReviewItem, expected: Mapping[UUID, int] | None

@@ -3,22 +3,31 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 from django.db.models import Count
 
 from curation.engines.fields.templates import (
-    MAX_TASK_TYPES,
+    AFTER,
+    BEFORE,
+    BRANCH,
+    ISOLATION,
+    MAX_FOUND,
     NAME_PATTERN,
-    TASK_TYPE,
+    NEW_SOURCE,
+    NUMBER,
+    SOURCE,
+    TARGET,
     TEMPLATE,
     TEMPLATE_FILTERS,
     TEMPLATE_USE,
+    WORK,
+    WORK_TYPE,
     TemplateFields,
 )
 from curation.engines.orders import TEMPLATES
 from curation.engines.templates.isolation import Instance, isolate_use
-from curation.engines.templates.ranking import MAX_CANDIDATES, TemplateMatch, rank_templates
+from curation.engines.templates.ranking import TemplateMatch, rank_templates
 from curation.engines.templates.rows import (
     Point,
     add_version,
@@ -43,7 +52,7 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.audit.trail import record_entry
-from memory.engines.branches.diff import POINT, BranchDiff
+from memory.engines.branches.diff import CHANGE, KIND, POINT, BranchDiff
 from memory.engines.branches.manager import BranchManager, check_name
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
@@ -54,8 +63,6 @@ from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, NotFound
 
 State, Outcome = Template.State, TemplateUse.Outcome
-BRANCH, DATABASE = "branch", "database"  # how an instance is kept apart
-ISOLATIONS = (BRANCH, DATABASE)
 
 
 def check_name_pattern(name: str, value: Any) -> str:
@@ -69,9 +76,7 @@ def check_name_pattern(name: str, value: Any) -> str:
 
 def check_task_types(name: str, value: Any) -> list[str]:
     """Check for a list of at most 20 kinds of work, each named once. Raises Invalid."""
-    if not isinstance(value, list | tuple) or len(value) > MAX_TASK_TYPES:
-        raise Invalid("{field} must be a list of at most {most} texts.", field=name, most=MAX_TASK_TYPES)
-    found = [TASK_TYPE.check(f"{name}[{index}]", text).strip() for index, text in enumerate(value)]
+    found = [text.strip() for text in TEMPLATE["task_types"].check(name, value)]
     return list({text.casefold(): text for text in reversed(found)}.values())[::-1]
 
 
@@ -99,7 +104,7 @@ class TemplateEngine:
         *,
         name: str,
         actor: Actor,
-        source_branch: str = MAIN,
+        source_branch: Annotated[str, SOURCE] = MAIN,
         at: Point = None,
         **fields: Unpack[TemplateFields],
     ) -> Template:
@@ -123,15 +128,16 @@ class TemplateEngine:
         )
         with write_transaction():
             insert_template(template)
-            add_version(actor, template, source_branch, at)
-            record_entry(actor, "template.create", template.name, {"from": source_branch})
+            source = source_branch or MAIN
+            add_version(actor, template, source, at)
+            record_entry(actor, "template.create", template.name, {"from": source})
         return with_counts(template)
 
     def update_template(
         self,
         *,
         name: str,
-        new_source: str,
+        new_source: Annotated[str, NEW_SOURCE],
         actor: Actor,
         at: Point = None,
         **fields: Unpack[TemplateFields],
@@ -206,7 +212,12 @@ class TemplateEngine:
         return dict.fromkeys(State.values, 0) | dict(counts)
 
     def find_template(
-        self, *, actor: Actor, task_type: str = "", description: str = "", limit: int = 1
+        self,
+        *,
+        actor: Actor,
+        task_type: Annotated[str, WORK_TYPE] = "",
+        description: Annotated[str, WORK] = "",
+        limit: Annotated[int, MAX_FOUND] = 1,
     ) -> list[TemplateMatch]:
         """Return the templates that fit a task, the best first; none where none fits.
 
@@ -220,21 +231,38 @@ class TemplateEngine:
         )
         if not task_type.strip() and not description.strip():
             raise Invalid("Give a task_type, a description, or both.", field="task_type")
-        most = c.integer_check(1, MAX_CANDIDATES)("limit", limit)
+        most = MAX_FOUND.check("limit", limit)
         return rank_templates(actor, task_type.strip(), description)[:most]
 
     def diff_template(
-        self, *, name: str, before: int, after: int, actor: Actor, **options: Any
+        self,
+        *,
+        name: str,
+        before: Annotated[int, BEFORE],
+        actor: Actor,
+        after: Annotated[int | None, AFTER] = None,
+        kind: Annotated[str, KIND] = "fact",
+        change: Annotated[Sequence[str], CHANGE] = (),
+        limit: int = 50,
+        cursor: str = "",
     ) -> BranchDiff:
-        """Return what version ``after`` shows differently than version ``before``.
+        """Return what version ``after``, the newest by default, shows differently than version ``before``.
 
-        ``options`` are those of a branch's comparison. Raises NotFound, Invalid, branch refusals.
+        The rest is as for a branch's comparison. Raises NotFound, Invalid, branch refusals.
         """
         actor.require_scope("read")
         template = find_template_row(actor, name)
-        names = [find_version(template, number).branch.name for number in (after, before)]
+        numbers = (template.version if after is None else after, before)
+        names = [find_version(template, number).branch.name for number in numbers]
         return BranchManager().compare_branch(
-            name=names[0], against=names[1], base=POINT, actor=actor, **options
+            name=names[0],
+            against=names[1],
+            base=POINT,
+            kind=kind,
+            change=change,
+            limit=limit,
+            cursor=cursor,
+            actor=actor,
         )
 
     def may_change(self, *, template: Template, actor: Actor) -> bool:
@@ -247,10 +275,10 @@ class TemplateEngine:
         self,
         *,
         name: str,
-        target_branch: str,
+        target_branch: Annotated[str, TARGET],
         actor: Actor,
-        version: int | None = None,
-        isolation: str = BRANCH,
+        version: Annotated[int | None, NUMBER] = None,
+        isolation: Annotated[str, ISOLATION] = BRANCH,
     ) -> Instance:
         """Create a working branch that holds all that a version holds, the newest by default.
 
@@ -258,12 +286,14 @@ class TemplateEngine:
         the scope admin. Raises NotFound, Invalid, BranchExists, IllegalTransition for a deprecated template,
         scope and branch refusals; Conflict where no copy can be made.
         """
-        if c.one_of(ISOLATIONS)("isolation", isolation) == BRANCH:
+        if ISOLATION.check("isolation", isolation) == BRANCH:
             return Instance(self._begin_use(name, target_branch, actor, version))
         forbid_patterns(actor)
         return isolate_use(actor, target_branch, lambda: self._begin_use(name, target_branch, actor, version))
 
-    def record_outcome(self, *, name: str, branch_name: str, outcome: str, actor: Actor) -> TemplateUse:
+    def record_outcome(
+        self, *, name: str, outcome: str, actor: Actor, branch_name: str = MAIN
+    ) -> TemplateUse:
         """Record what came of the work on a branch that began from a template.
 
         Raises NotFound, Invalid, scope and branch refusals.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
+from curation.engines.fields.templates import MAX_CANDIDATES
 from curation.engines.templates.usage import attach_counts, list_visible_templates, measure_success
 from curation.models import Template
 from memory.actors import Actor
@@ -16,7 +17,6 @@ from memory.exceptions import ProviderUnavailable
 from memory.providers.embedding import get_floor, read_query
 from memory.words import extract_keywords
 
-MAX_CANDIDATES = 200  # the newest ones: each is compared
 MIN_MEANING = 0.4
 MIN_SHARED_WORDS = 2
 LEVELS = 10  # of meaning: within one of them success decides

@@ -17,6 +17,8 @@ from memory.db.budget import count_row_bytes, take_within
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.rules import is_same
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Choice, ListOf
 from memory.engines.support.batches import batched
 from memory.engines.support.pagination import (
     MAX_PAGE_SIZE,
@@ -62,6 +64,19 @@ def build_kinds() -> dict[str, Kind]:
 
 
 KINDS = build_kinds()
+KIND = Field(
+    "type",
+    Choice([(name, name) for name in KINDS]),
+    "What to list.",
+    tool_help="The kind of memory; default fact.",
+    option=Option("default fact", checked=True),
+)
+CHANGE = Field(
+    "change",
+    ListOf(Choice([(name, name) for name in CHANGES])),
+    "Only these.",
+    option=Option("only such ones", checked=True),
+)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ BRANCH = Field(
     option=Option("default main", metavar="NAME"),
     alias="branch_name",
 )
-ANY_BRANCH = BRANCH.with_traits(option=Option("default: every branch", metavar="NAME"))
+ANY_BRANCH = BRANCH.with_traits(
+    help="Every branch when it is not given.", option=Option("default: every branch", metavar="NAME")
+)
 AT = Field(
     "at",
     Point(),

@@ -21,10 +21,8 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import AcceptedNegativeData, RejectedPositiveData
 
-from curation.answers import review
 from curation.answers.verification import FactVerificationShape
 from curation.api import requests as curation
-from curation.engines.review.review_queue import ReviewEngine
 from curation.engines.verification import VerificationEngine
 from memory.answers import branches as branch_shapes
 from memory.answers import commits as commit_shapes
@@ -66,7 +64,6 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     assert names(curation.BatchInput) == batch
     assert names(curation.BatchFiltersInput) == filters.FactFilter.CHECKS.keys()
     assert names(r.ActionInput) == options(ActionEngine.apply_action) | {"branch"} | STATED
-    assert names(review.ResolveInput) == options(ReviewEngine.resolve_item) - {"item_id"} | STATED
     assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
         "query",

@@ -94,7 +94,7 @@ def test_every_kind_of_change_is_told(actor: Actor) -> None:
 def test_an_answer_and_its_undoing(actor: Actor) -> None:
     one, two = write(actor, "Tokens live an hour."), write(actor, "Tokens live for one hour.")
     item = question(actor, one, two)
-    resolved = ReviewEngine().resolve_item(item_id=item.pk, decision="supersede", keep=two.uid, actor=actor)
+    resolved = ReviewEngine().resolve_item(item_id=item.pk, decision="supersede", keeper=two.uid, actor=actor)
     made = did(actor, resolved.commit)
     assert made["answer"] == [("changed", item.pk)]
     assert ("changed", one.uid) in made["fact"]

@@ -1,0 +1,1 @@
+"""Operations of curation; some add to resources of apps to the left."""

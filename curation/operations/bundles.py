@@ -1,0 +1,56 @@
+"""What may be done with bundles; an uploaded document is taken by hand."""
+
+from typing import Any
+
+from curation.answers import bundles as shapes
+from curation.engines.bundles.document import read_bytes
+from curation.engines.bundles.engine import KnowledgeBundleEngine
+from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS
+from curation.engines.orders import BUNDLES as ORDER
+from curation.models import Bundle
+from memory.engines.fields.base import Use
+from memory.engines.fields.common import STATED
+from memory.operations.base import GONE, Answer, Resource, Row
+
+
+def render_document(text: str) -> Any:
+    """Return the document of a bundle."""
+    return read_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+engine = KnowledgeBundleEngine()
+ROW = Answer(shapes.BundleShape, shapes.render_bundle)
+
+BUNDLES = Resource("bundles", "bundle", row=Row("bundle_id", "pk", "uuid"), model=Bundle)
+BUNDLES.add(
+    "create",
+    engine.create_bundle,
+    "Make a bundle of a branch",
+    ROW,
+    body="BundleInput",
+    about="A new bundle of what a branch shows.",
+    fields=BUNDLE.select_fields(Use.CREATE),
+    origin=STATED,
+)
+BUNDLES.add(
+    "list", engine.list_bundles, "List bundles, newest first", ROW, filters=BUNDLE_FILTERS, order=ORDER
+)
+BUNDLES.add("retrieve", engine.get_bundle, "Read what a bundle holds", ROW)
+BUNDLES.add("destroy", engine.delete_bundle, "Delete a bundle", GONE)
+BUNDLES.add(
+    "export",
+    engine.export_bundle,
+    "Export the document",
+    Answer(shapes.BundleDocumentShape, render_document),
+    verb="get",
+)
+BUNDLES.add(
+    "import_stored",
+    engine.import_bundle,
+    "Import a bundle on a branch",
+    Answer(shapes.BundleReportShape, shapes.render_report),
+    path="import",
+    body="BundleImportInput",
+    about="Where a bundle is imported.",
+    origin=STATED,
+)

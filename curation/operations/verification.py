@@ -1,0 +1,38 @@
+"""What may be done to have facts verified."""
+
+from curation.answers import verification as shapes
+from curation.engines.calibration import calibrate
+from curation.engines.overview import check_merge_gate, summarize_branch
+from curation.models import Verification
+from memory.operations.base import Answer, Resource, Row
+
+VERIFICATION = Resource(
+    "verification", "verification", row=Row("verification_id", "pk", "uuid"), model=Verification
+)
+VERIFICATION.add(
+    "merge_gate",
+    check_merge_gate,
+    "Check whether a merge passes the verification gate",
+    Answer(shapes.MergeReadinessShape, shapes.render_readiness),
+    path="merge-gate",
+    of_row=False,
+    body="MergeGateInput",
+    about="The merge to check.",
+)
+VERIFICATION.add(
+    "summary",
+    summarize_branch,
+    "Count the facts of a branch by verdict",
+    Answer(shapes.SummaryShape, shapes.render_summary),
+    verb="get",
+    of_row=False,
+    path="summary/<path:branch_name>",
+)
+VERIFICATION.add(
+    "calibration",
+    calibrate,
+    "Compare the judge with people's verdicts",
+    Answer(shapes.CalibrationPageShape, shapes.calibrations_shape),
+    verb="get",
+    of_row=False,
+)
