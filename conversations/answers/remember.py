@@ -1,12 +1,29 @@
-"""What is answered of messages that are learned from at once."""
+"""What is answered of what a project wants remembered, and of messages that are learned from at once."""
 
 from collections import Counter
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers as s
 
 from conversations.engines.remembering import ACTIONS, Outcome, Remembered
-from conversations.models import ConsolidationRun
+from conversations.models import ConsolidationRun, Instructions
+from memory.answers.rendering import build_renderer
+
+
+@extend_schema_serializer(many=False)  # the route is named as a list's
+class InstructionsShape(s.Serializer):
+    """A version of what a project wants remembered."""
+
+    number = s.IntegerField(help_text="0 where none were set: those of the preset coding hold.")
+    preset = s.ChoiceField(Instructions.Preset.choices)
+    text = s.CharField(help_text="What a language model is told to note.")
+    categories = s.ListField(child=s.CharField(), help_text="In which it is noted.")
+    created_at = s.DateTimeField()
+    created_by = s.CharField()
+
+
+render_instructions = build_renderer(InstructionsShape)
 
 
 class RememberedShape(s.Serializer):

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from conversations.models import ConsolidationRun, Conversation, Message, Replay
 from memory.engines.fields.base import NO_USE, READ, Field, Noun, Option, Use
 from memory.engines.fields.common import (
+    ANY_BRANCH,
     METADATA_OPTION,
     STATED,
     answered_branch,
@@ -210,6 +211,9 @@ MEMORY_STATE = Record(
 )
 MEMORY = Field("memory", MEMORY_STATE)
 
+CURRENT_CYCLE = Field("current_cycle", Whole(), "Of dreaming: not before the branch's own.")
+RUN_BRANCH = ANY_BRANCH.with_traits(help="Runs on this branch; on every branch when it is not given.")
+
 LEVEL, STATE = Choice(ConsolidationRun.Level.choices), Choice(ConsolidationRun.State.choices)
 
 CONSOLIDATION = Noun(
@@ -345,4 +349,13 @@ REPLAY = Noun(
     Field("created_by", Reference(200), use=READ),
     answered_time("finished_at", null=True),
     commands=("replays", "replay conversations with another model, prompt or memory"),
+)
+REPLAY_FILTERS = REPLAY.filtered_by(
+    one_of(
+        "conversation_id",
+        Identifier(),
+        "Of this conversation.",
+        option=Option("of this conversation", "--conversation", "ID"),
+    ),
+    any_of(REPLAY["state"], "In one of these states.", option=Option("in one of these states", checked=True)),
 )

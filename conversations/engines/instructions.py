@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -14,6 +14,8 @@ from conversations.models import Instructions
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Choice, ListOf, Pattern, Text
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
@@ -47,6 +49,31 @@ SECRETS_REFUSED = "Secrets are never remembered, so instructions cannot ask for 
 RULES_REFUSED = "Instructions say what is noted; the rules of the prompt stay as they are: “{part}”."
 
 
+@cache
+def load_presets() -> Mapping[str, dict[str, Any]]:
+    """Return text and categories of the presets, by name."""
+    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {name: {**one, "text": one["text"].strip()} for name, one in found.items()}
+
+
+PRESET = Field(
+    "preset",
+    Choice([(name, name) for name in (*sorted(load_presets()), Preset.OWN.value)], (Preset.OWN.value,)),
+    option=Option(f"text and categories for {', '.join(load_presets())}", checked=True),
+)
+TEXT = Field(
+    "text",
+    Text(MAX_TEXT_LENGTH),
+    option=Option("what a language model is told to note; - reads it from standard input"),
+)
+CATEGORIES = Field(
+    "categories",
+    ListOf(Pattern(50, regex="^[A-Za-z][A-Za-z0-9_ -]*$"), 1, MAX_CATEGORIES),
+    "Each a word or a few, of any script.",
+    option=Option("one of all categories in which it is noted; several times", "--category", "TEXT"),
+)
+
+
 @retry_methods
 class InstructionsEngine:
     def get_instructions(self, *, actor: Actor) -> Instructions:
@@ -58,9 +85,9 @@ class InstructionsEngine:
         self,
         *,
         actor: Actor,
-        preset: str = "",
-        text: str | None = None,
-        categories: Sequence[str] | None = None,
+        preset: Annotated[str, PRESET] = "",
+        text: Annotated[str | None, TEXT] = None,
+        categories: Annotated[Sequence[str] | None, CATEGORIES] = None,
     ) -> tuple[Instructions, bool]:
         """Store a new version of the instructions; return those that hold now, and whether they are new: what
         equals those that held stores none.
@@ -99,13 +126,6 @@ def build_preset(name: str, **fields: Any) -> Instructions:
     return Instructions(preset=name, created_at=timezone.now(), **load_presets()[name], **fields)
 
 
-@cache
-def load_presets() -> Mapping[str, dict[str, Any]]:
-    """Return text and categories of the presets, by name."""
-    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {name: {**one, "text": one["text"].strip()} for name, one in found.items()}
-
-
 def merge_fields(before: Instructions, requested: Mapping[str, Any]) -> Instructions:
     """Return a new version: what is requested, over the preset that is named or else what holds."""
     preset = requested.get("preset") or before.preset
@@ -130,7 +150,7 @@ def check_fields(preset: str, text: str | None, categories: Sequence[str] | None
     """Return the fields that are given. Raises Invalid."""
     requested: dict[str, Any] = {}
     if preset:
-        requested["preset"] = c.one_of([*load_presets(), Preset.OWN.value])("preset", preset)
+        requested["preset"] = PRESET.check("preset", preset)
     if text is not None:
         requested["text"] = check_text(text)
     if categories is not None:

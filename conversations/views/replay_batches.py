@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from conversations.answers import replays as replay_shapes
-from conversations.engines.conversations import ConversationFilter
 from conversations.engines.fields import REPLAY
 from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.batches import (
@@ -106,7 +105,7 @@ class ReplayBatches(ExportedList):
         chosen = {name: [typed[name]] for name in CHOSEN if name in typed}
         return batch_engine.create_batch(
             **self.reader.write_args,
-            filters=ConversationFilter.from_values(chosen),
+            matching=chosen,
             start=typed.get("start", FIRST),
             name=typed.get("name", ""),
             memory={name: typed[name] for name in MEMORY_FIELDS if name in typed},

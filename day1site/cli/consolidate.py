@@ -3,22 +3,18 @@
 from typing import Any
 
 from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import filter_options, split_filters
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
     argument,
     branch_option,
-    drop_empty,
-    listing_options,
     option,
     switch,
 )
-from day1site.cli.rest import Answer, quote_id
+from day1site.cli.rest import Answer
 
-RUNS = "/consolidation/runs"
 dry_run = switch("--dry-run", help="tell what it would do, and write nothing")
-run_argument = argument("run_id", "RUN")
 
 
 @command("session", "Make facts of an ended session.", "day1 consolidate session 4f1c… --dry-run")
@@ -60,36 +56,27 @@ def dreaming(run: Invocation, **options: Any) -> None:
 
 
 def start(run: Invocation, level: str, options: dict[str, Any]) -> None:
-    row = run.open_client().api.post(RUNS, level=level, **drop_empty(options))
+    row = run.open_client().call("consolidation.start_run", level=level, **options)
     run.show(row, lambda out: print_run(out, row))
 
 
-@command("runs", "List the runs, the newest first.", "day1 consolidate runs --level session")
-@filter_options("consolidation")
-@listing_options
-def list_runs(run: Invocation, **options: Any) -> None:
-    filters, options = split_filters("consolidation", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get(RUNS, **filters, **paging),
-        options,
-        ["id", "level", "target", "branch", "state", "read", "new", "confirmed", "repeated", "begun"],
-        list_cells,
-        "Nothing was consolidated yet.",
-    )
-
-
-def list_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "consolidation.runs",
+    "runs",
+    "List the runs, the newest first.",
+    "day1 consolidate runs --level session",
+    columns=["id", "level", "target", "branch", "state", "read", "new", "confirmed", "repeated", "begun"],
+    empty="Nothing was consolidated yet.",
+)
+def list_runs(row: Answer) -> list[Any]:
     read = row["messages"] + row["observations"]
     counts = [read, row["created"], row["updated"], row["deduplicated"]]
     names = ("id", "level", "target", "branch", "state")
     return [*(row[name] for name in names), *counts, short_time(row["started_at"])]
 
 
-@command("show", "Show a run, with what it did.", "day1 consolidate show 0197…")
-@run_argument
-def show(run: Invocation, run_id: str) -> None:
-    row = run.open_client().api.get(f"{RUNS}/{quote_id(run_id)}")
+@operation("consolidation.one_run", "show", "Show a run, with what it did.", "day1 consolidate show 0197…")
+def show(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: print_run(out, row))
 
 
@@ -106,36 +93,32 @@ def change_cells(change: Answer) -> list[Any]:
     return [*(change[name] for name in ("action", "fact_text", "fact_id", "answer")), sources]
 
 
-@command(
+@operation(
+    "consolidation.accept",
     "accept",
     "Accept facts of a run as true.",
     "day1 consolidate accept 0197… --fact 0198…",
     "day1 consolidate accept 0197… --min-confidence 0.95",
 )
-@run_argument
-@option("--fact", "fact_ids", multiple=True, metavar="ID", help="this fact of the run")
-@option("--min-confidence", type=float, metavar="SHARE", help="all of at least this confidence")
-def accept(run: Invocation, run_id: str, fact_ids: tuple[str, ...], **options: Any) -> None:
-    chosen = {name: value for name, value in options.items() if value is not None}
-    answer(run, run_id, "accept", fact_ids=list(fact_ids), **chosen)
-
-
-@command("reject", "Undo what a run did to some facts.", "day1 consolidate reject 0197… --fact 0198…")
-@run_argument
-@option("--fact", "fact_ids", multiple=True, metavar="ID", required=True, help="this fact of the run")
-def reject(run: Invocation, run_id: str, fact_ids: tuple[str, ...]) -> None:
-    answer(run, run_id, "reject", fact_ids=list(fact_ids))
-
-
-def answer(run: Invocation, run_id: str, verb: str, **options: Any) -> None:
-    row = run.open_client().api.post(f"{RUNS}/{quote_id(run_id)}/{verb}", **options)
+def accept(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: print_run(out, row))
 
 
-@command("undo", "Undo a run whole, or say what later work built on it.", "day1 consolidate undo 0197…")
-@run_argument
-def undo(run: Invocation, run_id: str) -> None:
-    row = run.open_client().api.post(f"{RUNS}/{quote_id(run_id)}/undo")
+@command("reject", "Undo what a run did to some facts.", "day1 consolidate reject 0197… --fact 0198…")
+@argument("run_id", "RUN")
+@option("--fact", "fact_ids", multiple=True, metavar="ID", required=True, help="this fact of the run")
+def reject(run: Invocation, **options: Any) -> None:
+    row = run.open_client().call("consolidation.reject", **options)
+    run.show(row, lambda out: print_run(out, row))
+
+
+@operation(
+    "consolidation.undo",
+    "undo",
+    "Undo a run whole, or say what later work built on it.",
+    "day1 consolidate undo 0197…",
+)
+def undo(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['id']}\t{row['state']}")
 
 

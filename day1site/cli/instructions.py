@@ -1,58 +1,48 @@
 """The commands on what a project wants remembered, and on what was said."""
 
 import json
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import OneOf, argument, branch_option, drop_empty, option, paging_options
+from day1site.cli.parameters import argument, branch_option, drop_empty, option
 from day1site.cli.rest import Answer
 
-# The file of the presets alone: its engine would load Django.
-FILE = Path(__file__).parents[2] / "conversations" / "prompts" / "presets.toml"
-PRESETS = tuple(tomllib.loads(FILE.read_text(encoding="utf-8")))
-PATH = "/instructions"
+
+@operation("instructions.list", "show", "Show what the project wants remembered.", "day1 instructions")
+def show(run: Invocation, row: Answer) -> None:
+    run.show_pairs(row)
 
 
-@command("show", "Show what the project wants remembered.", "day1 instructions")
-def show(run: Invocation) -> None:
-    run.show_pairs(run.open_client().api.get(PATH))
+def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    return {**fields, "text": read_text(fields["text"])} if "text" in fields else fields
 
 
-@command(
+@operation(
+    "instructions.create",
     "set",
     "Set what the project wants remembered: a preset, words of your own, categories.",
     "day1 instructions set --preset assistant",
     'day1 instructions set --text "Note diets, allergies and guests." --category diet --category guest',
+    makes_store=True,
+    prepare=read_fields,
 )
-@option("--preset", type=OneOf(PRESETS), help=f"text and categories for {', '.join(PRESETS)}")
-@option("--text", help="what a language model is told to note; - reads it from standard input")
-@option("--category", multiple=True, help="one of all categories in which it is noted; several times")
-def set_instructions(run: Invocation, preset: str, text: str | None, category: tuple[str, ...]) -> None:
-    fields = {"preset": preset, "text": text and read_text(text), "categories": list(category) or None}
-    row = run.open_client(makes_store=True).api.post(PATH, **drop_empty(fields))
+def set_instructions(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"version {row['number']}\t{row['preset']}\t{', '.join(row['categories'])}")
 
 
-@command("versions", "List the versions of the instructions, the newest first.", "day1 instructions versions")
-@paging_options
-def list_versions(run: Invocation, **options: Any) -> None:
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get(f"{PATH}/versions", **paging),
-        options,
-        ["number", "preset", "at", "by", "text"],
-        lambda row: [
-            row["number"],
-            row["preset"],
-            short_time(row["created_at"]),
-            row["created_by"],
-            row["text"],
-        ],
-        "None were set: those of the preset coding hold.",
-    )
+@list_operation(
+    "instructions.versions",
+    "versions",
+    "List the versions of the instructions, the newest first.",
+    "day1 instructions versions",
+    columns=["number", "preset", "at", "by", "text"],
+    empty="None were set: those of the preset coding hold.",
+)
+def list_versions(row: Answer) -> list[Any]:
+    at = short_time(row["created_at"])
+    return [row["number"], row["preset"], at, row["created_by"], row["text"]]
 
 
 @command(

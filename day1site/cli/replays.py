@@ -5,6 +5,7 @@ from typing import Any
 from day1site.cli.client import Client
 from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
     NUMBER,
@@ -14,17 +15,14 @@ from day1site.cli.parameters import (
     branch_option,
     combine,
     drop_empty,
-    listing_options,
     option,
     switch,
 )
-from day1site.cli.rest import Answer, quote_id
+from day1site.cli.rest import Answer
 from day1site.cli.waiting import wait_for
 
 TASK = "conversations.replay"
-STATES = ("ready", "queued", "running", "waiting", "done", "stopped", "failed", "cancelled")
 ENDED = ("done", "stopped", "failed", "cancelled")
-COLUMNS = ["id", "state", "model", "steps", "tokens", "cost", "verdict", "begun"]
 replay_argument = argument("replay_id", "REPLAY_ID")
 limit_options = combine(
     option("--max-steps", type=WHOLE, metavar="N", help="answers of the model at most; default 20"),
@@ -66,9 +64,8 @@ def build_body(options: dict[str, Any]) -> dict[str, Any]:
 @argument("message_id", "MESSAGE_ID")
 @parameter_options
 @branch_option
-def create(run: Invocation, conversation_id: str, message_id: str, branch: str, **options: Any) -> None:
-    path = f"/conversations/{quote_id(conversation_id)}/replay"
-    row = run.open_client().api.post(path, branch=branch, message_id=message_id, **build_body(options))
+def create(run: Invocation, **options: Any) -> None:
+    row = run.open_client().call("conversations.replay", **build_body(options))
     run.show_line(row, f"{row['id']}\t{row['state']} on {row['branch']}")
 
 
@@ -77,10 +74,9 @@ def create(run: Invocation, conversation_id: str, message_id: str, branch: str, 
 @limit_options
 def start(run: Invocation, replay_id: str, **options: Any) -> None:
     client = run.open_client()
-    path = f"/replays/{quote_id(replay_id)}"
-    row = client.api.post(f"{path}/run", **drop_empty(options))
+    row = client.call("replays.run", replay_id=replay_id, **options)
     client.streams.carry_out(TASK, row["id"])
-    row = wait_for(client, path, row, ENDED)
+    row = wait_for(client, f"/replays/{row['id']}", row, ENDED)
     run.show(row, lambda out: show_replay(out, row))
 
 
@@ -94,42 +90,35 @@ def show_replay(out: Output, row: Answer) -> None:
         note(row["note"])
 
 
-@command("list", "List replays, the newest first.", "day1 replays list --conversation 0197… --state done")
-@option("--conversation", "conversation_id", metavar="ID", help="of this conversation")
-@option("--state", multiple=True, type=OneOf(STATES), help="in one of these states")
-@listing_options
-def list_replays(
-    run: Invocation, conversation_id: str | None, state: tuple[str, ...], **options: Any
-) -> None:
-    api = run.open_client().api
-    filters = drop_empty({"conversation_id": conversation_id, "state": ",".join(state) or None})
-    run.show_list(
-        lambda paging: api.get("/replays", **filters, **paging),
-        options,
-        COLUMNS,
-        replay_cells,
-        "No replay was made yet.",
-    )
-
-
-def replay_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "replays.list",
+    "list",
+    "List replays, the newest first.",
+    "day1 replays list --conversation 0197… --state done",
+    columns=["id", "state", "model", "steps", "tokens", "cost", "verdict", "begun"],
+    empty="No replay was made yet.",
+)
+def list_replays(row: Answer) -> list[Any]:
     tokens = row["input_tokens"] + row["output_tokens"]
     cost = "" if row["cost"] is None else row["cost"]
     about = [row["steps"], tokens, cost, row["comparison"].get("verdict", "")]
     return [row["id"], row["state"], row["model"], *about, short_time(row["created_at"])]
 
 
-@command("show", "Show a replay, its cost and its comparison.", "day1 replays show 0197…")
-@replay_argument
-def show(run: Invocation, replay_id: str) -> None:
-    row = run.open_client().api.get(f"/replays/{quote_id(replay_id)}")
+@operation(
+    "replays.retrieve", "show", "Show a replay, its cost and its comparison.", "day1 replays show 0197…"
+)
+def show(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: show_replay(out, row))
 
 
-@command("context", "Print what an agent goes on from, in chat format.", "day1 replays context 0197…")
-@replay_argument
-def context(run: Invocation, replay_id: str) -> None:
-    found = run.open_client().api.get(f"/replays/{quote_id(replay_id)}/context")
+@operation(
+    "replays.context",
+    "context",
+    "Print what an agent goes on from, in chat format.",
+    "day1 replays context 0197…",
+)
+def context(run: Invocation, found: Answer) -> None:
     run.show(found, lambda out: print_context(out, found))
 
 
@@ -138,20 +127,18 @@ def print_context(out: Output, found: Answer) -> None:
     out.table(["role", "content"], rows)
 
 
-@command("cancel", "Cancel a replay.", "day1 replays cancel 0197…")
-@replay_argument
-def cancel(run: Invocation, replay_id: str) -> None:
-    _act(run, replay_id, "cancel")
+@operation("replays.cancel", "cancel", "Cancel a replay.", "day1 replays cancel 0197…")
+def cancel(run: Invocation, row: Answer) -> None:
+    run.show_line(row, f"{row['id']}\t{row['state']}")
 
 
-@command("complete", "Mark a replay that went on by hand as done.", "day1 replays complete 0197…")
-@replay_argument
-def complete(run: Invocation, replay_id: str) -> None:
-    _act(run, replay_id, "complete")
-
-
-def _act(run: Invocation, replay_id: str, action: str) -> None:
-    row = run.open_client().api.post(f"/replays/{quote_id(replay_id)}/{action}")
+@operation(
+    "replays.complete",
+    "complete",
+    "Mark a replay that went on by hand as done.",
+    "day1 replays complete 0197…",
+)
+def complete(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['id']}\t{row['state']}")
 
 
@@ -172,12 +159,12 @@ def _act(run: Invocation, replay_id: str, action: str) -> None:
 @parameter_options
 @money_option
 @branch_option
-def batch(run: Invocation, branch: str, **options: Any) -> None:
+def batch(run: Invocation, **options: Any) -> None:
     client = run.open_client()
     names = ("session_id", "agent_id", "task_id")
     filters = {name: list(found) for name in names if (found := options.pop(name))}
     body = build_body(options) | ({"filters": filters} if filters else {})
-    _follow_batch(run, client, client.api.post("/replay-batches", branch=branch, **body))
+    _follow_batch(run, client, client.call("replay-batches.create", **body))
 
 
 @command(
@@ -188,28 +175,30 @@ def batch(run: Invocation, branch: str, **options: Any) -> None:
 @money_option
 def resume(run: Invocation, batch_id: str, **options: Any) -> None:
     client = run.open_client()
-    path = f"/replay-batches/{quote_id(batch_id)}"
-    _follow_batch(run, client, client.api.post(f"{path}/run", **drop_empty(options)))
+    _follow_batch(run, client, client.call("replay-batches.run", batch_id=batch_id, **options))
 
 
 def _follow_batch(run: Invocation, client: Client, row: Answer) -> None:
     """Carry out a batch on a store without a server, and show what came of it."""
     client.streams.carry_out("conversations.replay_batch", row["id"])
-    found = client.api.get(f"/replay-batches/{row['id']}")
+    found = client.call("replay-batches.retrieve", batch_id=row["id"])
     run.show(found, lambda out: show_report(out, found))
 
 
-@command("stop", "Stop the replays of a batch that are not done.", "day1 replays stop 0197…")
-@argument("batch_id", "BATCH_ID")
-def stop(run: Invocation, batch_id: str) -> None:
-    row = run.open_client().api.post(f"/replay-batches/{quote_id(batch_id)}/stop")
+@operation(
+    "replay-batches.stop", "stop", "Stop the replays of a batch that are not done.", "day1 replays stop 0197…"
+)
+def stop(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: show_report(out, row))
 
 
-@command("report", "Show what a batch of replays has come to.", "day1 replays report 0197…")
-@argument("batch_id", "BATCH_ID")
-def report(run: Invocation, batch_id: str) -> None:
-    row = run.open_client().api.get(f"/replay-batches/{quote_id(batch_id)}")
+@operation(
+    "replay-batches.retrieve",
+    "report",
+    "Show what a batch of replays has come to.",
+    "day1 replays report 0197…",
+)
+def report(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: show_report(out, row))
 
 

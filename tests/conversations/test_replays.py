@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from werkzeug import Response
 
-from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.replays.batches import ReplayBatchEngine
 from conversations.engines.replays.engine import ReplayEngine
@@ -534,9 +534,7 @@ class TestBatches:
             ENGINE.execute_replay(pk)
 
     def test_a_corpus_with_one_report(self, actor, model, corpus):
-        batch = BATCHES.create_batch(
-            actor=actor, filters=ConversationFilter.from_values({"session_id": "s1"}), model="third", name="N"
-        )
+        batch = BATCHES.create_batch(actor=actor, matching={"session_id": "s1"}, model="third", name="N")
         assert batch.skipped == {str(corpus[3].uid): "This conversation has no message of a person."}
         model.next += [completion("A."), completion("A."), completion("Else.")]
         self.carry_out(batch)
@@ -581,16 +579,16 @@ class TestBatches:
 
     def test_what_is_refused(self, actor, main, model, corpus):
         with pytest.raises(Invalid, match="no conversation to replay"):
-            BATCHES.create_batch(actor=actor, filters=ConversationFilter.from_values({"session_id": "nope"}))
+            BATCHES.create_batch(actor=actor, matching={"session_id": "nope"})
         with pytest.raises(Invalid, match="start"):
             BATCHES.create_batch(actor=actor, start="middle")
         with pytest.raises(Invalid, match="max_steps"):
             BATCHES.create_batch(actor=actor, max_steps=0)
         with pytest.raises(Invalid, match="no conversation to replay"):  # not the newest of all
             BATCHES.create_batch(actor=actor, conversation_ids=[])
-        ids, filters = [corpus[0].uid], ConversationFilter.from_values({"session_id": "s1"})
+        ids, matching = [corpus[0].uid], {"session_id": "s1"}
         with pytest.raises(Invalid, match="not by both"):
-            BATCHES.create_batch(actor=actor, conversation_ids=ids, filters=filters)
+            BATCHES.create_batch(actor=actor, conversation_ids=ids, matching=matching)
         with pytest.raises(NotFound, match="no branch named nope"):
             BATCHES.create_batch(actor=actor, memory={"branch": "nope"})
         assert not ReplayBatch.objects.exists()

@@ -14,6 +14,8 @@ from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.bulk_actions import MAX_FACTS, ActionEngine
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Identifier, ListOf, Number
 from memory.exceptions import Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import Commit, Fact
 
@@ -22,6 +24,17 @@ CHANGED = _("Changed since the run: {count} of these facts. Look at them again."
 NONE_SURE = _("Nothing of the run that is left to answer has a confidence of {least} or more.")
 REJECT = "consolidate.reject"
 State = ConsolidationRun.State
+FACT_IDS = Field(
+    "fact_ids",
+    ListOf(Identifier(), max_items=MAX_FACTS),
+    option=Option("this fact of the run", "--fact", "ID"),
+)
+CONFIDENT = Field(
+    "min_confidence",
+    Number(),
+    "And all of at least this confidence that nobody answered yet.",
+    option=Option("all of at least this confidence", metavar="SHARE"),
+)
 
 
 def accept(run: ConsolidationRun, changes: Collection[RunChange], actor: Actor) -> None:

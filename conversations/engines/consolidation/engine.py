@@ -9,6 +9,8 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from conversations.engines.consolidation.answering import (
+    CONFIDENT,
+    FACT_IDS,
     accept,
     choose_changes,
     raise_scopes,
@@ -39,7 +41,7 @@ from conversations.engines.consolidation.session import (
     set_read,
     write_piece,
 )
-from conversations.engines.fields import CONSOLIDATION_FILTERS
+from conversations.engines.fields import CONSOLIDATION_FILTERS, CURRENT_CYCLE, RUN_BRANCH
 from conversations.engines.orders import RUNS
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
@@ -64,7 +66,6 @@ from memory.models import Branch, Commit, Session
 from memory.queue.producer import enqueue
 
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
-CHECK_SHARE = c.number_check(0.0, 1.0)
 FILTERS = make_filter_checks(CONSOLIDATION_FILTERS)
 
 
@@ -149,8 +150,8 @@ class ConsolidationEngine:
         actor: Actor,
         target: str = "",
         branch_name: str = MAIN,
-        dry_run: bool = False,
-        current_cycle: int | None = None,
+        dry_run: Annotated[bool, DRY_RUN] = False,
+        current_cycle: Annotated[int | None, CURRENT_CYCLE] = None,
     ) -> ConsolidationReport:
         """Start a run of a level; sessions and tasks have a branch of their own. Raises as their methods."""
         if level in ENGINES:
@@ -173,7 +174,7 @@ class ConsolidationEngine:
         self,
         *,
         actor: Actor,
-        branch_name: str = "",
+        branch_name: Annotated[str, RUN_BRANCH] = "",
         level: str = "",
         state: str = "",
         target: str = "",
@@ -224,8 +225,8 @@ class ConsolidationEngine:
         *,
         run_id: UUID,
         actor: Actor,
-        fact_ids: Iterable[UUID] = (),
-        min_confidence: float | None = None,
+        fact_ids: Annotated[Iterable[UUID], FACT_IDS] = (),
+        min_confidence: Annotated[float | None, CONFIDENT] = None,
     ) -> ConsolidationReport:
         """Verify facts that a run made, confirmed or kept, and all of at least a confidence that nobody
         answered yet.
@@ -233,12 +234,14 @@ class ConsolidationEngine:
         Raises NotFound for facts that the run did not change, IllegalTransition for a run that has not ended
         or is undone, Conflict for facts that changed since, Invalid, scope and branch refusals.
         """
-        least = None if min_confidence is None else CHECK_SHARE("min_confidence", min_confidence)
+        least = None if min_confidence is None else CONFIDENT.check("min_confidence", min_confidence)
         run = find_answerable(actor, run_id)
         accept(run, choose_changes(run, set(fact_ids), least), actor)
         return build_report(run)
 
-    def reject_changes(self, *, run_id: UUID, fact_ids: Iterable[UUID], actor: Actor) -> ConsolidationReport:
+    def reject_changes(
+        self, *, run_id: UUID, fact_ids: Annotated[Iterable[UUID], FACT_IDS], actor: Actor
+    ) -> ConsolidationReport:
         """Undo what a run did to some facts, and that they were accepted; the rest stays. What they come from
         is not learned again.
 

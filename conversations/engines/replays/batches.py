@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter, get_visible
+from conversations.engines.fields import MEMORY, REPLAY
 from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.costs import require_prices, sum_costs
 from conversations.engines.replays.engine import CHECKS, LIMIT_CHECKS, ReplayEngine, require_model
@@ -20,6 +21,8 @@ from conversations.models import Conversation, Message, Replay, ReplayBatch
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.db.transactions import never_rerun, retry_methods, retry_transaction
+from memory.engines.fields.base import Field
+from memory.engines.fields.types import Choice, Identifier, JSONObject, ListOf, Text
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
@@ -31,7 +34,17 @@ FIRST, LAST = STARTS = "first", "last"
 MAX_CONVERSATIONS, MAX_NOTES = 100, 5
 STOPPED = "The batch was stopped."
 State = Replay.State
-NAME = c.redact_stored(c.text_check(200))
+NAME = Field("name", Text(200))
+CONVERSATION_IDS = Field("conversation_ids", ListOf(Identifier(), 1, MAX_CONVERSATIONS))
+MATCHING = Field("filters", JSONObject(), "Those of the list of conversations.")
+START = Field(
+    "start",
+    Choice([(one, one) for one in STARTS]),
+    "The prompt at which each is forked; the first by default.",
+)
+MONEY = REPLAY["max_cost"].with_traits(
+    name="max_total_cost", help="Money that all replays may cost together, by the prices."
+)
 LAYERS = ("actions", "reasoning", "result")
 SUMMED = ("steps", "calls", "input_tokens", "output_tokens", "unknown_calls")
 
@@ -60,15 +73,15 @@ class ReplayBatchEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        conversation_ids: Sequence[UUID] | None = None,
-        filters: ConversationFilter | None = None,
-        start: str = FIRST,
-        name: str = "",
-        memory: Mapping[str, Any] | None = None,
-        max_total_cost: float | None = None,
+        conversation_ids: Annotated[Sequence[UUID] | None, CONVERSATION_IDS] = None,
+        matching: Annotated[Mapping[str, Any] | None, MATCHING] = None,
+        start: Annotated[str, START] = FIRST,
+        name: Annotated[str, NAME] = "",
+        memory: Annotated[Mapping[str, Any] | None, MEMORY] = None,
+        max_total_cost: Annotated[float | None, MONEY] = None,
         **parameters: Any,
     ) -> ReplayBatch:
-        """Replay up to 100 conversations: those named, or the newest that the filters let pass.
+        """Replay up to 100 conversations: those named, or the newest that ``matching`` lets pass.
 
         Each is forked at its ``first`` or ``last`` prompt and queued; without a model it stays ready, for
         agents to go on with. One that cannot be replayed is named in ``skipped`` with the reason. All of them
@@ -77,16 +90,16 @@ class ReplayBatchEngine:
         and branch errors.
         """
         actor.require_scope("write", branch_name)
-        start = c.one_of(STARTS)("start", start)
+        start = START.check("start", start)
         c.validate(parameters, CHECKS)
         max_total_cost = check_money(max_total_cost)
         if memory:
             find_place(dict(memory), actor)  # one mistake would skip every conversation
-        uids = self._choose(actor, branch_name, conversation_ids, filters)
+        uids = self._choose(actor, branch_name, conversation_ids, matching)
         batch = ReplayBatch(
             project_id=actor.project_id,
             branch=find_branch(actor, branch_name),
-            name=NAME("name", name),
+            name=NAME.check("name", name),
             start=start,
             parameters={**parameters, **({"memory": dict(memory)} if memory else {})},
             max_total_cost=max_total_cost,
@@ -104,11 +117,12 @@ class ReplayBatchEngine:
         actor: Actor,
         branch_name: str,
         named: Sequence[UUID] | None,
-        filters: ConversationFilter | None,
+        matching: Mapping[str, Any] | None,
     ) -> list[UUID]:
-        if named is not None and filters is not None:
+        if named is not None and matching is not None:
             raise Invalid("Conversations are named by ids or by filters, not by both.", field="filters")
         if named is None:
+            filters = ConversationFilter.from_values(matching or {})
             named = self._list_newest(actor, branch_name, filters)
         uids = list(dict.fromkeys(named))
         if not uids:
@@ -122,7 +136,7 @@ class ReplayBatchEngine:
             raise NotFound("No conversation with one of these ids is visible here.")
         return uids
 
-    def _list_newest(self, actor: Actor, branch_name: str, filters: ConversationFilter | None) -> list[UUID]:
+    def _list_newest(self, actor: Actor, branch_name: str, filters: ConversationFilter) -> list[UUID]:
         """Return the newest conversations that filters let pass, without the forks of replays."""
         page = ConversationEngine().list_conversations(
             actor=actor, branch_name=branch_name, filters=filters, limit=MAX_CONVERSATIONS
@@ -168,7 +182,12 @@ class ReplayBatchEngine:
         return batch
 
     def run_batch(
-        self, *, batch_id: UUID, actor: Actor, max_total_cost: float | None = None, **limits: Any
+        self,
+        *,
+        batch_id: UUID,
+        actor: Actor,
+        max_total_cost: Annotated[float | None, MONEY] = None,
+        **limits: Any,
     ) -> ReplayBatch:
         """Go on with the replays of a batch that stopped or failed, with other limits if given.
 

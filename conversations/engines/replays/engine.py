@@ -224,10 +224,10 @@ class ReplayEngine:
             **options,
         }
 
-    def diff_replay(self, *, replay_id: UUID, actor: Actor, **paging: Any) -> RowDiffPage:
+    def diff_replay(self, *, replay_id: UUID, actor: Actor, limit: int = 50, cursor: str = "") -> RowDiffPage:
         """Return the differences of the replay and the source as it was then, message by message."""
         sides = list_sides(self._get(replay_id, actor))
-        return SemanticDiffEngine().diff_rows(**sides, actor=actor, **paging)
+        return SemanticDiffEngine().diff_rows(**sides, actor=actor, limit=limit, cursor=cursor)
 
     def semantic_diff(self, *, replay_id: UUID, actor: Actor) -> SemanticDiff:
         """Return how replay and source, as it was then, differ in actions, reasoning and outcome."""
@@ -238,7 +238,7 @@ class ReplayEngine:
         actor.require_scope("read")
         rows = Replay.objects.filter(project=actor.project_id)
         rows = filter_readable(rows, actor)
-        return rows if conversation_id is None else rows.filter(source_id=conversation_id)
+        return rows.filter(source_id=conversation_id) if conversation_id else rows
 
     def _get(self, replay_id: UUID, actor: Actor) -> Replay:
         actor.require_scope("read")

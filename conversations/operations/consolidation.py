@@ -1,0 +1,76 @@
+"""What may be done with runs of consolidation."""
+
+from conversations.answers import consolidation as shapes
+from conversations.engines.consolidation.engine import ConsolidationEngine
+from conversations.engines.consolidation.report import ConsolidationReport
+from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
+from conversations.engines.orders import RUNS as ORDER
+from conversations.models import ConsolidationRun
+from memory.engines.fields.base import Use
+from memory.operations.base import Answer, Resource, Row
+
+
+def choose_code(report: ConsolidationReport) -> int:
+    """Return the status of the answer to a start: a queued run is not done yet."""
+    if report.run.dry_run:
+        return 200
+    return 202 if report.run.state == ConsolidationRun.State.QUEUED else 201
+
+
+engine = ConsolidationEngine()
+RUN = Answer(shapes.ConsolidationShape, shapes.render)
+REPORT = Answer(shapes.ConsolidationDetailShape, shapes.render_report)
+STARTED = Answer(
+    shapes.ConsolidationDetailShape, shapes.render_report, codes=(200, 201, 202), choose_code=choose_code
+)
+ONE = "runs/<uuid:run_id>"
+
+CONSOLIDATION_RUNS = Resource(
+    "consolidation", "consolidation", row=Row("run_id", "pk", "uuid"), model=ConsolidationRun
+)
+CONSOLIDATION_RUNS.add(
+    "runs",
+    engine.list_runs,
+    "List runs, newest first",
+    RUN,
+    verb="get",
+    of_row=False,
+    filters=CONSOLIDATION_FILTERS,
+    order=ORDER,
+    operation_id="consolidation_runs_list",
+)
+CONSOLIDATION_RUNS.add(
+    "start_run",
+    engine.consolidate,
+    "Consolidate a session, an agent's facts or a task, or dream on a branch",
+    STARTED,
+    path="runs",
+    of_row=False,
+    body="ConsolidationInput",
+    about="A run to start.",
+    fields=CONSOLIDATION.select_fields(Use.CREATE),
+)
+CONSOLIDATION_RUNS.add(
+    "one_run", engine.get_run, "Read a run, with what it did", REPORT, verb="get", path=ONE, of_row=False
+)
+CONSOLIDATION_RUNS.add("undo", engine.undo_run, "Undo a run whole", RUN, path=f"{ONE}/undo", of_row=False)
+CONSOLIDATION_RUNS.add(
+    "accept",
+    engine.accept_changes,
+    "Accept facts of a run as true",
+    REPORT,
+    path=f"{ONE}/accept",
+    of_row=False,
+    body="AcceptChangesInput",
+    about="Which facts of a run are accepted.",
+)
+CONSOLIDATION_RUNS.add(
+    "reject",
+    engine.reject_changes,
+    "Undo what it did to some facts",
+    REPORT,
+    path=f"{ONE}/reject",
+    of_row=False,
+    body="RejectChangesInput",
+    about="Which facts of a run are rejected.",
+)

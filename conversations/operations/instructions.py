@@ -1,0 +1,36 @@
+"""What may be done with what a project wants remembered."""
+
+from typing import Any
+
+from conversations.answers.remember import InstructionsShape, render_instructions
+from conversations.engines.instructions import InstructionsEngine
+from conversations.models import Instructions
+from memory.operations.base import Answer, Resource, Row
+
+
+def render_set(done: tuple[Instructions, bool]) -> dict[str, Any]:
+    """Return the instructions that hold now."""
+    return render_instructions(done[0])
+
+
+engine = InstructionsEngine()
+ROW = Answer(InstructionsShape, render_instructions)
+
+INSTRUCTIONS = Resource("instructions", "instructions", row=Row("number", "number"), model=Instructions)
+INSTRUCTIONS.add("list", engine.get_instructions, "Read what the project wants remembered", ROW)
+INSTRUCTIONS.add(
+    "create",
+    engine.set_instructions,
+    "Set what the project wants remembered",
+    Answer(InstructionsShape, render_set, lambda done: done[1]),
+    body="InstructionsInput",
+    about="What becomes the next version; a preset brings its text and categories.",
+)
+INSTRUCTIONS.add(
+    "versions",
+    engine.list_versions,
+    "List the versions, the newest first",
+    ROW,
+    verb="get",
+    of_row=False,
+)
