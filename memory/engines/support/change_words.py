@@ -124,12 +124,12 @@ NUMBER_WORDS = {
 
 NEGATIONS = compile_all(
     r"\b(?:no|not|never|none|nothing|nobody|nor|without|cannot|dont|doesnt|didnt|isnt|arent|wont|cant"
-    r"|shouldnt|stop|avoid)\b|n't\b",
-    r"\b(?:nicht|nichts|kein\w*|nie|niemals|ohne)\b",
+    r"|shouldnt|stop|avoid|forbidden|prohibited)\b|n't\b",
+    r"\b(?:nicht|nichts|kein\w*|nie|niemals|ohne|verboten)\b",
     r"\b(?:ne|sans)\b|\bn'(?=\w)",
-    r"\b(?:pas|jamais|aucune?|plus de)\b",
-    r"\b(?:no|nunca|jamás|sin|ningún|ninguna?|tampoco)\b",
-    r"\b(?:não|nao|nunca|sem|nenhuma?)\b",
+    r"\b(?:pas|jamais|aucune?|plus de|interdite?s?)\b",
+    r"\b(?:no|nunca|jamás|sin|ningún|ninguna?|tampoco|prohibid[oa]s?)\b",
+    r"\b(?:não|nao|nunca|sem|nenhuma?|proibid[oa]s?)\b",
 )
 NEGATIONS_DENSE = re.compile(
     r"(?<!差)不(?![同过仅但错断])|(?<![特区类分级性识个])别(?![名的人])|没(?!收)|[勿莫]|禁止|无需|避免"

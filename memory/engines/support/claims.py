@@ -51,6 +51,7 @@ ONE = re.compile(
     r"|minuto|hora|día|semana|mes|año)\b)|\buma?(?=\s(?:segundo|minuto|hora|dia|semana|mês|ano)\b)"
 )
 CLAUSE_END = re.compile(r"[,;]\s|\s[–—-]+\s")
+PART_END = re.compile(r"[,;，；、]\s?|\s[–—-]+\s|\s(?:so|also|donc|así que|então)\s|ので")
 MIN_CLAUSE_ROOTS = 2
 DOUBLED = re.compile(r"([bdgmnprt])\1$")  # pinned, pin
 COMPOUND = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
@@ -134,6 +135,23 @@ def split_clauses(claim: Claim) -> list[Claim]:
         part for part in parts if part.values or part.is_negated or len(part.roots) >= MIN_CLAUSE_ROOTS
     ]
     return telling if len(parts) > 1 else []
+
+
+def parts_value(new: Claim, old: Claim) -> bool:
+    """Return whether a sentence tells something of an older one's value, and in another part, which has more
+    to say, of its subject: "Jenkins is slow, the CI runs on Drone".
+    """
+    if PART_END.search(old.text):
+        return False
+    parts = [read_claim(part).words for part in PART_END.split(new.text)]
+    for value in {old.roots[0], old.roots[-1]} | (old.names & old.words):
+        subject = old.words - {value}
+        naming = [part for part in parts if value in part]
+        telling = [part for part in parts if value not in part and subject & part]
+        is_apart = naming and all(subject.isdisjoint(part) for part in naming)
+        if is_apart and any(part - old.words for part in telling):
+            return True
+    return False
 
 
 @lru_cache(CACHE_SIZE)

@@ -34,6 +34,7 @@ from memory.engines.support.claims import (
     list_roots,
     measured,
     narrows,
+    parts_value,
     split_claims,
     split_clauses,
     swaps,
@@ -196,7 +197,8 @@ def give_up(new: Claim, old: Claim) -> Standing:
         if shared:
             return Standing.REPLACED if is_whole else Standing.DOUBTED
         is_name = not value.isdisjoint(new.names | old.names)
-        if is_whole and (is_name or FORGETS.match(new.text)):
+        is_choice = len(subject) == 1 and old.roots[-1] in value  # "we ship with yarn"
+        if is_whole and (is_name or is_choice or FORGETS.match(new.text)):
             return Standing.DOUBTED
     return Standing.HOLDS
 
@@ -336,17 +338,15 @@ def say_anew(new: Claim, old: Claim) -> Standing:
 
 
 def criticise(new: Claim, old: Claim) -> Standing:
-    """Judge a claim that has most of the words of the older one: of a change, or with its value as a reason.
-
-    "Production logs at warning, info eats our disk" names the older value behind what holds.
+    """Judge a claim that has most of the words of the older one: of a change, or with its value in another
+    part than its subject, as a reason ("Production logs at warning, info eats our disk").
     """
     shared, only_new, _ = compare(new, old)
-    is_same = len(shared) >= MIN_SUBJECT and 2 * len(shared) >= len(old.words) and bool(only_new)
-    clauses, value = split_clauses(new), old.roots[-1]
-    is_reason = len(shared) > MIN_SUBJECT and value in shared and value not in (clauses or [new])[0].words
-    is_said = new.is_change or is_reason
+    if 2 * len(shared) < len(old.words) or not only_new:
+        return Standing.HOLDS
     is_turned = new.is_negated != old.is_negated or swaps(new, old)
-    return Standing.DOUBTED if is_same and is_said and not is_turned else Standing.HOLDS
+    is_said = len(shared) >= MIN_SUBJECT and new.is_change and not is_turned
+    return Standing.DOUBTED if is_said or parts_value(new, old) else Standing.HOLDS
 
 
 def correct(new: Claim, old: Claim) -> Standing:
