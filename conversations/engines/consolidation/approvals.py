@@ -19,7 +19,7 @@ MIN_ACTION_LASTING = 0.0  # of one that offers to do something
 MAX_REPLY_LENGTH = 120  # characters of an answer that approves
 MAX_REFUSAL_LENGTH = 30  # of one that only turns down
 MAX_PROPOSAL_LENGTH = 300
-MIN_PROPOSAL_WORDS = 3  # roots
+MIN_PROPOSAL_WORDS = 2  # roots and values
 MAX_QUESTION_LENGTH = 200  # characters of a question that is kept with its answer
 CLEAR_LENGTH = 60  # characters of a question that says what it is about: "Which one?" does not
 
@@ -40,6 +40,18 @@ YES = re.compile(rf"^\W*(?:(?:{_YES})(?![\w'])[\s,.!;:–—，。！、-]*)+", 
 NO = re.compile(
     r"^\W*(?:no(?:pe|t|ne)?|nah|don't|dont|do not|please don't|nein|nicht|lieber nicht|noch nicht|non|pas"
     r"|não|nao|nunca|不|别|先不|不用|いいえ|いや|やめ|だめ)\b|^\W*[不别]",
+    re.I,
+)
+# No and nothing else, and a question that proposes something: what is refused is no decision.
+REFUSAL = re.compile(
+    r"\W*(?:no(?:pe|t now)?|nah|don't|dont|nein|lieber nicht|noch nicht|non|não|nao"
+    r"|不[要用]?了?|别|いいえ|いや)(?:\W+(?:please|thanks?|thank you|danke|merci|gracias|obrigad[oa]))?\W*",
+    re.I,
+)
+PROPOSES = re.compile(
+    r"\b(?:(?:should|shall|can|could|do|may|must) (?:we|i)|want (?:me|to)|would you like|(?:soll(?:en|ten)?"
+    r"|wollen|nehmen|können) (?:wir|ich)|\w+[aei]mos|on (?:\w+ )?\w+|dois-je|faut-il|devrait-on|posso)\b"
+    r"|要不要|是否|ましょうか|べき",
     re.I,
 )
 # Neither yes nor no, or yes to nothing that lasts.
@@ -116,6 +128,7 @@ MOMENTARY = re.compile(
     r"|rebuild)\b",
     re.I,
 )
+RECURS = re.compile(r"\b(?:nightly|hourly|daily|weekly|monthly|every|each|always)\b", re.I)
 CHORE = re.compile(
     r"^\W*(?:delete|remove|build|rewrite|refactor|split|extract|move|write|add|update|create)\b", re.I
 )
@@ -143,12 +156,15 @@ def read_approval(text: str, previous: str) -> list[str] | None:
     if (chosen := CHOSEN.match(plain)) and (option := find_option(previous, chosen)):
         return None if MOMENTARY.match(option) else [option]
     proposal = find_proposal(previous)
+    if REFUSAL.fullmatch(plain) and (proposal or PROPOSES.search(find_question(previous))):
+        return []
     if proposal is None:
         return None
     if NO.match(plain) or UNSURE.search(plain):
         return None if proposal.is_policy or len(plain) > MAX_REFUSAL_LENGTH else []
     agreed = YES.match(plain)
-    return read_changes(proposal, plain[agreed.end() :]) if agreed and lasts(proposal) else None
+    found = read_changes(proposal, plain[agreed.end() :]) if agreed else None
+    return found if found and lasts(proposal, is_bound=gives_bound(found, proposal)) else None
 
 
 def read_changes(proposal: Proposal, rest: str) -> list[str] | None:
@@ -159,9 +175,14 @@ def read_changes(proposal: Proposal, rest: str) -> list[str] | None:
         not set(list_roots(change.lower())) - set(list_roots(proposal.text.lower())) and not amended
     ):
         return [proposal.text]
-    if not amended:
+    if not amended or len(END.split(change)) > 1:
         return None
     return [replace_value(proposal.text, change) or f"{proposal.text.rstrip('.')}, but {change}."]
+
+
+def gives_bound(found: Sequence[str], proposal: Proposal) -> bool:
+    """Return whether a person puts a number of its own in a proposal."""
+    return list(find_values(found[0].lower())) != list(find_values(proposal.text.lower()))
 
 
 def replace_value(text: str, change: str) -> str:
@@ -221,7 +242,8 @@ def read_proposal(part: str) -> Proposal | None:
     if not lead and not FOREIGN_LEADS.search(part):
         return None
     content = part[lead.end() if lead else 0 :].strip()
-    if THIS.match(content) or len(list_roots(content.lower())) < MIN_PROPOSAL_WORDS:
+    words = [*list_roots(content.lower()), *find_values(content.lower())]
+    if THIS.match(content) or len(words) < MIN_PROPOSAL_WORDS:
         return None
     text = content[:1].upper() + content[1:]
     text = ASKS.sub(".", text).strip() if ASKS.search(text) else text
@@ -262,8 +284,13 @@ def read_option(text: str) -> str:
     return " ".join(parts).strip().removesuffix(",").removesuffix(" or").strip(" ;,")[:MAX_PROPOSAL_LENGTH]
 
 
-def lasts(proposal: Proposal) -> bool:
-    """Return whether a proposal lays something down, and is not over when it is done."""
-    if MOMENTARY.match(proposal.text) or (proposal.is_offer and CHORE.match(proposal.text)):
+def lasts(proposal: Proposal, *, is_bound: bool = False) -> bool:
+    """Return whether a proposal lays something down, and is not over when it is done; a bound of the person's
+    does.
+    """
+    is_once = MOMENTARY.match(proposal.text) and not RECURS.search(proposal.text)
+    if is_once or (proposal.is_offer and CHORE.match(proposal.text)):
         return False
-    return score_prompt([proposal.text]) >= (MIN_ACTION_LASTING if proposal.is_offer else MIN_LASTING)
+    return is_bound or score_prompt([proposal.text]) >= (
+        MIN_ACTION_LASTING if proposal.is_offer else MIN_LASTING
+    )
