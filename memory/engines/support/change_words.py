@@ -22,12 +22,10 @@ FUNCTION_WORDS = (
     yes yeah yep nope okay hey hi hello thanks thank lets im id ill ive were youre theyre thats whats theres
     aint feel keep keeps keeping
     ever never none without wait scratch forget scrap ditch drop dump dropping forgetting nevermind mind
-    disregard
-    ignore matter said told say saying tell earlier before rule rules decision thing things stuff please
-    kindly
+    disregard svp stp pls plz ignore matter said told say saying tell earlier before rule rules decision
+    thing things stuff please kindly
     guys plan course really just simply plain plainly maybe enough instead rather anyway also too only all
-    after
-    would should could shall must will may might let us one ones every each always everywhere everything
+    after would should could shall must will may might let us one ones every each always everywhere everything
     remember note write writes written prefer prefers like likes love want wants wanting think
     thought mean meant
     changed correct myself mistake wrong
@@ -174,18 +172,20 @@ GIVES_UP = compile_all(
     rf"\bkein\w*\s{_PHRASE}",
     rf"\b{_PHRASE}\s(?:ist|sind|fliegt|fliegen|fällt|fallen|kommt|kommen)\s(?:jetzt |damit |nun )?(?:raus|weg"
     rf"|gestrichen|gestorben|geschichte|passé|vom tisch|tot|abgeschafft|abgeschaltet|abgekündigt)\b",
+    rf"\b{_PHRASE}\s(?:wollen|müssen|werden|will|muss) (?:wir|ich)\s(?:wieder )?los(?:werden|haben)?\b",
     rf"\b(?:ersetz\w+|tausch\w+|raus mit|verzichten auf)\s{_PHRASE}",
     rf"\b(?:oublie|oubliez|laisse tomber|laissez tomber|au lieu de|plutôt que|abandonn\w+|(?<!pas )plus de"
     rf"|fini|finalement pas d[eu']|arrêt(?:e[sz]?|ons)(?: avec)?|vir(?:e|ez|ons)|lâch(?:e|ez|ons)"
-    rf"|quitt(?:e|ez|ons)|remplac\w+)\s?{_PHRASE}",
+    rf"|quitt(?:e|ez|ons)|remplac\w+|débarrass\w+ d[e'])\s?{_PHRASE}",
     rf"\b{_PHRASE}(?:,? c'est|\s(?:est|sont))\s(?:fini|terminé|mort|abandonn|supprim|enterré)",
     rf"\bn'utilis\w+ plus\s{_PHRASE}",
     rf"\b(?:olvida|olvídate de|olvidad|en lugar de|en vez de|nada de|deja(?: de usar)?|dejamos(?: de usar)?"
-    rf"|ya no(?: us\w+)?|quit(?:a|amos|ad)|descart\w+|reempla\w+|sustitu\w+|fuera|adiós a)\s{_PHRASE}",
+    rf"|ya no(?: us\w+)?|quit(?:a|amos|ad)|descart\w+|reempla\w+|sustitu\w+|deshac\w+ de|fuera"
+    rf"|adiós a)\s{_PHRASE}",
     rf"\b{_PHRASE}\s(?:queda|quedan|está|están)\s(?:fuera|descartad|eliminad|obsolet)",
     rf"\b(?:esquece|esqueça|em vez de|no lugar de|nada de|larg(?:a|amos|ar)|deix(?:a|amos|ar"
-    rf"|em)(?: de (?:usar|lado))?"
-    rf"|não (?:vamos |se )?us\w+ mais|chega de|tir(?:a|amos|ar)|troc(?:a|amos|ar)|substitu\w+)\s{_PHRASE}",
+    rf"|em)(?: de (?:usar|lado))?|não (?:vamos |se )?us\w+ mais|chega de|livrar d[eo]|tir(?:a|amos|ar)"
+    rf"|troc(?:a|amos|ar)|substitu\w+)\s{_PHRASE}",
     rf"\b{_PHRASE}\s(?:já era|(?:está|tá|ficou|foi)\s(?:fora|descartad|cancelad|removid))",
     rf"(?:不再|弃用|停用|放弃|别|不要|不)(?:使用|用|再用)?\s?{_DENSE}\s?(?:了|[,，。;；]|$)",
     rf"(?:忘了|忘掉)\s?{_DENSE}\s?(?:[,，。;；]|$)",

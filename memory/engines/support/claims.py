@@ -52,6 +52,10 @@ ONE = re.compile(
 )
 CLAUSE_END = re.compile(r"[,;]\s|\s[–—-]+\s")
 PART_END = re.compile(r"[,;，；、]\s?|\s[–—-]+\s|\s(?:so|also|donc|así que|então)\s|ので")
+NO_NEED = re.compile(  # a clause that denies, and is no reason
+    r"^\W*(?:no need|not? (?:necessary|needed)|kein bedarf|(?:plus )?(?:pas )?besoin d|no hace falta"
+    r"|não precisa|無需|无需|不(?:需要|用|必))"
+)
 MIN_CLAUSE_ROOTS = 2
 DOUBLED = re.compile(r"([bdgmnprt])\1$")  # pinned, pin
 COMPOUND = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
@@ -135,6 +139,11 @@ def split_clauses(claim: Claim) -> list[Claim]:
         part for part in parts if part.values or part.is_negated or len(part.roots) >= MIN_CLAUSE_ROOTS
     ]
     return telling if len(parts) > 1 else []
+
+
+def may_deny(at: int, part: Claim) -> bool:
+    """Return whether a part of a sentence denies something, and gives no reason for another part."""
+    return part.is_negated and (at == 0 or bool(NO_NEED.match(part.text)))
 
 
 def parts_value(new: Claim, old: Claim) -> bool:

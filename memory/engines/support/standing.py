@@ -32,6 +32,7 @@ from memory.engines.support.claims import (
     compare,
     differ,
     list_roots,
+    may_deny,
     measured,
     narrows,
     parts_value,
@@ -163,7 +164,7 @@ def judge_claims(new: Claim, old: Claim) -> Standing:
         rule(part, old)
         for at, part in enumerate(split_clauses(new))
         for rule in RULES
-        if rule is not deny or (at == 0 and part.is_negated)  # the rest may be a reason
+        if rule is not deny or may_deny(at, part)
     )
     return found or min(max(clauses, default=Standing.HOLDS), Standing.DOUBTED)
 
@@ -330,11 +331,11 @@ def open_up(new: Claim, old: Claim) -> Standing:
 
 def say_anew(new: Claim, old: Claim) -> Standing:
     """Judge a claim that names the subject and then says what holds: "the log: a year"."""
-    is_about = bool(new.head) and new.head <= old.words
-    is_other = differ(new.values, old.values) or bool(find_choices(new, old))
+    is_counted = differ(new.values, old.values)
+    is_about = new.head <= old.words or (is_counted and len(new.head & old.words) >= MIN_SUBJECT)
     is_all = old.roots[-1:] == tuple(old.words - new.head) and not old.words & (new.words - new.head)
-    is_said = is_other or is_all or new.is_change or bool(ALONE.search(new.text))
-    return Standing.DOUBTED if is_about and is_said else Standing.HOLDS
+    is_said = is_counted or is_all or new.is_change or find_choices(new, old) or ALONE.search(new.text)
+    return Standing.DOUBTED if new.head and is_about and is_said else Standing.HOLDS
 
 
 def criticise(new: Claim, old: Claim) -> Standing:
