@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from memory.engines.support.standing import Standing, judge_standing, says_same
+from memory.engines.support.claims import prefers_same, says_same
+from memory.engines.support.standing import Standing, judge_standing
 from memory.texts import add_taken_back, split_taken_back
 
 REPLACED = [
@@ -168,6 +169,25 @@ def test_a_statement_on_another_subject_leaves_it_standing(older: str, newer: st
 def test_a_preference_that_is_said_again_is_the_same(one: str, other: str, same: bool) -> None:
     assert says_same(one, other) is same
     assert says_same(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("newer", "standing"),
+    [
+        ("please use tabs, not spaces", Standing.HOLDS),
+        ("tabs rather than spaces, always", Standing.HOLDS),
+        ("we indent with tabs, never spaces", Standing.HOLDS),
+        ("Ich nehme lieber Tabs als Leerzeichen", Standing.HOLDS),
+        ("prefiro tabs a espaços", Standing.HOLDS),
+        ("use spaces, not tabs", Standing.REPLACED),
+        ("I prefer spaces over tabs", Standing.REPLACED),
+        ("Use tabs, not spaces, in YAML.", Standing.DOUBTED),
+    ],
+)
+def test_one_choice_over_another_is_the_same_in_any_words(newer: str, standing: Standing) -> None:
+    older = "I prefer tabs over spaces"
+    assert prefers_same(newer, older) is (standing is Standing.HOLDS)
+    assert judge_standing(newer, older) is standing
 
 
 @pytest.mark.parametrize("text", EVERY)

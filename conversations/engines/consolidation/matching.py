@@ -14,11 +14,11 @@ from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
-from memory.engines.support.claims import shares_root, shares_topic
+from memory.engines.support.claims import prefers_same, says_same, shares_root, shares_topic
 from memory.engines.support.qualifiers import qualifies_otherwise
 from memory.engines.support.restatement import restates
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
-from memory.engines.support.standing import announces_change, says_same
+from memory.engines.support.standing import announces_change
 from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact
@@ -48,7 +48,7 @@ class Texts:
 
     def measure(self, one: str, other: str) -> float:
         """Return how alike two texts are, from 0 to 1; 0 unless they say the same."""
-        if restates(one, other):
+        if restates(one, other) or prefers_same(one, other):
             return RESTATED
         score = self._measure_words(one, other)
         if not score and says_same(one, other) and same_claim(one, other):

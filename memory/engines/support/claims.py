@@ -20,6 +20,7 @@ from memory.engines.support.change_words import (
     NEGATIONS_DENSE,
     NO_NEGATION,
     NUMBER_WORDS,
+    SAYING,
     SCOPES,
     SYNONYMS,
     TURNS_DOWN,
@@ -52,6 +53,10 @@ ONE = re.compile(
 )
 CLAUSE_END = re.compile(r"[,;]\s|\s[–—-]+\s")
 PART_END = re.compile(r"[,;，；、]\s?|\s[–—-]+\s|\s(?:so|also|donc|así que|então)\s|ので")
+PREFERS = re.compile(  # one over another
+    r"\b(?:prefer|favou?r|like|choose|lieber|bevorzug\w+|préfère|prefiero|prefiro)\w*\s.{1,60}?"
+    r"\s(?:over|to|als|vor|gegenüber|à|a|antes que)\s([^,;.]{1,40})"
+)
 NO_NEED = re.compile(  # a clause that denies, and is no reason
     r"^\W*(?:no need|not? (?:necessary|needed)|kein bedarf|(?:plus )?(?:pas )?besoin d|no hace falta"
     r"|não precisa|無需|无需|不(?:需要|用|必))"
@@ -139,6 +144,47 @@ def split_clauses(claim: Claim) -> list[Claim]:
         part for part in parts if part.values or part.is_negated or len(part.roots) >= MIN_CLAUSE_ROOTS
     ]
     return telling if len(parts) > 1 else []
+
+
+@lru_cache(CACHE_SIZE)
+def read_preference(text: str) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return the words of what a sentence chooses, and of what it turns down for that; None for any other."""
+    claims = split_claims(text)
+    if len(claims) != 1 or claims[0].values or claims[0].scope or claims[0].topic:
+        return None
+    [claim] = claims
+    behind = [frozenset(list_roots(phrase)) for phrase in PREFERS.findall(claim.text)]
+    rejected = frozenset[str]().union(*claim.given_up, *claim.turned_down, *behind) & claim.words
+    chosen = claim.words - rejected
+    return (chosen, rejected) if chosen and rejected else None
+
+
+def prefers_same(newer: str, older: str) -> bool:
+    """Return whether two sentences choose the same over the same: "tabs over spaces", "tabs, not spaces". The
+    newer one may say in a word more of what.
+    """
+    new, old = read_preference(newer), read_preference(older)
+    if not new or not old or new[1] != old[1]:
+        return False
+    return old[0] <= new[0] and len(new[0] - old[0]) <= 1
+
+
+def prefers_other(newer: str, older: str) -> bool:
+    """Return whether a sentence chooses what an older one turned down, over what that chose."""
+    new, old = read_preference(newer), read_preference(older)
+    return bool(new and old and new[1] <= old[0] and old[1] <= new[0] and len(new[0] - old[1]) <= 1)
+
+
+def says_same(one: str, other: str) -> bool:
+    """Return whether two sentences lay down the same in other common words: "use tabs", "I prefer tabs"."""
+    claims = [split_claims(text) for text in (one, other)]
+    if any(len(found) != 1 or "?" in found[0].text for found in claims):
+        return False
+    [a], [b] = claims
+    if not a.roots or (a.roots, a.is_negated, a.values) != (b.roots, b.is_negated, b.values):
+        return False  # most pairs end here
+    words = [{word for word in WORD.findall(claim.text) if word.isalnum()} for claim in (a, b)]
+    return words[0] ^ words[1] <= SAYING and not (a.topic or b.topic)
 
 
 def may_deny(at: int, part: Claim) -> bool:

@@ -21,13 +21,11 @@ from memory.engines.support.change_words import (
     NAMED_NUMBER,
     OPPOSITES,
     PERMITS,
-    SAYING,
     WITH,
     WITHOUT,
 )
 from memory.engines.support.claims import (
     MEASURES,
-    WORD,
     Claim,
     compare,
     differ,
@@ -36,6 +34,8 @@ from memory.engines.support.claims import (
     measured,
     narrows,
     parts_value,
+    prefers_other,
+    prefers_same,
     split_claims,
     split_clauses,
     swaps,
@@ -71,13 +71,13 @@ class Standing(IntEnum):
 @lru_cache(CACHE_SIZE)
 def judge_standing(newer: str, older: str) -> Standing:
     """Return what a newer statement does to an older one."""
-    if normalise_text(newer) == normalise_text(older):
+    if normalise_text(newer) == normalise_text(older) or prefers_same(newer, older):
         return Standing.HOLDS
     own, taken_back = split_taken_back(newer)
     older_own = split_taken_back(older)[0]
     if taken_back and normalise_text(taken_back) == normalise_text(older_own):
         return Standing.REPLACED
-    if revises(own, older_own) or replaces_personally(own, older_own):
+    if any(rule(own, older_own) for rule in (revises, replaces_personally, prefers_other)):
         return Standing.REPLACED
     olds, news = split_claims(older_own), split_claims(own)
     if join_words(news).isdisjoint(join_words(olds)):
@@ -118,18 +118,6 @@ def announces_change(text: str) -> bool:
         or CEASES.search(claim.text)
         for claim in split_claims(text)
     )
-
-
-def says_same(one: str, other: str) -> bool:
-    """Return whether two sentences lay down the same in other common words: "use tabs", "I prefer tabs"."""
-    claims = [split_claims(text) for text in (one, other)]
-    if any(len(found) != 1 or "?" in found[0].text for found in claims):
-        return False
-    [a], [b] = claims
-    if not a.roots or (a.roots, a.is_negated, a.values) != (b.roots, b.is_negated, b.values):
-        return False  # most pairs end here
-    words = [{word for word in WORD.findall(claim.text) if word.isalnum()} for claim in (a, b)]
-    return words[0] ^ words[1] <= SAYING and not (a.topic or b.topic)
 
 
 def judge_whole(news: Sequence[Claim], olds: Sequence[Claim]) -> Standing:
