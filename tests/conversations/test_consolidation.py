@@ -520,6 +520,22 @@ def test_a_fact_may_be_linked_to_what_it_comes_from(say, did, actor):
     ]
 
 
+def test_one_preference_in_many_words_is_one_fact_with_confirmations(say):
+    preferred = [
+        "I prefer tabs over spaces",
+        "tabs rather than spaces, always",
+        "please use tabs, not spaces",
+        "we indent with tabs, never spaces",
+        "Bitte immer Tabs statt Leerzeichen",
+    ]
+    sources = [say(text, role="user", session=f"s{at}").uid for at, text in enumerate(preferred)]
+    assert [learn(f"s{at}") for at in range(len(sources))] == [1, 0, 0, 0, 0]
+    assert {one.uid for one in Fact.objects.all_versions()} == {Fact.objects.all_versions().first().uid}
+    assert set(facts()) == {("preference", preferred[0])}
+    links = FactLink.objects.all_versions().filter(link_type="CONSOLIDATED_FROM")
+    assert {link.to_id for link in links} == set(sources)
+
+
 PROPOSAL = "I'd keep the sessions in Redis with a TTL of 24 hours instead of the database. Shall I do that?"
 KEPT = "Keep the sessions in Redis with a TTL of 24 hours instead of the database."
 OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 after 30 days. Which one?"
@@ -540,6 +556,12 @@ OPTIONS = "Option 1: partition the table by month. Option 2: archive it in S3 af
             "I could run the nightly backup at 2:00 and keep it for 24 hours. OK?",
             ["Run the nightly backup at 2:00 and keep it for 12 hours."],
         ),
+        (
+            "sim, mas 12 horas",
+            "Posso guardar as sessões por 24 horas. Pode ser?",
+            ["Guardar as sessões por 12 horas."],
+        ),
+        ("sim", "Posso rodar os testes de novo?", []),
         ("do it but 12 hours", "I can rerun the export of the last 24 hours. Shall I?", []),
         ("Go with Redis. Clean up the branch.", PROPOSAL, []),
         ("no", "The pages are slow. Should we add Redis?", []),

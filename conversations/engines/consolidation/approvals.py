@@ -101,7 +101,8 @@ LEADS = re.compile(
     r"|propose(?: that)?(?: we| to| i)?|recommend(?: that)?(?: we| to| i)?)|my (?:suggestion|proposal"
     r"|recommendation)(?: is| would be)?(?: to)?:?|let's|how about(?: we)?|what about|(?:shall|should|may"
     r"|can|could) (?:i|we)|(?:do you )?want me to|would you like me to|is it ok(?:ay)? (?:if i|to)"
-    r"|ok(?:ay)? if i|you want me to|soll(?:en|ten)? (?:ich|wir))\s+",
+    r"|ok(?:ay)? if i|you want me to|soll(?:en|ten)? (?:ich|wir)|ich kann"
+    r"|wir können|je peux|on peut|¿?(?:puedo|podemos)|posso)\s+",
     re.I,
 )
 FOREIGN_LEADS = re.compile(
@@ -114,7 +115,7 @@ FOREIGN_LEADS = re.compile(
 OFFERS = re.compile(
     r"^\W*(?:(?:i|we) (?:can|could|'ll|will)|(?:shall|may|can|could) (?:i|we)|(?:do you )?want me to"
     r"|would you like me to|you want me to|(?:is it )?ok(?:ay)? (?:if i|to)|should i|soll(?:en)? (?:ich"
-    r"|wir))\b",
+    r"|wir)|ich kann|wir können|je peux|on peut|puedo|podemos|posso)\b",
     re.I,
 )
 POLICY = re.compile(r"^\W*(?:should|can|could|do|may|must|shall) we\b", re.I)
@@ -164,7 +165,9 @@ def read_approval(text: str, previous: str) -> list[str] | None:
         return None if proposal.is_policy or len(plain) > MAX_REFUSAL_LENGTH else []
     agreed = YES.match(plain)
     found = read_changes(proposal, plain[agreed.end() :]) if agreed else None
-    return found if found and lasts(proposal, is_bound=gives_bound(found, proposal)) else None
+    if found and lasts(proposal, is_bound=gives_bound(found, proposal)):
+        return found
+    return [] if found == [proposal.text] and proposal.is_offer else None
 
 
 def read_changes(proposal: Proposal, rest: str) -> list[str] | None:

@@ -14,6 +14,7 @@ from memory.engines.embedding.engine import active_provider
 from memory.engines.embedding.stored_vectors import load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
+from memory.engines.support.change_words import FUNCTION_WORDS
 from memory.engines.support.claims import prefers_same, says_same, shares_root, shares_topic
 from memory.engines.support.qualifiers import qualifies_otherwise
 from memory.engines.support.restatement import restates
@@ -23,7 +24,7 @@ from memory.engines.versions.repositories import is_elsewhere, name_repositories
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, Fact
 from memory.models.hashes import content_hash, normalise_text
-from memory.words import STOP_WORDS, TOKEN
+from memory.words import TOKEN
 
 RESTATED = 0.9  # how alike two texts count that say the same in other words
 MAX_CANDIDATES = 20  # facts that share rare words with a text
@@ -102,7 +103,7 @@ def choose_rare(words: Iterable[str]) -> list[str]:
 
     Of n words a text with a Jaccard above MIN_JACCARD lacks fewer than (1 - MIN_JACCARD) n.
     """
-    ordered = sorted(words, key=lambda word: (word in STOP_WORDS, -len(word), word))
+    ordered = sorted(words, key=lambda word: (word in FUNCTION_WORDS, -len(word), word))
     return ordered[: ceil((1 - MIN_JACCARD) * len(ordered)) + 1]
 
 
