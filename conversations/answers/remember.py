@@ -1,4 +1,4 @@
-"""What is answered of what a project wants remembered, and of messages that are learned from at once."""
+"""What is answered of instructions, of rules, and of messages that are learned from at once."""
 
 from collections import Counter
 from typing import Any
@@ -23,7 +23,17 @@ class InstructionsShape(s.Serializer):
     created_by = s.CharField()
 
 
+class RuleShape(s.Serializer):
+    """A rule by which sessions are learned from."""
+
+    name = s.CharField()
+    enabled = s.BooleanField(source="is_on", help_text="Whether sessions that end are learned from by it.")
+    facts = s.IntegerField(help_text="Facts that it made on the branch, in any state.")
+    searched = s.IntegerField(help_text="How many of them a search finds.")
+
+
 render_instructions = build_renderer(InstructionsShape)
+render_rule = build_renderer(RuleShape)
 
 
 class RememberedShape(s.Serializer):

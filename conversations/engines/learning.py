@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from django.db.models import Count
 
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.base import Field
+from memory.engines.fields.types import Flag
 from memory.engines.support.personal_facts import PERSONAL
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.exceptions import NotFound
 from memory.models import Fact, FactLink, Project
 
+ENABLED = Field("enabled", Flag())
 SPOKEN, OBSERVED = Fact.SourceType.CONSOLIDATION.value, Fact.SourceType.OBSERVATION.value
 
 
@@ -58,7 +62,7 @@ class LearningEngine:
         counts = _count_facts(actor, branch_name)
         return [_describe(rule, rule.name not in off, counts) for rule in RULES]
 
-    def switch_rule(self, *, name: str, is_on: bool, actor: Actor) -> RuleState:
+    def switch_rule(self, *, name: str, is_on: Annotated[bool, ENABLED], actor: Actor) -> RuleState:
         """Switch a rule on or off; what it made so far stays. Raises NotFound for another name.
 
         The key needs the branch main: a rule learns on every branch.

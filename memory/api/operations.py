@@ -17,6 +17,7 @@ from memory.answers.rendering import page_shape
 from memory.api import base, schema
 from memory.engines.fields import types as t
 from memory.engines.support import validation as c
+from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
 from memory.filters import build_filter_set
 from memory.operations.base import (
@@ -186,8 +187,9 @@ def build_response(
 ) -> Response:
     answer = operation.answer
     code = answer.find_code(result) or get_usual_code(operation)
-    if operation.is_paged and not answer.is_whole:
-        return Response(page_shape(result, render), status=code)
+    if operation.answers_page:
+        page = Page(result, None, None) if answer.is_complete else result
+        return Response(page_shape(page, render), status=code)
     shown = render(result)
     if is_cacheable(operation):
         return base.build_cached_response(request, shown)
@@ -239,8 +241,8 @@ def list_answers(operation: Operation) -> dict[int, Any]:
     if shape is None:
         return dict.fromkeys(list_codes(operation), schema.GONE)
     schema.name_components(sys.modules[shape.__module__])
-    is_page = operation.is_paged and not operation.answer.is_whole
-    answers = dict.fromkeys(list_codes(operation), schema.page(shape) if is_page else shape)
+    answered = schema.page(shape) if operation.answers_page else shape
+    answers = dict.fromkeys(list_codes(operation), answered)
     return {**answers, 304: schema.SAME} if is_cacheable(operation) else answers
 
 

@@ -45,7 +45,8 @@ class Answer:
 
     ``takes`` are the arguments of the operation that the rendering has as keywords (``branch``, ``actor``).
     ``codes`` are the statuses, where it is not 200, or 201 of ``create``; ``choose_code`` says which one of
-    a result, ``is_created`` whether it was made now. Of a list ``is_whole`` renders the page, not a row.
+    a result, ``is_created`` whether it was made now. Of a list ``is_whole`` renders the page, not a row;
+    ``is_complete`` is one of all rows, which has no cursor.
     ``untold`` are the values of what is told once, in the answer that is kept for a repeated request.
     """
 
@@ -56,6 +57,7 @@ class Answer:
     codes: tuple[int, ...] = ()
     choose_code: Callable[[Any], int] | None = None
     is_whole: bool = False
+    is_complete: bool = False
     untold: Mapping[str, Any] = field(default_factory=dict)
 
     def find_code(self, result: Any) -> int:
@@ -188,6 +190,11 @@ class Operation:
     @cached_property
     def is_paged(self) -> bool:
         return "cursor" in signature(self.method).parameters
+
+    @cached_property
+    def answers_page(self) -> bool:
+        """Return whether its answer is rows on a page, each rendered."""
+        return self.answer.is_complete or (self.is_paged and not self.answer.is_whole)
 
     @cached_property
     def is_conditional(self) -> bool:

@@ -11,7 +11,7 @@ from memory.operations.base import Operation, take_parameters
 
 def declare_tool(operation: Operation, name: str, *, about: str, key: str, after: str, **traits: Any) -> None:
     """Register the tool of an operation; ``key`` names what is answered, ``after`` the likely next call."""
-    shape, is_list = operation.answer.shape, operation.is_paged and not operation.answer.is_whole
+    shape, is_list = operation.answer.shape, operation.answers_page
     row = schemas.schema(shape) if shape else {"type": "null"}
 
     def run(call: Call) -> b.Answer:
