@@ -57,7 +57,7 @@ class Client:
     def streams(self) -> Streams:
         return self._open_streams()
 
-    def call(self, action: str, **values: Any) -> Answer:
+    def call(self, action: str, /, **values: Any) -> Answer:
         """Return what the REST API answers to a declared operation, such as ``keys.create``."""
         known, inputs = load_operations()[action], drop_none(values)
         places = {name: quote_place(str(inputs.pop(name))) for name in known["places"]}
@@ -65,9 +65,6 @@ class Client:
         return answer
 
     # ---- facts -----------------------------------------------------------------------------------
-
-    def write_fact(self, branch: str, fields: Fields) -> Answer:
-        return self.api.post("/facts", branch=branch, **fields)
 
     def search_facts(self, query: str, branches: Sequence[str], options: Fields, filters: Fields) -> Answer:
         scope: dict[str, Any] = {"branch": branches[0]}
@@ -79,26 +76,7 @@ class Client:
         words = {**with_point(options), **filters}
         return self.api.get(f"{fact_path(fact_id)}/explain", query=query, branch=branch, **words)
 
-    def list_facts(self, branch: str, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/facts", branch=branch, **filters, **with_point(paging))
-
-    def get_fact(self, fact_id: str, branch: str, at: str | None) -> Answer:
-        return self.api.get(fact_path(fact_id), branch=branch, at=check_point(at))
-
-    def list_related(self, fact_id: str, branch: str, options: Fields) -> Answer:
-        return self.api.get(f"{fact_path(fact_id)}/related", branch=branch, **with_point(options))
-
-    def list_versions(self, fact_id: str, branch: str, paging: Fields) -> Answer:
-        return self.api.get(f"{fact_path(fact_id)}/history", branch=branch, **paging)
-
-    def act_on_facts(self, action: str, branch: str, fields: Fields) -> Answer:
-        return self.api.post("/facts/actions", action=action, branch=branch, **fields)
-
-    def delete_fact(self, fact_id: str, branch: str, fields: Fields) -> None:
-        self.api.delete(fact_path(fact_id), branch=branch, **fields)
-
     def change_fact(self, action: str, fact_id: str, branch: str, fields: Fields) -> Answer:
-        """Carry out archive, restore, supersede or verify."""
         return self.api.post(f"{fact_path(fact_id)}/{action}", branch=branch, **fields)
 
     # ---- branches --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from day1site.cli.client import Client
+from day1site.cli.client import Client, with_point
 from day1site.cli.declared_fields import (
     FILTERS,
     field_option,
@@ -15,6 +15,7 @@ from day1site.cli.declared_fields import (
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, name_actor, note, short_time, strip_control
 from day1site.cli.parameters import (
     WHOLE,
@@ -26,7 +27,6 @@ from day1site.cli.parameters import (
     expected_version_option,
     listing_options,
     option,
-    paging_options,
     search_options,
     switch,
 )
@@ -64,8 +64,8 @@ deduplicate_option = option(
 @switch("--propose", help="keep it, unsearched, until somebody activates it")
 @deduplicate_option
 def write_fact(run: Invocation, text: str, branch: str, **options: Any) -> None:
-    fields = {"fact_text": read_text(text), **drop_empty(options)}
-    fact = run.open_client(makes_store=True).write_fact(branch, fields)
+    fields = {"branch": branch, "fact_text": read_text(text), **drop_empty(options)}
+    fact = run.open_client(makes_store=True).call("facts.create", **fields)
     run.show_line(fact, f"{fact['id']}\t{describe_write(fact, branch)}")
 
 
@@ -92,8 +92,8 @@ def count_times(count: int) -> str:
 @expected_version_option
 @deduplicate_option
 def supersede(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
-    fields = {"new_fact_text": read_text(text), **drop_empty(options)}
-    fact = run.open_client().change_fact("supersede", id, branch, fields)
+    fields = {"branch": branch, "new_fact_text": read_text(text), **drop_empty(options)}
+    fact = run.open_client().call("facts.supersede", old_fact_id=id, **fields)
     run.show_line(fact, f"{fact['id']}\t{describe_replacement(fact, branch, id)}")
 
 
@@ -108,7 +108,7 @@ def describe_replacement(fact: Mapping[str, Any], branch: str, old: str) -> str:
 @branch_option
 @expected_version_option
 def archive(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    fact = run.open_client().change_fact("archive", id, branch, drop_empty(options))
+    fact = run.open_client().call("facts.archive", fact_id=id, branch=branch, **drop_empty(options))
     run.show_line(fact, f"{id}\tarchived on {branch}")
 
 
@@ -117,7 +117,7 @@ def archive(run: Invocation, id: str, branch: str, **options: Any) -> None:
 @branch_option
 @expected_version_option
 def restore(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    fact = run.open_client().change_fact("restore", id, branch, drop_empty(options))
+    fact = run.open_client().call("facts.restore", fact_id=id, branch=branch, **drop_empty(options))
     run.show_line(fact, f"{id}\trestored on {branch}")
 
 
@@ -170,8 +170,8 @@ def unpin(run: Invocation, ids: Sequence[str], branch: str) -> int:
 def act_on_many(
     run: Invocation, action: str, branch: str, ids: Sequence[str], options: Mapping[str, Any]
 ) -> int:
-    fields = {"fact_ids": list(ids), **drop_empty(options)}
-    report = run.open_client().act_on_facts(action, branch, fields)
+    fields = {"action": action, "branch": branch, "fact_ids": list(ids), **drop_empty(options)}
+    report = run.open_client().call("facts.actions", **fields)
     run.show(report, lambda out: print_report(out, report))
     return 1 if any(row["outcome"] == "refused" for row in report["results"]) else 0
 
@@ -188,7 +188,7 @@ def print_report(out: Output, report: Answer) -> None:
 @branch_option
 @expected_version_option
 def delete(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    run.open_client().delete_fact(id, branch, drop_empty(options))
+    run.open_client().call("facts.destroy", fact_id=id, branch=branch, **drop_empty(options))
     run.show_line({"id": id, "branch": branch, "deleted": True}, f"{id}\tdeleted on {branch}")
 
 
@@ -231,7 +231,8 @@ def print_hits(out: Output, client: Client, answer: Answer, several: bool) -> No
         columns = ["score", *COLUMNS, *(["branches"] if several else [])]
         out.table(columns, [hit_cells(hit, several) for hit in answer["results"]])
     else:
-        empty = not any(client.list_facts(name, {}, {"limit": 1})["results"] for name in answer["branches"])
+        pages = (client.call("facts.list", branch=name, limit=1) for name in answer["branches"])
+        empty = not any(page["results"] for page in pages)
         note(NONE_YET if empty else "Nothing found.")
 
 
@@ -280,7 +281,7 @@ def list_facts(run: Invocation, branch: str, **options: Any) -> None:
     client = run.open_client()
     narrowed = filters or options.get("cursor") or options.get("at")
     run.show_list(
-        lambda paging: client.list_facts(branch, filters, paging),
+        lambda paging: client.call("facts.list", branch=branch, **filters, **with_point(paging)),
         options,
         COLUMNS,
         lambda fact: [fact[name] for name in COLUMNS],
@@ -288,30 +289,20 @@ def list_facts(run: Invocation, branch: str, **options: Any) -> None:
     )
 
 
-@command("show", "Show everything about a fact.", "day1 facts show 0197… --at 2026-05-01")
-@fact_id_argument
-@branch_option
-@at_option
-def show(run: Invocation, id: str, branch: str, at: str | None) -> None:
-    run.show_pairs(run.open_client().get_fact(id, branch, at))
+@operation("facts.retrieve", "show", "Show everything about a fact.", "day1 facts show 0197… --at 2026-05-01")
+def show(run: Invocation, fact: Answer) -> None:
+    run.show_pairs(fact)
 
 
-@command("history", "List the versions of a fact, the newest first.", "day1 facts history 0197…")
-@fact_id_argument
-@branch_option
-@paging_options
-def history(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    client = run.open_client()
-    run.show_list(
-        lambda paging: client.list_versions(id, branch, paging),
-        options,
-        ["version", "at", "status", "by", "commit", "essence"],
-        version_cells,
-        "No version here.",
-    )
-
-
-def version_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "facts.history",
+    "history",
+    "List the versions of a fact, the newest first.",
+    "day1 facts history 0197…",
+    columns=["version", "at", "status", "by", "commit", "essence"],
+    empty="No version here.",
+)
+def history(row: Answer) -> list[Any]:
     commit = row["commit"] or {}
     status = "deleted" if row["deleted"] else row["status"]
     author = name_actor(commit)
@@ -319,16 +310,13 @@ def version_cells(row: Answer) -> list[Any]:
     return [row["version"], time, status, author, commit.get("kind", ""), row["essence"]]
 
 
-@command(
-    "related", "List what has to do with a fact, the nearest first.", "day1 facts related 0197… --depth 2"
+@operation(
+    "facts.related",
+    "related",
+    "List what has to do with a fact, the nearest first.",
+    "day1 facts related 0197… --depth 2",
 )
-@fact_id_argument
-@option("--depth", type=WHOLE, metavar="N", help="relations between, 0 to 6; default 1")
-@option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 10")
-@branch_option
-@at_option
-def related(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    answer = run.open_client().list_related(id, branch, drop_empty(options))
+def related(run: Invocation, answer: Answer) -> None:
     run.show(answer, lambda out: print_related(out, answer))
 
 

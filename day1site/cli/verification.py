@@ -175,8 +175,8 @@ def check_gate(
     body["require_verified"] = not allow_unverified
     row = client.call("verification.merge_gate", **body)
     while verify and row["verifiable"]:
-        fields = drop_empty({"fact_ids": row["verifiable"], "reason": reason})
-        done = client.act_on_facts("verify", source, fields)
+        fields = drop_empty({"fact_ids": row["verifiable"], "reason": reason, "branch": source})
+        done = client.call("facts.actions", action="verify", **fields)
         row = client.call("verification.merge_gate", **body)
         verify = any(one["outcome"] == "done" for one in done["results"])
     run.show(row, lambda out: show_gate(out, row))

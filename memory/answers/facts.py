@@ -8,6 +8,7 @@ from memory.answers.commits import CommitShape, commit
 from memory.answers.declared_serializers import AnswerShape, declare_fields
 from memory.answers.rendering import as_text, build_renderer
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
+from memory.engines.facts.engine import BulkWritten
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.links import LINK
@@ -138,6 +139,13 @@ def report_shape(done: Report) -> dict[str, Any]:
         **new_fact_shape(done.new_fact),
         "created": done.created,
     }
+
+
+def bulk_shape(done: BulkWritten) -> dict[str, Any]:
+    results = [
+        {"id": str(row.fact.uid), "created": row.created, "status": row.fact.status} for row in done.results
+    ]
+    return {"results": results, "commit": done.commit and commit(done.commit)}
 
 
 def hit_shape(one: Hit) -> dict[str, Any]:

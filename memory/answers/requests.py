@@ -2,37 +2,17 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers as s
 
 from memory import ranking
-from memory.answers.declared_serializers import PointField, RequestShape, declare_fields, request_field
-from memory.engines.facts.bulk_actions import ACTIONS, MAX_FACTS, REASON
-from memory.engines.facts.engine import MAX_FACTS_PER_WRITE
-from memory.engines.fields import common, facts
+from memory.answers.declared_serializers import PointField, RequestShape, declare_fields
+from memory.engines.fields import common
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
-from memory.engines.fields.links import LINK
 from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.filters import FactFilterSet
 
 WHOLE: dict[str, Any] = {"min_value": 0, "max_value": 2**53}
-
-
-@extend_schema_field(
-    {
-        "type": "object",
-        "propertyNames": {"format": "uuid"},
-        "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 2**53},
-    }
-)
-class VersionsField(s.DictField):
-    """Versions by fact id."""
-
-
-VERSIONS = VersionsField(
-    child=s.IntegerField(**WHOLE), required=False, help_text="Ids, and the versions that were read."
-)
 
 
 @declare_fields((common.BRANCH,))
@@ -50,77 +30,8 @@ class Expecting(RequestShape):
     """The version that the caller has read."""
 
 
-@declare_fields(facts.CONTENT)
-class FactContent(RequestShape):
-    """The writable fields of a fact, which can be changed later."""
-
-
-@declare_fields(facts.CREATED)
-class FactItemInput(FactContent, Stated):
-    """One fact of many."""
-
-
-@declare_fields((common.PROPOSE, common.DEDUPLICATE))
-class Writing(OnBranch, Stated):
-    """The branch and options of a write."""
-
-
-class FactInput(FactItemInput, Writing):
-    """One fact to store."""
-
-
-class FactsInput(Writing):
-    """Up to 1,000 facts: one commit, all or none."""
-
-    facts = s.ListField(child=FactItemInput(), min_length=1, max_length=MAX_FACTS_PER_WRITE)
-
-
-@declare_fields(tuple(field.as_optional() for field in facts.CONTENT))
-class FactChange(RequestShape):
-    """What a writer may change of a fact."""
-
-
-@declare_fields(facts.UPDATED)
-class FactUpdateInput(FactChange, OnBranch, Stated, Expecting):
-    """The fields to change; the rest stays."""
-
-
-@declare_fields((facts.NEW_FACT_TEXT, common.DEDUPLICATE))
-class SupersedeInput(FactItemInput, OnBranch, Expecting):
-    """The new fact. Omitted fields are copied from the old one."""
-
-    def get_fields(self) -> dict[str, s.Field]:
-        unwanted = ("fact_text", "parent_id")
-        return {name: field for name, field in super().get_fields().items() if name not in unwanted}
-
-
-class MoveInput(OnBranch, Stated, Expecting):
-    """The branch and the caller."""
-
-
 class StatedInput(Stated):
     """The caller."""
-
-
-class ActionInput(OnBranch, Stated):
-    """An action, and the facts to apply it to."""
-
-    action = s.ChoiceField(choices=list(ACTIONS))
-    fact_ids = s.ListField(child=s.UUIDField(), min_length=1, max_length=MAX_FACTS)
-    expected_versions = VERSIONS
-    reason = s.CharField(max_length=REASON, required=False, allow_blank=True)
-    category = request_field(facts.FACT["category"], help_text="The new one, with set_category.")
-    replaced_by = s.UUIDField(
-        required=False, allow_null=True, help_text="A fact that is there, with supersede."
-    )
-    new_fact_text = request_field(
-        facts.NEW_FACT_TEXT.as_optional(), help_text="A new fact instead of replaced_by, with supersede."
-    )
-
-
-@declare_fields(LINK.select_fields(Use.CREATE))
-class LinkInput(OnBranch, Stated):
-    """The other end of a link, and its type."""
 
 
 class TimeRange(s.Serializer):

@@ -11,13 +11,14 @@ from rest_framework.response import Response
 
 from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
+from memory.answers.declared_serializers import request_field
 from memory.answers.rendering import build_renderer, format_time, page_shape
-from memory.answers.requests import VERSIONS
 from memory.api.base import ResourceViewSet, get_request_actor
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, document_routes, page, route
 from memory.engines.facts.ageing.engine import MAX_IDS, AgedFact, AgeingEngine, AgeingPreview
 from memory.engines.facts.ageing.rules import REASONS, Worth
+from memory.engines.fields.common import EXPECTED_VERSIONS
 from memory.engines.versions.lookup import MAIN
 from memory.operations.inputs import Input, parse_id, parse_ids, parse_names, parse_versions
 
@@ -113,7 +114,7 @@ class RunInput(s.Serializer):
         child=s.UUIDField(), required=False, max_length=MAX_IDS, help_text="Only these, as far as they aged."
     )
     exclude = s.ListField(child=s.UUIDField(), required=False, max_length=MAX_IDS, help_text="Not these.")
-    expected_versions = VERSIONS
+    expected_versions = request_field(EXPECTED_VERSIONS)
     session_id = s.CharField(required=False, max_length=200)
     task_id = s.CharField(required=False, max_length=200)
     agent_id = s.CharField(required=False, max_length=200)

@@ -12,7 +12,6 @@ from rest_framework import serializers as s
 from memory.answers import copies as copy_shapes
 from memory.answers import facts as shapes
 from memory.answers import policies as policy_shapes
-from memory.answers import related as related_shapes
 from memory.answers import requests as r
 from memory.answers.declared_serializers import POINT
 from memory.api.access import SESSION_HEADER
@@ -21,7 +20,7 @@ from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, bu
 from memory.engines.fields.orders import SNAPSHOTS, WORKSPACES
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
-from memory.engines.support.ordering import BY_AGE, Ordering
+from memory.engines.support.ordering import Ordering
 from memory.filters import FactFilterSet, SnapshotFilterSet, WorkspaceFilterSet
 
 Schema = dict[str, Any]
@@ -184,13 +183,7 @@ GONE = OpenApiResponse(description="Done; there is nothing to show.")
 SAME = OpenApiResponse(description="It is what If-None-Match names.")
 
 
-ONE_FACT = {"fact_text": "Access tokens expire after 15 minutes.", "category": "security", "tags": ["auth"]}
 EXAMPLES = {
-    r.FactInput: ONE_FACT,
-    r.FactsInput: {"facts": [ONE_FACT]},
-    r.FactUpdateInput: {"confidence": 0.9},
-    r.SupersedeInput: {"new_fact_text": "Access tokens expire after 30 minutes."},
-    r.ActionInput: {"action": "archive", "fact_ids": ["0198a1b2-0000-7000-8000-000000000001"]},
     r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
     r.BranchDetailsInput: {"owner": "Ada", "ttl_days": 14, "tags": ["auth"]},
     r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
@@ -220,10 +213,6 @@ def route(
     )
 
 
-DEPTH = query("depth", {"type": "integer", "minimum": 0, "maximum": 6, "default": 1}, "Relations between.")
-FACT, ONE = shapes.FactShape, [BRANCH, AT, IF_NONE_MATCH]
-WRITTEN = {201: shapes.WrittenShape, 200: shapes.WrittenShape}
-BULK = {201: shapes.BulkShape, 200: shapes.BulkShape}
 LISTING = [BRANCH, AT, *PAGING]
 FILTERS = list_filter_parameters(FactFilterSet)
 BRANCHES = query(
@@ -234,44 +223,12 @@ BRANCHES = query(
 SNAPSHOT, WORKSPACE = copy_shapes.SnapshotShape, copy_shapes.WorkspaceShape
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {
-        "create": route("Write a fact", WRITTEN, r.FactInput),
-        "list": route(
-            "List facts, newest first", {200: page(FACT)}, None, [BRANCH, AT, *paging_by(BY_AGE), *FILTERS]
-        ),
-        "bulk": route("Write up to 1,000 facts, all or none", BULK, r.FactsInput),
-        "actions": route("Do something to up to 1,000 facts", {200: shapes.ReportShape}, r.ActionInput),
-        "retrieve": route("Read a fact", {200: FACT, 304: SAME}, None, ONE),
-        "partial_update": route("Correct a fact", {200: FACT}, r.FactUpdateInput, [IF_MATCH]),
-        "destroy": route(
-            "Delete a fact on this branch",
-            {204: GONE},
-            None,
-            [BRANCH, *STATED, EXPECTED, IF_MATCH],
-        ),
-        "supersede": route("Replace a fact by a new one", WRITTEN, r.SupersedeInput, [IF_MATCH]),
-        "archive": route("Retire a fact", {200: FACT}, r.MoveInput, [IF_MATCH]),
-        "restore": route("Bring an archived fact back", {200: FACT}, r.MoveInput, [IF_MATCH]),
-        "history": route(
-            "Every version, newest first",
-            {200: page(shapes.VersionShape)},
-            None,
-            [BRANCH, *PAGING],
-        ),
         "explain": route(
             "Why a query finds a fact, or why not",
             {200: shapes.ExplanationShape},
             None,
             [*search_args("max_tokens"), *FILTERS],
         ),
-        "related": route(
-            "Facts that have to do with a fact",
-            {200: related_shapes.RelativesShape},
-            None,
-            [DEPTH, query("limit", {**COUNT, "minimum": 1, "maximum": 100}, "Default 10."), BRANCH, AT],
-        ),
-        "links": route("The links from and to a fact", {200: page(shapes.LinkShape)}, None, LISTING),
-        "add_link": route("Link a fact to another", {201: shapes.LinkShape}, r.LinkInput),
-        "remove_link": route("Take a link away", {204: GONE}, None, [BRANCH, *STATED]),
         "search": route(
             "Search facts", {200: shapes.FoundShape}, None, [*search_args(), *FILTERS, BRANCHES, SESSION]
         ),
@@ -334,7 +291,7 @@ def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any)
     return document_view
 
 
-documented = document_routes(ROUTES, shapes, copy_shapes, policy_shapes, related_shapes, r)
+documented = document_routes(ROUTES, shapes, copy_shapes, policy_shapes, r)
 set_override(HealthShape, "component_name", "Health")
 set_override(HealthShape, "many", False)  # the action is called list, but returns one object
 

@@ -34,6 +34,7 @@ COMMON: dict[str, Field] = {
 PAGED = frozenset(one.name for one in (*PAGING, ORDERING))
 Verb = Literal["get", "post", "patch", "put", "delete"]
 MISSING: Any = object()
+COUNT = Whole()  # without a range that an engine knows of
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
 GROUPS = frozenset({"filters", "updates"})  # arguments that take several values together
 PLACE = re.compile(r"<(?:(?P<kind>int|path|uuid):)?(?P<name>\w+)>")
@@ -110,11 +111,11 @@ class Parameter:
         match self.field:
             case FilterField():
                 return c.blank_or(self.field.make_check())
-            case Field(type=Whole()) if not self.in_body_only:
+            case Field(type=Whole() as kind) if kind != COUNT and not self.in_body_only:
                 return parse_integer
-            case Field(type=Choice() as kind):
-                check = c.one_of([value for value, _ in kind.open_choices])
-                return c.let_pass(kind.reserved, check)  # the engine says why
+            case Field(type=Choice() as choice):
+                check = c.one_of([value for value, _ in choice.open_choices])
+                return c.let_pass(choice.reserved, check)  # the engine says why
             case Field(type=ListOf(item=Identifier())):
                 return parse_ids
             case Field(type=ListOf(item=Record())):

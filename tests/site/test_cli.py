@@ -393,17 +393,17 @@ def test_trouble_with_the_store_is_one_line(day1: Day1, monkeypatch: pytest.Monk
     def fail(*args: Any, **how: Any) -> Any:
         raise ZeroDivisionError("x\ny")
 
-    monkeypatch.setattr(FactEngine, "list_facts", fail)
+    monkeypatch.setattr("memory.api.operations.read_arguments", fail)
     assert day1("facts") == (1, "", "error: Something went wrong: ZeroDivisionError: x y\n")
 
     def lose(*args: Any, **how: Any) -> Any:
         raise DatabaseAway("no server answers")
 
-    monkeypatch.setattr(FactEngine, "list_facts", lose)
+    monkeypatch.setattr("memory.api.operations.read_arguments", lose)
     assert day1("facts") == (1, "", "store_error: The store cannot be used: no server answers.\n")
 
     def stop(*args: Any, **how: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(FactEngine, "list_facts", stop)
+    monkeypatch.setattr("memory.api.operations.read_arguments", stop)
     assert day1("facts") == (130, "", "")

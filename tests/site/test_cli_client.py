@@ -74,12 +74,12 @@ def test_both_ways_answer_the_same(local: Client, remote: Client, fact: Fact) ->
     paging = {"limit": 50}
     buffer.flush()  # when a session was heard of is written within a second
     for ask in (
-        lambda client: client.get_fact(uid, "main", None),
-        lambda client: client.get_fact(uid, "main", "1"),
-        lambda client: client.list_facts("main", {"category": ["a,b"]}, paging),
-        lambda client: client.list_facts("main", {"min_confidence": 0.5, "kind": ["NOTE"]}, paging),
-        lambda client: client.list_versions(uid, "main", paging),
-        lambda client: client.list_related(uid, "main", {"depth": 1}),
+        lambda client: client.call("facts.retrieve", fact_id=uid),
+        lambda client: client.call("facts.retrieve", fact_id=uid, at="1"),
+        lambda client: client.call("facts.list", category=["a,b"], **paging),
+        lambda client: client.call("facts.list", min_confidence=0.5, kind=["NOTE"], **paging),
+        lambda client: client.call("facts.history", fact_id=uid, **paging),
+        lambda client: client.call("facts.related", fact_id=uid, depth=1),
         lambda client: client.list_branches({"archived": True}, paging),
         lambda client: client.list_commits("main", paging),
         lambda client: client.compare_branch("task/a", {"against": "main"}, paging),
@@ -92,7 +92,7 @@ def test_both_ways_answer_the_same(local: Client, remote: Client, fact: Fact) ->
         lambda client: client.get_graph("main", {"entity": "a"}),
         lambda client: client.call("sessions.retrieve", session_id="s/1"),
         lambda client: client.call("sessions.context", session_id="s/1"),
-        lambda client: client.list_conversations("main", {}, paging),
+        lambda client: client.call("conversations.list", **paging),
     ):
         assert ask(local) == ask(remote)
 
@@ -131,16 +131,16 @@ def test_a_redirect_gets_neither_key_nor_request(httpserver: HTTPServer) -> None
 
 def test_both_ways_refuse_in_the_same_words(local: Client, remote: Client, fact: Fact) -> None:
     for ask in (
-        lambda client: client.get_fact(NOWHERE, "main", None),
-        lambda client: client.get_fact("x", "main", None),
-        lambda client: client.get_fact("", "main", None),
-        lambda client: client.get_fact(str(fact.uid), "main", "soon"),
-        lambda client: client.write_fact("main", {"fact_text": "x", "confidence": 2}),
-        lambda client: client.write_fact("main", {"fact_text": "x", "what": 2}),
-        lambda client: client.write_fact("gone", {"fact_text": "x"}),
+        lambda client: client.call("facts.retrieve", fact_id=NOWHERE),
+        lambda client: client.call("facts.retrieve", fact_id="x"),
+        lambda client: client.call("facts.retrieve", fact_id=""),
+        lambda client: client.call("facts.retrieve", fact_id=fact.uid, at="soon"),
+        lambda client: client.call("facts.create", fact_text="x", confidence=2),
+        lambda client: client.call("facts.create", fact_text="x", what=2),
+        lambda client: client.call("facts.create", fact_text="x", branch="gone"),
         lambda client: client.archive_branch(""),
         lambda client: client.call("sessions.retrieve", session_id=""),
-        lambda client: client.change_fact("restore", str(fact.uid), "main", {"expected_version": 7}),
+        lambda client: client.call("facts.restore", fact_id=fact.uid, expected_version=7),
     ):
         refusals = [refusal(ask, client) for client in (local, remote)]
         assert refusals[0] == refusals[1]
@@ -154,7 +154,7 @@ def refusal(ask: Any, client: Client) -> tuple[str, str, str]:
 
 
 def test_a_local_write_is_the_local_users(local: Client, actor: Actor) -> None:
-    local.write_fact("main", {"fact_text": "x", "session_id": "s"})
+    local.call("facts.create", fact_text="x", session_id="s")
     commit = Commit.objects.get()
     assert (commit.actor_kind, commit.surface, commit.session_id) == ("local", actor.surface, "s")
 
@@ -198,7 +198,7 @@ def test_an_import_stores_a_batch_before_it_reads_the_next(
 
 def test_a_number_that_is_none_is_refused_as_json(local: Client) -> None:
     with pytest.raises(Refused, match="NaN is no JSON number"):
-        local.write_fact("main", {"fact_text": "x", "confidence": float("nan")})
+        local.call("facts.create", fact_text="x", confidence=float("nan"))
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_a_long_transcript_in_chinese_fits_into_requests(
 
 def test_half_a_surrogate_pair_is_refused_as_over_http(local: Client, remote: Client) -> None:
     def write(client: Client) -> Any:
-        return client.write_fact("main", {"fact_text": "\ud800"})
+        return client.call("facts.create", fact_text="\ud800")
 
     assert refusal(write, local) == refusal(write, remote)
 

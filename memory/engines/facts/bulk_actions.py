@@ -6,7 +6,7 @@ see RevertEngine.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from memory.actors import Actor
@@ -16,6 +16,10 @@ from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, 
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.supersession import check_keeper, link_superseded
 from memory.engines.facts.verdicts import record_verdict, require_judgeable
+from memory.engines.fields.base import Field
+from memory.engines.fields.common import EXPECTED_VERSIONS
+from memory.engines.fields.facts import FACT, NEW_FACT_TEXT, TEXT_BYTES
+from memory.engines.fields.types import Choice, Identifier, ListOf, LongText, Text
 from memory.engines.support import validation as c
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.lookup import MAIN
@@ -57,6 +61,14 @@ ACTIONS = {
     "unpin": Action("write", "fact.update", "Unpinned."),
     "set_category": Action("write", "fact.update", "Category changed."),
 }
+ACTION = Field("action", Choice([(name, name) for name in ACTIONS]))
+FACT_IDS = Field("fact_ids", ListOf(Identifier(), 1, MAX_FACTS))
+GROUNDS = Field("reason", Text(REASON))
+CATEGORY = FACT["category"].with_traits(type=Text(100), help="The new one, with set_category.")
+REPLACED_BY = Field("replaced_by", Identifier(), "A fact that is there, with supersede.", null=True)
+NEW_TEXT = NEW_FACT_TEXT.as_optional().with_traits(
+    type=LongText(TEXT_BYTES, blank=True), help="A new fact instead of replaced_by, with supersede."
+)
 VERDICTS = {
     "verify": VerdictStatus.VERIFIED,
     "invalidate": VerdictStatus.INVALIDATED,
@@ -101,15 +113,15 @@ class ActionEngine:
     def apply_action(
         self,
         *,
-        action: str,
-        fact_ids: Iterable[UUID],
+        action: Annotated[str, ACTION],
+        fact_ids: Annotated[Iterable[UUID], FACT_IDS],
         actor: Actor,
         branch_name: str = MAIN,
-        expected_versions: Mapping[UUID, int] | None = None,
-        reason: str = "",
-        category: str = "",
-        replaced_by: UUID | None = None,
-        new_fact_text: str = "",
+        expected_versions: Annotated[Mapping[UUID, int] | None, EXPECTED_VERSIONS] = None,
+        reason: Annotated[str, GROUNDS] = "",
+        category: Annotated[str, CATEGORY] = "",
+        replaced_by: Annotated[UUID | None, REPLACED_BY] = None,
+        new_fact_text: Annotated[str, NEW_TEXT] = "",
     ) -> Report:
         """Apply one action to up to 1,000 facts of a branch. A refusal of one fact does not stop the others.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from memory.actors import Actor
@@ -14,8 +14,10 @@ from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.supersession import link_superseded
 from memory.engines.facts.verdicts import record_verdict, require_judgeable
-from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.fields.facts import FactContent, NewFact
+from memory.engines.fields.base import Field
+from memory.engines.fields.common import DEDUPLICATE, PROPOSE, STATED_CHECKS
+from memory.engines.fields.facts import ITEM, NEW_FACT_TEXT, FactContent, NewFact
+from memory.engines.fields.types import ListOf, Record
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_history, paginate_versions, point_in_list
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -25,6 +27,7 @@ from memory.exceptions import NOT_ARCHIVED, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, Commit, Fact, FactAssessment
 
 MAX_FACTS_PER_WRITE = 1000
+FACTS = Field("facts", ListOf(Record("FactItemInput", "One fact of many.", ITEM), 1, MAX_FACTS_PER_WRITE))
 Status = Fact.Status
 
 
@@ -45,8 +48,8 @@ class FactEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        propose: bool = False,
-        deduplicate: bool = True,
+        propose: Annotated[bool, PROPOSE] = False,
+        deduplicate: Annotated[bool, DEDUPLICATE] = True,
         **fields: Unpack[NewFact],
     ) -> WriteResult:
         """Store one fact. A visible, current fact with the same normalised text is returned instead:
@@ -71,11 +74,11 @@ class FactEngine:
     def write_facts(
         self,
         *,
-        facts: Sequence[Mapping[str, Any]],
+        facts: Annotated[Sequence[Mapping[str, Any]], FACTS],
         actor: Actor,
         branch_name: str = MAIN,
-        propose: bool = False,
-        deduplicate: bool = True,
+        propose: Annotated[bool, PROPOSE] = False,
+        deduplicate: Annotated[bool, DEDUPLICATE] = True,
         kind: str = "fact.bulk",
     ) -> BulkWritten:
         """Store up to 1,000 facts in one commit, all or none. Raises as write_fact does."""
@@ -140,11 +143,11 @@ class FactEngine:
         self,
         *,
         old_fact_id: UUID,
-        new_fact_text: str,
+        new_fact_text: Annotated[str, NEW_FACT_TEXT],
         actor: Actor,
         branch_name: str = MAIN,
         expected_version: int | None = None,
-        deduplicate: bool = True,
+        deduplicate: Annotated[bool, DEDUPLICATE] = True,
         **fields: Unpack[FactContent],
     ) -> WriteResult:
         """Write a fact that supersedes an old one. Category, kind, priority, tags, visibility and repository

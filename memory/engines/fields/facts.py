@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import EVERYWHERE, LINE, NO_USE, READ, TOOLS, WRITE, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_branch, answered_id, answered_time, origin_fields
+from memory.engines.fields.common import STATED, answered_branch, answered_id, answered_time, origin_fields
 from memory.engines.fields.filters import any_of, learned_in, one_of
 from memory.engines.fields.types import (
     Choice,
@@ -291,6 +291,7 @@ FACT = Noun(
 CONTENT = FACT.select_fields(WRITE)
 CREATED = FACT.select_fields(Use.CREATE, Use.UPDATE)
 UPDATED = FACT.select_fields(Use.UPDATE, Use.CREATE)
+ITEM = (*CONTENT, *CREATED, *STATED)  # one of several
 NEW_FACT_TEXT = FACT["fact_text"].with_traits(name="new_fact_text")
 FACT_ID = Field("fact_id", Identifier(), tool_help="The fact.")
 

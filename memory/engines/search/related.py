@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -10,6 +10,8 @@ from django.db.models import Q
 from memory.actors import Actor
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import annotate_facts, parse_expiry_time, searchable_rows
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Whole
 from memory.engines.graph.engine import MAX_DEPTH, GraphNode, clean_name, true_edges, walk_edges
 from memory.engines.graph.entities import entities_in, is_spaced, mentions
 from memory.engines.search.candidates import substring_search
@@ -26,6 +28,10 @@ BY = ("link", "parent", "source", "entity")
 MAX_ENTITIES = 20  # nearest entities to search for
 MAX_FACTS_PER_ENTITY = 100  # facts considered per entity
 MAX_LINKS = 200
+DEPTH_OPTION = Option("relations between, 0 to 6; default 1")
+LIMIT_OPTION = Option("at most so many, 1 to 100; default 10")
+DEPTH = Field("depth", Whole(0, MAX_DEPTH), "Relations between.", option=DEPTH_OPTION)
+LIMIT = Field("limit", Whole(1, 100), "Facts at most.", option=LIMIT_OPTION)
 
 
 @dataclass(frozen=True)
@@ -71,10 +77,10 @@ class RelatedEngine:
         *,
         fact_id: UUID,
         actor: Actor,
+        depth: Annotated[int, DEPTH] = 1,
+        limit: Annotated[int, LIMIT] = 10,
         branch_name: str = MAIN,
         at: Any = None,
-        depth: int = 1,
-        limit: int = 10,
     ) -> Relatives:
         """Return the searchable facts related to a fact, the nearest first.
 

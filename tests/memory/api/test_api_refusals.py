@@ -228,7 +228,11 @@ POSTS = ["/archive", "/restore", "/supersede", "/verify", "/links"]
 
 @pytest.mark.parametrize("bad", ["abc", "123", UNKNOWN + "0", "%00", "%F0%9F%99%82", "null"])
 def test_a_malformed_id_is_named(api: Api, bad: str) -> None:
-    bodies = {"/supersede": {"new_fact_text": "a"}, "/verify": {"verdict": "verified"}}
+    bodies: dict[str, dict[str, str]] = {
+        "/supersede": {"new_fact_text": "a"},
+        "/verify": {"verdict": "verified"},
+        "/links": {"to_id": UNKNOWN, "link_type": "ASSOCIATED"},
+    }
     with nothing_left():
         for path in BELOW:
             refused(api.get(f"/facts/{bad}{path}"), 400, "invalid", "id")
@@ -386,7 +390,7 @@ def test_what_nobody_expected_is_logged_and_not_told(api: Api, monkeypatch, capl
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret /path/to/file")
 
-    monkeypatch.setattr("memory.engines.facts.engine.FactEngine.list_facts", fail)
+    monkeypatch.setattr("memory.api.operations.read_arguments", fail)
     problem = refused(api.get("/facts"), 500, "error")
     assert "secret" not in json.dumps(problem)
     assert "secret /path/to/file" in caplog.text
@@ -396,7 +400,7 @@ def test_a_provider_that_is_away_has_a_line_in_the_log(api: Api, monkeypatch, ca
     def fail(*_: object, **__: object) -> None:
         raise ProviderUnavailable(reason="no answer within 5 s")
 
-    monkeypatch.setattr("memory.engines.facts.engine.FactEngine.list_facts", fail)
+    monkeypatch.setattr("memory.api.operations.read_arguments", fail)
     refused(api.get("/facts"), 503, "provider_unavailable")
     lines = [
         (row.levelname, row.getMessage()) for row in caplog.records if row.name == "memory.answers.problems"

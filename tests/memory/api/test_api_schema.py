@@ -37,6 +37,7 @@ from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.fields.common import STATED_CHECKS
 from memory.exceptions import Day1Error
 from memory.models import Project
+from memory.operations.facts import FACTS
 from tests.memory.api.client import Api, api_for, refused
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("copies_open")]
@@ -49,22 +50,25 @@ def names(shape: type) -> set[str]:
     return set(shape().get_fields())
 
 
+def inputs(action: str) -> set[str]:
+    return {one.name for one in FACTS.operations[action].inputs}
+
+
 def test_requests_have_the_fields_that_the_engines_take() -> None:
     content, how = rules.CHECKS.keys(), {"propose", "deduplicate"}
     expecting = WHERE | STATED | {"expected_version"}
-    assert names(r.FactItemInput) == content | STATED
-    assert names(r.FactInput) == content | STATED | WHERE | how
-    assert names(r.FactsInput) == {"facts"} | STATED | WHERE | how
-    assert names(r.FactUpdateInput) == rules.UPDATE_CHECKS.keys() | expecting
+    assert inputs("create") == content | STATED | WHERE | how
+    assert inputs("bulk") == {"facts"} | STATED | WHERE | how
+    assert inputs("partial_update") == rules.UPDATE_CHECKS.keys() | expecting
     new = {"new_fact_text", "deduplicate"}
-    assert names(r.SupersedeInput) == content - {"fact_text", "parent_id"} | new | expecting
-    assert names(r.MoveInput) == expecting
+    assert inputs("supersede") == content - {"fact_text", "parent_id"} | new | expecting
+    assert inputs("archive") == inputs("restore") == expecting
     assert names(curation.VerifyInput) == {"verdict", "reason"} | expecting
     batch = options(VerificationEngine.verify_batch) | {"branch"} | STATED
     assert names(curation.BatchInput) == batch
     assert names(curation.BatchFiltersInput) == filters.FactFilter.CHECKS.keys()
-    assert names(r.ActionInput) == options(ActionEngine.apply_action) | {"branch"} | STATED
-    assert names(r.LinkInput) == links.CHECKS.keys() | STATED | WHERE
+    assert inputs("actions") == options(ActionEngine.apply_action) | {"branch"} | STATED
+    assert inputs("add_link") == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
         "query",
         "branch",
