@@ -11,10 +11,9 @@ from conversations.engines.messages import MessageEngine, MessageFilter
 from conversations.filters import MessageFilterSet
 from conversations.operations.messages import MESSAGES
 from memory.api.base import get_request_actor
-from memory.api.capture_schema import LOOKING
 from memory.api.operations import build_view
 from memory.api.routes import serve_at
-from memory.api.schema import document_routes, list_filter_parameters, route
+from memory.api.schema import LOOKING, document_routes, list_filter_parameters, route
 from memory.operations.inputs import Input
 from memory.operations.search_inputs import parse_text_search
 

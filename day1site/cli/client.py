@@ -163,27 +163,6 @@ class Client:
         """Promote or drop it."""
         return self.api.post(f"/workspaces/{quote_id(workspace_id)}/{action}")
 
-    def write_observation(self, branch: str, fields: Fields) -> Answer:
-        return self.api.post("/observations", branch=branch, **fields)
-
-    def get_observation(self, uid: str, branch: str, at: str | None) -> Answer:
-        return self.api.get(f"/observations/{quote_id(uid)}", branch=branch, at=check_point(at))
-
-    def list_observations(self, branch: str, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/observations", branch=branch, **filters, **with_point(paging))
-
-    def write_relation(self, branch: str, fields: Fields) -> Answer:
-        return self.api.post("/relations", branch=branch, **fields)
-
-    def list_relations(self, branch: str, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/relations", branch=branch, **filters, **with_point(paging))
-
-    def close_relation(self, uid: str, branch: str, fields: Fields) -> Answer:
-        return self.api.post(f"/relations/{quote_id(uid)}/close", branch=branch, **fields)
-
-    def get_graph(self, branch: str, options: Fields) -> Answer:
-        return self.api.get("/relations/graph", branch=branch, **with_point(options))
-
     # ---- sessions ---------------------------------------------------------------------------------
 
     def preview_context(self, branch: str, repository: str) -> Answer:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from day1site.cli.client import with_point
 from day1site.cli.declared_fields import FILTERS, field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
+from day1site.cli.operations import operation
 from day1site.cli.output import short_time
 from day1site.cli.parameters import (
     argument,
@@ -31,7 +33,7 @@ observation_filters = filter_options("observation", FILTER_PREFIX, section=FILTE
 @state_options("observation")
 def write_observation(run: Invocation, text: str | None, branch: str, **options: Any) -> None:
     fields = drop_empty({**options, "summary": None if text is None else read_text(text)})
-    row = run.open_client(makes_store=True).write_observation(branch, fields)
+    row = run.open_client(makes_store=True).call("observations.create", branch=branch, **fields)
     run.show_line(row, f"{row['id']}\t{row['observation_type']} stored on {branch}")
 
 
@@ -39,7 +41,7 @@ def show_observations(run: Invocation, branch: str, options: dict[str, Any]) -> 
     filters, options = split_filters("observation", options)
     client = run.open_client()
     run.show_list(
-        lambda paging: client.list_observations(branch, filters, paging),
+        lambda paging: client.call("observations.list", branch=branch, **filters, **with_point(paging)),
         options,
         ["id", "at", "type", "outcome", "tool", "text"],
         observation_cells,
@@ -73,9 +75,6 @@ def timeline(run: Invocation, branch: str, **options: Any) -> None:
     show_observations(run, branch, options)
 
 
-@command("show", "Show an observation.", "day1 observations show 0197…")
-@argument("id", "OBSERVATION_ID")
-@branch_option
-@at_option
-def show(run: Invocation, id: str, branch: str, at: str | None) -> None:
-    run.show_pairs(run.open_client().get_observation(id, branch, at))
+@operation("observations.retrieve", "show", "Show an observation.", "day1 observations show 0197…")
+def show(run: Invocation, row: Answer) -> None:
+    run.show_pairs(row)

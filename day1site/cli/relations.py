@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from day1site.cli.client import with_point
 from day1site.cli.declared_fields import field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import operation
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
-    WHOLE,
     argument,
     at_option,
     branch_option,
@@ -29,23 +30,18 @@ from day1site.cli.rest import Answer
 @branch_option
 @state_options("relation")
 def write_relation(run: Invocation, branch: str, **options: Any) -> None:
-    row = run.open_client(makes_store=True).write_relation(branch, drop_empty(options))
+    row = run.open_client(makes_store=True).call("relations.create", branch=branch, **drop_empty(options))
     done = "stored" if row["created"] else f"stated {row['strength']} times"
     run.show_line(row, f"{row['id']}\t{done} on {branch}")
 
 
-@command(
+@operation(
+    "relations.graph",
     "graph",
     "Show what is connected to something: the nearest first.",
     "day1 graph billing --depth 3",
 )
-@argument("entity", "ENTITY")
-@option("--depth", type=WHOLE, metavar="N", help="steps away, 1 to 6; default 2")
-@option("--type", "relation_type", metavar="TYPE", help="only edges of this type")
-@branch_option
-@at_option
-def graph(run: Invocation, branch: str, **options: Any) -> None:
-    answer = run.open_client().get_graph(branch, drop_empty(options))
+def graph(run: Invocation, answer: Answer) -> None:
     run.show(answer, lambda out: print_graph(out, answer))
 
 
@@ -76,7 +72,7 @@ def list_relations(run: Invocation, branch: str, **options: Any) -> None:
     filters, options = split_filters("relation", options)
     client = run.open_client()
     run.show_list(
-        lambda paging: client.list_relations(branch, filters, paging),
+        lambda paging: client.call("relations.list", branch=branch, **filters, **with_point(paging)),
         options,
         ["id", "source", "type", "target", "strength", "until"],
         lambda row: [row["id"], *edge_cells(row), row["strength"], short_time(row["valid_until"])],
@@ -89,5 +85,5 @@ def list_relations(run: Invocation, branch: str, **options: Any) -> None:
 @option("--valid-until", metavar="TIME", help="default: now")
 @branch_option
 def close(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    row = run.open_client().close_relation(id, branch, drop_empty(options))
+    row = run.open_client().call("relations.close", relation_id=id, branch=branch, **drop_empty(options))
     run.show_line(row, f"{row['id']}\tclosed on {branch}")

@@ -8,9 +8,9 @@ from rest_framework.response import Response
 
 from memory.answers import capture as shapes
 from memory.api.base import get_request_actor
-from memory.api.capture_schema import documented
 from memory.api.operations import build_view
 from memory.api.routes import serve_at
+from memory.api.schema import BRANCH, TEXT, query, route
 from memory.engines.sessions.preview import preview_context
 from memory.engines.support import validation as c
 from memory.operations.inputs import Input
@@ -20,8 +20,13 @@ DeclaredView: Any = build_view(SESSIONS)
 
 
 @serve_at("sessions", "session")
-@documented
 class SessionViewSet(DeclaredView):
+    @route(
+        "What the next session would be told at its start; nothing is counted as told",
+        {200: shapes.NextContextShape},
+        None,
+        [BRANCH, query("repository", TEXT, "As its hooks name it, such as github.com/acme/shop.")],
+    )
     @action(detail=False, methods=["get"], url_path="next-context")
     def next_context(self, request: Request) -> Response:
         payload = Input(request)

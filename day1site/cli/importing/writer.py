@@ -67,7 +67,8 @@ class TranscriptWriter:
         for dialogue in iterate_rows(lambda paging: page(**paging)):
             known.add(dialogue, self._read_messages(dialogue["id"]))
         if known.messages:
-            found = iterate_rows(lambda paging: self.client.list_observations(self.branch, where, paging))
+            page = partial(self.client.call, "observations.list", branch=self.branch, **where)
+            found = iterate_rows(lambda paging: page(**paging))
             known.observed = {row["message_id"] for row in found}
         return known
 

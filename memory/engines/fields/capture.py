@@ -128,8 +128,9 @@ class RelationFields(TypedDict, total=False):
     valid_until: datetime | str | None
 
 
-def _name_field(name: str) -> Field:
-    return Field(name, Text(NAME_LENGTH, 1, published=False), use=CREATE | TOOL, required=True)
+def _name_field(name: str, help: str = "", **traits: Any) -> Field:
+    kind = Text(NAME_LENGTH, 1, published=False)
+    return Field(name, kind, help, CREATE | TOOL, required=True, **traits)
 
 
 RELATION = Noun(
@@ -138,7 +139,7 @@ RELATION = Noun(
     answered_branch(),
     Field("version", Whole(), use=READ),
     _name_field("source_entity"),
-    _name_field("relation_type"),
+    _name_field("relation_type", "type is understood too.", alias="type"),
     _name_field("target_entity"),
     Field("properties", JSONObject(), use=OFFERED, option=Option("such as '{\"port\": 5432}'")),
     Field(
@@ -174,7 +175,11 @@ RELATION_FILTERS = RELATION.filtered_by(
     one_of("source", Reference(200), "Relations from this entity.", option=Option("from this one")),
     one_of("target", Reference(200), "Relations to this entity.", option=Option("to this one")),
     one_of(
-        "relation_type", Reference(200), "Relations of this type.", option=Option("of this type", "--type")
+        "relation_type",
+        Reference(200),
+        "Relations of this type.",
+        option=Option("of this type", "--type"),
+        alias="type",
     ),
     one_of(
         "open_only", Flag(), "true leaves out what was closed.", option=Option("not closed ones", "--open")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 from uuid import UUID
 
 from django.db.models import Q
@@ -15,9 +15,10 @@ from memory.db.budget import count_fitting, count_row_bytes, take_within
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.transactions import retry_methods
 from memory.engines.facts.rules import check_interval
-from memory.engines.fields.base import Use
+from memory.engines.fields.base import NO_USE, Field, Option, Use
 from memory.engines.fields.capture import NAME_LENGTH, RELATION, RELATION_NAMES, RelationFields
 from memory.engines.fields.common import STATED_CHECKS
+from memory.engines.fields.types import Reference, Whole
 from memory.engines.graph.entities import find_names
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
@@ -37,6 +38,18 @@ from memory.models.relations import build_relation_uid, name_key
 
 MAX_DEPTH = 6
 MAX_EDGES = 1000
+ENTITY = Field("entity", Reference(NAME_LENGTH), "Where to begin.", NO_USE)
+DEPTH = Field(
+    "depth", Whole(1, MAX_DEPTH), "Edges away.", option=Option(f"steps away, 1 to {MAX_DEPTH}; default 2")
+)
+EDGE_TYPE = Field(
+    "relation_type",
+    Reference(NAME_LENGTH),
+    "Only edges of this type; type is understood too.",
+    option=Option("only edges of this type", "--type", "TYPE"),
+    alias="type",
+)
+ENDED_AT = RELATION["valid_until"].with_traits(help="Now when it is not given.")
 BATCH_SIZE = 500
 CHECKS = {f.name: f.check for f in RELATION.select_fields(Use.CREATE) if f.name not in RELATION_NAMES}
 
@@ -102,7 +115,12 @@ class RelationEngine:
             return state_relation(commit, names, requested)
 
     def close_relation(
-        self, *, relation_id: UUID, actor: Actor, branch_name: str = MAIN, valid_until: Any = None
+        self,
+        *,
+        relation_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        valid_until: Annotated[Any, ENDED_AT] = None,
     ) -> Relation:
         """Close a relation now, or at a given time. Raises NotFound, IllegalTransition when it is closed."""
         actor.require_scope("write", branch_name, grows=False)
@@ -169,11 +187,11 @@ class RelationEngine:
     def graph_query(
         self,
         *,
-        entity: str,
+        entity: Annotated[str, ENTITY],
         actor: Actor,
+        depth: Annotated[int, DEPTH] = 2,
+        relation_type: Annotated[str, EDGE_TYPE] = "",
         branch_name: str = MAIN,
-        relation_type: str = "",
-        depth: int = 2,
         with_ended: bool = False,
         at: Any = None,
     ) -> Graph:

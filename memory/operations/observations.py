@@ -1,0 +1,45 @@
+"""What may be done with observations; their search stands in memory/api."""
+
+from memory.answers import capture as shapes
+from memory.engines.fields.base import Use
+from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS
+from memory.engines.fields.common import STATED
+from memory.engines.sessions.observations import ObservationEngine
+from memory.engines.support.ordering import BY_AGE
+from memory.models import Observation
+from memory.operations.base import Answer, Resource, Row
+
+engine = ObservationEngine()
+ROW = Answer(shapes.ObservationShape, shapes.observation, takes=("branch",))
+
+OBSERVATIONS = Resource(
+    "observations", "observation", row=Row("observation_id", "pk", "uuid"), model=Observation
+)
+OBSERVATIONS.add(
+    "create",
+    engine.write_observation,
+    "Record an observation",
+    ROW,
+    body="ObservationInput",
+    about="A summary, or a tool call to summarise. Texts are cut at 2,000 characters, never refused.",
+    fields=OBSERVATION.select_fields(Use.CREATE),
+    origin=STATED,
+)
+OBSERVATIONS.add(
+    "list",
+    engine.list_observations,
+    "List observations, newest first",
+    ROW,
+    filters=OBSERVATION_FILTERS,
+    order=BY_AGE,
+)
+OBSERVATIONS.add(
+    "timeline",
+    engine.list_timeline,
+    "What was observed between two times",
+    ROW,
+    verb="get",
+    of_row=False,
+    filters=OBSERVATION_FILTERS,
+)
+OBSERVATIONS.add("retrieve", engine.get_observation, "Read an observation", ROW)
