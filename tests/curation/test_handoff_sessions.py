@@ -37,9 +37,9 @@ def handoff(actor: Actor, branches: None) -> Handoff:  # noqa: F811
     )
 
 
-def start(api: Api, session: str, branch: str = BOB) -> str:
+def start(api: Api, session: str, branch: str = BOB, **fields: object) -> str:
     """Return the answer to the start of a session on a branch."""
-    answer = api.post(f"{HOOK}?client=claude-code&branch={branch}", event("SessionStart", session))
+    answer = api.post(f"{HOOK}?client=claude-code&branch={branch}", event("SessionStart", session, **fields))
     assert answer.status_code == 200, answer.content
     return answer.content.decode()
 
@@ -118,6 +118,16 @@ def test_one_that_waits_is_only_named(api: Api, actor: Actor, handoff: Handoff) 
     ]
     engine.reject_handoff(handoff_id=handoff.pk, reason="No.", actor=actor)
     assert start(api, "s2") == ""
+
+
+def test_what_a_session_hands_over_stays_in_its_repository(api: Api, actor: Actor, handoff: Handoff) -> None:
+    start(api, "s1", ADA)
+    Handoff.objects.update(session_id="s1")
+    waits = f"handoff_get {handoff.pk}"
+    assert waits in start(api, "s2")
+    assert waits not in start(api, "s3", day1={"client": "claude-code", "root": "github.com/acme/site"})
+    Session.objects.update(project_path="")
+    assert waits in start(api, "s4")
 
 
 def test_it_is_told_to_its_receiver_for_a_week(api: Api, actor: Actor, handoff: Handoff) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from curation.engines.handoffs.guesses import weaken_packets
 from curation.models import Handoff
@@ -31,7 +31,7 @@ class HandoffBriefing:
         rows = Handoff.objects.filter(target=session.branch_id, hidden=False)
         rows = rows.select_related("source", "target")
         rows = rows.filter(Q(to_agent="") | Q(to_agent=session.agent_id))
-        rows = rows.exclude(session_id=session.key)
+        rows = rows.exclude(session_id=session.key).exclude(session_id__in=list_elsewhere(session))
         accepted = rows.filter(state=State.ACCEPTED, decided_at__gte=now - CARRIED)
         if found := accepted.order_by("-decided_at", "-id").first():
             weaken_packets([found])
@@ -41,6 +41,14 @@ class HandoffBriefing:
             )
         waiting = rows.filter(state=State.PENDING).order_by("-id").first()
         return PartLines([describe_waiting(waiting)] if waiting else [], [])
+
+
+def list_elsewhere(session: Session) -> QuerySet[Session, str]:
+    """Return the keys of the project's sessions in other repositories: what they hand over is theirs."""
+    rows = (
+        Session.objects.filter(project=session.project_id) if session.project_path else Session.objects.none()
+    )
+    return rows.exclude(project_path__in=("", session.project_path)).values_list("key", flat=True)
 
 
 def list_standing_facts(handoff: Handoff) -> list[dict[str, str]]:
