@@ -71,6 +71,7 @@ DOUBTED = [
     ("Noten darf jeder Lehrer ändern", "Noten ändert nur der Klassenlehrer, sonst niemand"),
     ("log level is info", "log level: debug"),
     ("drawers are numbered from 0", "drawers start at 1, botanists hate zero"),
+    ("só o Caio faz deploy", "todo mundo do time pode fazer deploy"),
     ("A queue is polled.", "notifications work, no need to poll the queue"),
     ("o link de senha vale 1 hora", "link pra redefinir senha: 15 minutos"),
     ("les messages de commit sont en français", "commits en anglais svp, l'équipe grandit"),

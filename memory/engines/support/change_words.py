@@ -27,8 +27,7 @@ FUNCTION_WORDS = (
     guys plan course really just simply plain plainly maybe enough instead rather anyway also too only all
     after would should could shall must will may might let us one ones every each always everywhere everything
     remember note write writes written prefer prefers like likes love want wants wanting think
-    thought mean meant
-    changed correct myself mistake wrong
+    thought mean meant changed correct myself mistake wrong
     back better best new old day today tomorrow yesterday later soon next last same other another
     stays stay lasts
     times time once twice hundred than then there here with without via per using out off away
@@ -38,7 +37,7 @@ FUNCTION_WORDS = (
     können kann soll sollen muss müssen darf dürfen machen macht mach für von vom zu zum zur in im an am auf
     aus
     bei mit ohne nach vor über unter statt anstatt anstelle dass daß was wie so auch schon wieder nun lieber
-    ach
+    ach só sólo solo seulement
     dauert dauern gilt gelten bleibt bleiben läuft laufen beträgt betragen
     nein ja vergiss vergesst gesagt sagte regel entschieden heute doch als wenn
     le la les un une des du de et ou mais ne pas plus jamais toujours on nous je tu vous il elle ils elles ce
@@ -251,7 +250,8 @@ CORRECTED_TOPIC = re.compile(
 # Who may: one alone, or everybody.
 ALONE = re.compile(r"\b(?:only|nobody but|no one but|nur|seulement|solo|só)\b|只有|只能")
 ANYBODY = re.compile(
-    r"\b(?:any(?:body|one)|every(?:body|one)|all of us|jeder|alle|tout le monde|todos)\b|任何人|大家|所有人"
+    r"\b(?:any(?:body|one)|every(?:body|one)|all of us|jeder|alle|tout le monde|todos|todo (?:o |el )?mundo"
+    r"|cualquiera|qualquer um|n'importe qui)\b|任何人|大家|所有人"
 )
 ALSO = re.compile(r"\b(?:as well|too|also|auch|aussi|también|também)\b")
 # Where, when or on which condition something holds.

@@ -103,8 +103,8 @@ def replaces(newer: str, older: str) -> bool:
 
 def may_change(text: str) -> bool:
     """Return whether a statement has what the rules need: a number, a denial, a word of change."""
-    is_change = may_revise(text) or announces_change(text)
-    return is_change or any(claim.values or claim.is_negated for claim in split_claims(text))
+    is_change = may_revise(text) or announces_change(text) or ANYBODY.search(text)
+    return bool(is_change) or any(claim.values or claim.is_negated for claim in split_claims(text))
 
 
 def announces_change(text: str) -> bool:
@@ -313,7 +313,7 @@ def open_up(new: Claim, old: Claim) -> Standing:
     pairs = ((ALONE, ANYBODY), (ANYBODY, ALONE), (ALONE, ALSO))
     is_turned = any(one.search(old.text) and other.search(new.text) for one, other in pairs)
     shared = new.words & old.words
-    is_same = len(shared) >= MIN_SUBJECT or old.roots[0] in shared
+    is_same = len(shared) >= MIN_SUBJECT or not shared.isdisjoint((old.roots[0], old.roots[-1]))
     return Standing.DOUBTED if is_turned and is_same else Standing.HOLDS
 
 
