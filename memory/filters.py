@@ -26,8 +26,6 @@ from memory.models import (
     Question,
     Relation,
     Session,
-    Snapshot,
-    Workspace,
 )
 
 Filters = TypeVar("Filters", bound=df.FilterSet)
@@ -109,23 +107,6 @@ class MemberFilterSet(df.FilterSet):
 class QuestionFilterSet(df.FilterSet):
     class Meta:
         model = Question
-        fields: list[str] = []
-
-
-class SnapshotFilterSet(df.FilterSet):
-    kind = df.ChoiceFilter(choices=Snapshot.Kind.choices, help_text="Points of branches, or of the store.")
-    branch = df.CharFilter(help_text="Points of this branch.")
-
-    class Meta:
-        model = Snapshot
-        fields: list[str] = []
-
-
-class WorkspaceFilterSet(df.FilterSet):
-    state = df.ChoiceFilter(choices=Workspace.State.choices, help_text="Open, promoted or dropped ones.")
-
-    class Meta:
-        model = Workspace
         fields: list[str] = []
 
 

@@ -19,10 +19,8 @@ from day1site.cli.rest import (
     Api,
     Fields,
     Transport,
-    branch_path,
     drop_none,
     fact_path,
-    quote_id,
     quote_place,
 )
 from day1site.cli.streams import Export, Importer, Streams
@@ -79,89 +77,9 @@ class Client:
     def change_fact(self, action: str, fact_id: str, branch: str, fields: Fields) -> Answer:
         return self.api.post(f"{fact_path(fact_id)}/{action}", branch=branch, **fields)
 
-    # ---- branches --------------------------------------------------------------------------------
-
-    def create_branch(self, fields: Fields) -> Answer:
-        return self.api.post("/branches", **with_point(fields))
-
-    def list_branches(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/branches", **filters, **paging)
-
-    def list_commits(self, name: str, paging: Fields) -> Answer:
-        return self.api.get(f"{branch_path(name)}/log", **paging)
-
-    def compare_branch(self, name: str, options: Fields, paging: Fields) -> Answer:
-        return self.api.get(f"{branch_path(name)}/diff", **with_point({**options, **paging}))
-
-    def count_branch(self, name: str) -> Answer:
-        return self.api.get(f"{branch_path(name)}/stats")
-
-    def get_topology(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/branches/topology", **filters, **paging)
-
-    def list_expired(self, paging: Fields) -> Answer:
-        return self.api.get("/branches/expired", **paging)
-
-    def enrich_branch(self, name: str, fields: Fields) -> Answer:
-        return self.api.post(f"{branch_path(name)}/enrich", **fields)
-
-    def auto_archive(self, dry_run: bool) -> Answer:
-        return self.api.post("/branches/auto-archive", dry_run=dry_run)
-
     def read_past(self, branch: str, kind: str, at: str, filters: Fields, paging: Fields) -> Answer:
         query = {**filters, **paging, "at": check_point(at)}
         return self.api.get("/time-travel", branch=branch, type=kind, **query)
-
-    def archive_branch(self, name: str) -> Answer:
-        return self.api.delete(branch_path(name))
-
-    def restore_branch(self, name: str) -> Answer:
-        return self.api.post(f"{branch_path(name)}/restore")
-
-    # ---- snapshots, workspaces, keys -------------------------------------------------------------
-
-    def create_snapshot(self, whole_store: bool, fields: Fields) -> Answer:
-        return self.api.post("/snapshots", kind="store" if whole_store else "branch", **with_point(fields))
-
-    def list_snapshots(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/snapshots", **filters, **paging)
-
-    def restore_snapshot(self, snapshot_id: str, dry_run: bool) -> Answer:
-        return self.api.post(f"/snapshots/{quote_id(snapshot_id)}/restore", dry_run=dry_run)
-
-    def drop_snapshot(self, snapshot_id: str) -> None:
-        self.api.delete(f"/snapshots/{quote_id(snapshot_id)}")
-
-    def get_retention(self) -> Answer:
-        return self.api.get("/snapshots/window")
-
-    def set_retention(self, days: int) -> Answer:
-        return self.api.post("/snapshots/window", days=days)
-
-    def create_workspace(self, fields: Fields) -> Answer:
-        return self.api.post("/workspaces", **fields)
-
-    def list_workspaces(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/workspaces", **filters, **paging)
-
-    def compare_workspace(self, workspace_id: str) -> Answer:
-        return self.api.get(f"/workspaces/{quote_id(workspace_id)}/diff")
-
-    def preview_erasure(self, fields: Fields) -> Answer:
-        return self.api.post("/erasures", **fields, dry_run=True)
-
-    def erase(self, fields: Fields) -> Answer:
-        return self.api.post("/erasures", **fields, dry_run=False)
-
-    def list_erasures(self, filters: Fields, paging: Fields) -> Answer:
-        return self.api.get("/erasures", **filters, **paging)
-
-    def get_erasure(self, erasure_id: str) -> Answer:
-        return self.api.get(f"/erasures/{quote_id(erasure_id)}")
-
-    def end_workspace(self, action: str, workspace_id: str) -> Answer:
-        """Promote or drop it."""
-        return self.api.post(f"/workspaces/{quote_id(workspace_id)}/{action}")
 
     # ---- sessions ---------------------------------------------------------------------------------
 

@@ -131,7 +131,8 @@ def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator
             return option(f"{flag}/--no-{flag[2:]}", name, is_flag=True, default=None, help=help)
         return switch(flag, name, default=None, help=help)
     if words.get("checked"):
-        attrs["type"] = OneOf(open_choices(field))
+        many = {"multiple": True} if field["type"] == "ListOf" else {}
+        attrs = {**attrs, **many, "type": OneOf(open_choices(field))}
     else:
         attrs = {**ATTRIBUTES[field["type"]], **attrs}
     if "metavar" in words:
@@ -141,4 +142,5 @@ def make_option(field: Description, prefix: str = "", **attrs: Any) -> Decorator
 
 def open_choices(field: Description) -> list[str]:
     """Return the values that a caller may write."""
+    field = field.get("item", field)
     return [value for value in field["choices"] if value not in field.get("reserved", ())]

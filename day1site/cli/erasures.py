@@ -4,15 +4,9 @@ from typing import Any
 
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import (
-    OneOf,
-    argument,
-    drop_empty,
-    listing_options,
-    option,
-    switch,
-)
+from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import Answer
 
 SCOPES = OneOf(("fact", "session", "agent", "actor", "match"))
@@ -31,12 +25,12 @@ LEFT = {"derived": "made from it", "replaces": "replaces it", "source": "its sou
 @option("--confirm", metavar="NAME", help="the name that the preview asks for: erases")
 @switch("--drop-copies", help="drop the snapshots and workspaces that hold it too")
 def erase(run: Invocation, scope: str, target: str, confirm: str | None, drop_copies: bool) -> None:
-    client, fields = run.open_client(), {"scope": scope, "target": target}
+    api, fields = run.open_client().api, {"scope": scope, "target": target}
     if confirm is None:
-        plan = client.preview_erasure(fields)
+        plan = api.post("/erasures", **fields, dry_run=True)
         run.show(plan, lambda out: print_plan(out, plan))
         return
-    done = client.erase({**fields, "confirm": confirm, "drop_copies": drop_copies})
+    done = api.post("/erasures", **fields, confirm=confirm, drop_copies=drop_copies, dry_run=False)
     run.show(done, lambda out: print_erasure(out, done))
 
 
@@ -61,30 +55,26 @@ def print_erasure(out: Output, done: Answer) -> None:
     note(f"Proof: {done['proof']}" if done["proof"] else f"It goes on by itself: {done['waits_for']}")
 
 
-@command("list", "List the erasures, the newest first.", "day1 erasures")
-@option("--state", type=OneOf(("pending", "done")), help="only these")
-@option("--scope", type=SCOPES, help="only those of this kind")
-@listing_options
-def list_erasures(run: Invocation, state: str | None, scope: str | None, **options: Any) -> None:
-    client, filters = run.open_client(), drop_empty({"state": state, "scope": scope})
-    run.show_list(
-        lambda paging: client.list_erasures(filters, paging),
-        options,
-        ["id", "what", "state", "requested", "by"],
-        erasure_cells,
-        "Nothing was erased.",
-    )
-
-
-def erasure_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "erasures.list",
+    "list",
+    "List the erasures, the newest first.",
+    "day1 erasures",
+    columns=["id", "what", "state", "requested", "by"],
+    empty="Nothing was erased.",
+)
+def list_erasures(row: Answer) -> list[Any]:
     when = short_time(row["requested_at"])
     return [row["id"], f"{row['scope']} {row['target']}", row["state"], when, row["requested_by"]]
 
 
-@command("show", "Show an erasure, and check that nothing of it is back.", "day1 erasures show 0197…")
-@argument("id", "ERASURE_ID")
-def show(run: Invocation, id: str) -> None:
-    row = run.open_client().get_erasure(id)
+@operation(
+    "erasures.retrieve",
+    "show",
+    "Show an erasure, and check that nothing of it is back.",
+    "day1 erasures show 0197…",
+)
+def show(run: Invocation, row: Answer) -> None:
     run.show_pairs(row)
     if row["state"] == "done" and not row["holds"]:
         raise CliError("conflict", f"{row['versions_left']} versions have content again.")

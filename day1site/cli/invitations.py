@@ -5,9 +5,10 @@ from typing import Any
 from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_options
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import short_time
-from day1site.cli.parameters import argument, drop_empty, listing_options
-from day1site.cli.rest import Answer, quote_id
+from day1site.cli.parameters import drop_empty
+from day1site.cli.rest import Answer
 
 
 @command(
@@ -21,28 +22,26 @@ def create(run: Invocation, **options: Any) -> None:
     run.show_line(row, row["link"])
 
 
-@command("list", "List the invitations, the newest first.", "day1 invitations list")
-@listing_options
-def list_invitations(run: Invocation, **options: Any) -> None:
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/invitations", **paging),
-        options,
-        ["id", "role", "state", "used", "expires", "by", "for"],
-        list_cells,
-        "No invitation yet: day1 invitations create makes one.",
-    )
-
-
-def list_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "invitations.list",
+    "list",
+    "List the invitations, the newest first.",
+    "day1 invitations list",
+    columns=["id", "role", "state", "used", "expires", "by", "for"],
+    empty="No invitation yet: day1 invitations create makes one.",
+)
+def list_invitations(row: Answer) -> list[Any]:
     used, expires = f"{row['uses']}/{row['max_uses']}", short_time(row["expires_at"])
     return [row["id"], row["role"], row["state"], used, expires, row["created_by"], row["note"]]
 
 
-@command("revoke", "Revoke an invitation: its link opens nothing any more.", "day1 invitations revoke 0197…")
-@argument("invitation_id", "ID")
-def revoke(run: Invocation, invitation_id: str) -> None:
-    row = run.open_client().api.post(f"/invitations/{quote_id(invitation_id)}/revoke")
+@operation(
+    "invitations.revoke",
+    "revoke",
+    "Revoke an invitation: its link opens nothing any more.",
+    "day1 invitations revoke 0197…",
+)
+def revoke(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['id']}\t{row['state']}")
 
 

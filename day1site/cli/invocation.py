@@ -47,10 +47,17 @@ class Invocation:
         columns: Sequence[str],
         cells: Callable[[Answer], Sequence[Any]],
         empty: str,
+        explain: Callable[[Answer], None] | None = None,
     ) -> None:
         """Print one page, or all of them, with the way to the next one."""
         answer = read_list(page, options)
-        self.show(answer, lambda out: print_page(out, answer, columns, cells, empty))
+
+        def render(out: Output) -> None:
+            print_page(out, answer, columns, cells, empty)
+            if explain:
+                explain(answer)
+
+        self.show(answer, render)
 
 
 def read_list(page: Page, options: dict[str, Any]) -> Answer:

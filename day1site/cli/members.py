@@ -3,31 +3,25 @@
 from typing import Any
 
 from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import field_choices, field_options, filter_options, split_filters
+from day1site.cli.declared_fields import field_choices
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, name_actor, note, short_time
-from day1site.cli.parameters import OneOf, argument, drop_empty, listing_options, switch
-from day1site.cli.rest import Answer, quote_id
+from day1site.cli.parameters import OneOf, argument, switch
+from day1site.cli.rest import Answer
 
 ROLES = OneOf(field_choices("member", "role"))
 
 
-@command("list", "List the members, in the order in which they joined.", "day1 members --role maintainer")
-@filter_options("member")
-@listing_options
-def list_members(run: Invocation, **options: Any) -> None:
-    filters, options = split_filters("member", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/members", **filters, **paging),
-        options,
-        ["name", "role", "account", "let in by"],
-        list_cells,
-        "No members.",
-    )
-
-
-def list_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "members.list",
+    "list",
+    "List the members, in the order in which they joined.",
+    "day1 members --role maintainer",
+    columns=["name", "role", "account", "let in by"],
+    empty="No members.",
+)
+def list_members(row: Answer) -> list[Any]:
     account = "superuser" if row["superuser"] else "active" if row["active"] else "not active"
     return [row["username"], row["role"], account, describe_maker(row)]
 
@@ -37,11 +31,10 @@ def describe_maker(row: Answer) -> str:
     return name_actor(row, "created_by", "created_by_kind")
 
 
-@command("add", "Make a user of this server a member.", "day1 members add vera --role curator")
-@argument("username", "USERNAME")
-@field_options("member", "option")
-def add(run: Invocation, username: str, **options: Any) -> None:
-    row = run.open_client().api.post("/members", username=username, **drop_empty(options))
+@operation(
+    "members.create", "add", "Make a user of this server a member.", "day1 members add vera --role curator"
+)
+def add(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['username']}\t{row['role']}")
 
 
@@ -49,7 +42,7 @@ def add(run: Invocation, username: str, **options: Any) -> None:
 @argument("username", "USERNAME")
 @argument("role", "ROLE", type=ROLES)
 def change_role(run: Invocation, username: str, role: str) -> None:
-    row = run.open_client().api.patch(f"/members/{quote_id(username)}", role=role)
+    row = run.open_client().call("members.partial_update", member_id=username, role=role)
     run.show_line(row, f"{row['username']}\t{row['role']}")
 
 
@@ -61,8 +54,7 @@ def change_role(run: Invocation, username: str, role: str) -> None:
 @argument("username", "USERNAME")
 @switch("--dry-run", help="remove nothing: say what would end")
 def remove(run: Invocation, username: str, dry_run: bool) -> None:
-    api = run.open_client().api
-    done = api.post(f"/members/{quote_id(username)}/remove", dry_run=dry_run)
+    done = run.open_client().call("members.remove", member_id=username, dry_run=dry_run)
     run.show(done, lambda out: print_departure(out, done))
 
 

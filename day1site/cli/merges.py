@@ -3,39 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from day1site.cli.declared_fields import field_choices, field_options, filter_options, split_filters
+from day1site.cli.declared_fields import field_choices
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
     OneOf,
     argument,
-    combine,
     drop_empty,
-    listing_options,
     option,
-    paging_options,
     switch,
 )
-from day1site.cli.rest import Answer, branch_path, quote_id
+from day1site.cli.rest import Answer, branch_path
 
 CHOICES = ("source", "target", "both", "edited", "skip")
-CLASSES = ("applied", "identical", "conflict", "rejected")
+PLAN_COLUMNS = ["class", "type", "id", "reason", "text"]
 request_argument = argument("request", "REQUEST")
-message_option = option("--message", metavar="TEXT", help="the message of the commit")
-force_switch = switch("--force", help="in spite of gates and approvals: an admin may, and it is audited")
-strategy_options = combine(
-    option(
-        "--strategy",
-        type=OneOf(field_choices("merge_request", "strategy")),
-        help="default auto: conflicts wait for a decision",
-    ),
-    option("--id", "ids", multiple=True, metavar="ID", help="take this memory, with --strategy cherry_pick"),
-)
-
-
-def request_path(request: str, action: str = "") -> str:
-    return f"/merge-requests/{quote_id(request)}{action}"
 
 
 # ---- of a branch -----------------------------------------------------------------------------------------
@@ -49,10 +33,15 @@ def request_path(request: str, action: str = "") -> str:
 )
 @argument("source", "SOURCE")
 @option("--into", default="main", metavar="NAME", help="default main")
-@strategy_options
+@option(
+    "--strategy",
+    type=OneOf(field_choices("merge_request", "strategy")),
+    help="default auto: conflicts wait for a decision",
+)
+@option("--id", "ids", multiple=True, metavar="ID", help="take this memory, with --strategy cherry_pick")
 @switch("--dry-run", help="show the plan, do nothing")
-@message_option
-@force_switch
+@option("--message", metavar="TEXT", help="the message of the commit")
+@switch("--force", help="in spite of gates and approvals: an admin may, and it is audited")
 def merge_branch(run: Invocation, source: str, **options: Any) -> None:
     body = {name: value for name, value in drop_empty(options).items() if value is not False}
     answer = run.open_client().api.post(f"{branch_path(source)}/merge", **body)
@@ -76,7 +65,7 @@ def print_merge(out: Output, answer: Answer) -> None:
 def print_plan(out: Output, answer: Answer) -> None:
     """Print the memories of a plan, and how many of each class it has."""
     if answer["results"]:
-        out.table(["class", "type", "id", "reason", "text"], [plan_cells(row) for row in answer["results"]])
+        out.table(PLAN_COLUMNS, [plan_cells(row) for row in answer["results"]])
     else:
         note("Nothing to merge.")
     note_counts(answer)
@@ -112,43 +101,36 @@ def note_checks(answer: Answer) -> None:
 # ---- merge requests --------------------------------------------------------------------------------------
 
 
-@command(
+@operation(
+    "merge-requests.create",
     "create",
     "Ask for a merge: it is checked, decided and approved before it is merged.",
     'day1 merge-request create task/login --title "Longer tokens"',
 )
-@argument("source", "SOURCE")
-@option("--into", "target", metavar="NAME", help="default main")
-@field_options("merge_request")
-def create(run: Invocation, **options: Any) -> None:
-    row = run.open_client().api.post("/merge-requests", **drop_empty(options))
+def create(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['number']}\t{row['title']}")
 
 
-@command("list", "List merge requests, the newest first.", "day1 merge-request list --state open")
-@filter_options("merge_request")
-@listing_options
-def list_requests(run: Invocation, **options: Any) -> None:
-    filters, paging_words = split_filters("merge_request", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/merge-requests", **filters, **paging),
-        paging_words,
-        ["number", "state", "from", "into", "by", "opened", "title"],
-        request_cells,
-        "No merge request: day1 merge-request create BRANCH opens one.",
-    )
-
-
-def request_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "merge-requests.list",
+    "list",
+    "List merge requests, the newest first.",
+    "day1 merge-request list --state open",
+    columns=["number", "state", "from", "into", "by", "opened", "title"],
+    empty="No merge request: day1 merge-request create BRANCH opens one.",
+)
+def list_requests(row: Answer) -> list[Any]:
     names = ("number", "state", "source", "target", "author_label")
     return [*(row[name] for name in names), short_time(row["created_at"]), row["title"]]
 
 
-@command("show", "Show a merge request with its checks and approvals.", "day1 merge-request show 3")
-@request_argument
-def show(run: Invocation, request: str) -> None:
-    answer = run.open_client().api.get(request_path(request))
+@operation(
+    "merge-requests.retrieve",
+    "show",
+    "Show a merge request with its checks and approvals.",
+    "day1 merge-request show 3",
+)
+def show(run: Invocation, answer: Answer) -> None:
     run.show(answer, lambda out: print_request(out, answer))
 
 
@@ -165,28 +147,15 @@ def print_request(out: Output, row: Answer) -> None:
         note(f"not checked: {row['not_checked']}")
 
 
-@command(
+plan = list_operation(
+    "merge-requests.plan",
     "plan",
     "List what a merge request would merge, and what was decided.",
     "day1 merge-request plan 3 --class conflict --all",
-)
-@request_argument
-@option("--class", "class", multiple=True, type=OneOf(CLASSES), help="only these")
-@option("--type", metavar="TYPE", help="only this kind of memory")
-@paging_options
-def plan(run: Invocation, request: str, **options: Any) -> None:
-    api = run.open_client().api
-    filters = drop_empty({name: options.pop(name) for name in ("class", "type")})
-    answers: list[Answer] = []
-
-    def page(paging: Mapping[str, Any]) -> Answer:
-        answers.append(api.get(request_path(request, "/plan"), **filters, **paging))
-        return answers[-1]
-
-    columns = ["class", "type", "id", "reason", "text"]
-    run.show_list(page, options, columns, plan_cells, "Nothing to merge.")
-    if not run.out.json:
-        note_counts(answers[0])
+    columns=PLAN_COLUMNS,
+    empty="Nothing to merge.",
+    explain=note_counts,
+)(plan_cells)
 
 
 @command(
@@ -207,7 +176,8 @@ def plan(run: Invocation, request: str, **options: Any) -> None:
     "--reason", "reasons", multiple=True, metavar="REASON", help="with --all: only conflicts such as edited"
 )
 def decide(run: Invocation, request: str, **options: Any) -> None:
-    answer = run.open_client().api.post(request_path(request, "/decisions"), **decision_body(options))
+    body = decision_body(options)
+    answer = run.open_client().call("merge-requests.decisions", request_id=request, **body)
     line = f"{answer['number']}\t{answer['decided']} decided, {answer['undecided']} left"
     run.show_line(answer, line)
     if options["all"] and answer["decided_at"]:
@@ -233,7 +203,7 @@ def decision_body(options: Mapping[str, Any]) -> dict[str, Any]:
 @command("approve", "Approve a merge request as its branch is now.", "day1 merge-request approve 3")
 @request_argument
 def approve(run: Invocation, request: str) -> None:
-    row = run.open_client().api.post(request_path(request, "/approve"))
+    row = run.open_client().call("merge-requests.approve", request_id=request)
     run.show_line(row, f"{row['number']}\t{row['state']}")
 
 
@@ -254,33 +224,36 @@ def withdraw(run: Invocation, request: str, **options: Any) -> None:
     if options["decided_at"] and options["uid"]:
         raise UsageError("Name one memory with --id, or a call with --decided-at.")
     key = drop_empty({"id": options["uid"], **{name: options[name] for name in ("type", "decided_at")}})
-    path = request_path(request, "/decisions" if key else "/approve")
-    row = run.open_client().api.delete(path, **key)
+    action = "withdraw_decision" if key else "withdraw_approval"
+    row = run.open_client().call(f"merge-requests.{action}", request_id=request, **key)
     run.show_line(row, f"{row['number']}\t{row['state']}")
 
 
-@command(
-    "reject", "Close a merge request without a merge.", 'day1 merge-request reject 3 --reason "Not true"'
+@operation(
+    "merge-requests.reject",
+    "reject",
+    "Close a merge request without a merge.",
+    'day1 merge-request reject 3 --reason "Not true"',
 )
-@request_argument
-@option("--reason", metavar="TEXT", help="why")
-def reject(run: Invocation, request: str, **options: Any) -> None:
-    row = run.open_client().api.post(request_path(request, "/reject"), **drop_empty(options))
+def reject(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['number']}\t{row['state']}")
 
 
-@command("merge", "Merge a merge request whose checks pass.", "day1 merge-request merge 3")
-@request_argument
-@message_option
-@force_switch
-def merge(run: Invocation, request: str, **options: Any) -> None:
-    body = {name: value for name, value in drop_empty(options).items() if value is not False}
-    row = run.open_client().api.post(request_path(request, "/merge"), **body)
+@operation(
+    "merge-requests.merge",
+    "merge",
+    "Merge a merge request whose checks pass.",
+    "day1 merge-request merge 3",
+)
+def merge(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['number']}\t{row['state']} as {row['merge_commit']}")
 
 
-@command("revert", "Take the merge of a request back by a new commit.", "day1 merge-request revert 3")
-@request_argument
-def revert(run: Invocation, request: str) -> None:
-    row = run.open_client().api.post(request_path(request, "/revert"))
+@operation(
+    "merge-requests.revert",
+    "revert",
+    "Take the merge of a request back by a new commit.",
+    "day1 merge-request revert 3",
+)
+def revert(run: Invocation, row: Answer) -> None:
     run.show_line(row, f"{row['number']}\t{row['state']} by {row['revert_commit']}")

@@ -19,6 +19,7 @@ from day1site.cli.parameters import (
     combine,
     drop_empty,
     listing_options,
+    page_options,
     paging_options,
 )
 from day1site.cli.rest import Answer
@@ -52,20 +53,28 @@ def operation(
 
 
 def list_operation(
-    action: str, name: str, about: str, *examples: str, columns: Sequence[str], empty: str
+    action: str,
+    name: str,
+    about: str,
+    *examples: str,
+    columns: Sequence[str],
+    empty: str,
+    explain: Callable[[Answer], None] | None = None,
 ) -> Callable[[Cells], click.Command]:
-    """Declare the command of a list; the function returns the cells of a row."""
+    """Declare the command of a list; the function returns the cells of a row.
+
+    ``explain`` prints what is to be known of all of them.
+    """
     known = load_operations()[action]
 
     def declare(cells: Cells) -> click.Command:
         def run_list(run: Invocation, **values: Any) -> None:
-            names = {one["name"] for one in known["takes"]} | set(known["places"])
+            names = ({one["name"] for one in known["takes"]} | set(known["places"])) - {"limit"}
             inputs = drop_empty({name: values.pop(name) for name in names if name in values})
             page = partial(run.open_client().call, action, **inputs)
-            run.show_list(lambda paging: page(**paging), values, columns, cells, empty)
+            run.show_list(lambda paging: page(**paging), values, columns, cells, empty, explain)
 
-        listing = listing_options if known.get("sorted") else paging_options
-        return command(name, about, *examples)(declare_inputs(known)(listing(run_list)))
+        return command(name, about, *examples)(declare_inputs(known)(declare_paging(known)(run_list)))
 
     return declare
 
@@ -78,9 +87,16 @@ def declare_inputs(known: Mapping[str, Any]) -> Decorator:
     return combine(*places, *needed, *options)
 
 
+def declare_paging(known: Mapping[str, Any]) -> Decorator:
+    """Return the options of a list: how many, from where on, and sorted by what, if it is one."""
+    if any(one["name"] == "limit" for one in known["takes"]):
+        return page_options
+    return listing_options if known.get("sorted") else paging_options
+
+
 def declare_place(name: str, kind: str, row: str | None) -> Decorator:
     """Return the argument of what stands in an address; what names the row itself is called in full."""
-    metavar = name if name == row else name.removesuffix("_id")
+    metavar = name if name == row and kind != "key" else name.removesuffix("_id")
     return argument(name, metavar.upper(), type=WHOLE if kind == "int" else None)
 
 

@@ -149,12 +149,17 @@ branches_option = option(
     help="default main; several times, or a pattern such as 'task/*', searches them all",
 )
 at_option = option(
-    "--at", metavar="POINT", help="as it was then: a seq, a commit's id or a time such as 2026-05-01"
+    "--at",
+    metavar="POINT",
+    help="as it was then: a seq, a commit's id or a time such as 2026-05-01",
+)
+page_options = combine(
+    option("--cursor", metavar="TEXT", help="where the page before said that the next one begins"),
+    switch("--all", help="every page, one after the other"),
 )
 paging_options = combine(
     option("--limit", type=WHOLE, metavar="N", help="at most so many, 1 to 100; default 50"),
-    option("--cursor", metavar="TEXT", help="where the page before said that the next one begins"),
-    switch("--all", help="every page, one after the other"),
+    page_options,
 )
 listing_options = combine(
     option(

@@ -1,36 +1,42 @@
 """The commands on branch policies."""
 
 from typing import Any
-from urllib.parse import quote
 
 from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_options
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.parameters import OneOf, argument, drop_empty, option, paging_options, switch
-from day1site.cli.rest import Answer, branch_path
+from day1site.cli.operations import list_operation
+from day1site.cli.parameters import OneOf, argument, drop_empty, option, switch
+from day1site.cli.rest import Answer
 
-COLUMNS = ("branches", "direct writes", "approvals", "author approves", "checks", "verdicts of")
 pattern_argument = argument("pattern", "PATTERN", help="a branch, or a pattern such as 'task/*'")
 
 
-@command("list", "List the policies by pattern.", "day1 policy list")
-@paging_options
-def list_policies(run: Invocation, **options: Any) -> None:
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/policies", **paging),
-        options,
-        COLUMNS,
-        policy_cells,
-        "No policy is set: main wants verified facts in a merge, and every branch takes direct writes.",
-    )
+@list_operation(
+    "policies.list",
+    "list",
+    "List the policies by pattern.",
+    "day1 policy list",
+    columns=["branches", "direct writes", "approvals", "author approves", "checks", "verdicts of"],
+    empty="No policy is set: main wants verified facts in a merge, and every branch takes direct writes.",
+)
+def list_policies(row: Answer) -> list[Any]:
+    author = "yes" if row["author_may_approve"] else "no"
+    return [
+        row["pattern"],
+        row["direct_writes"],
+        row["approvals"],
+        author,
+        row["gates"] or "none",
+        row["accept_methods"],
+    ]
 
 
 @command("show", "Show the policy in force on a branch, and which entry gave it.", "day1 policy show main")
 @argument("name", "NAME", required=False, default="main", help="default main")
 def show(run: Invocation, name: str) -> None:
-    row = run.open_client().api.get(f"{branch_path(name)}/policy")
+    row = run.open_client().call("branches.policy", name=name)
     run.show(row, lambda out: out.pairs(describe_policy(name, row)))
 
 
@@ -58,7 +64,7 @@ def set_policy(run: Invocation, pattern: str, no_gates: bool, **options: Any) ->
     if no_gates and "gates" in rules:
         raise UsageError("--no-gates and --gate exclude each other.")
     rules |= {"gates": []} if no_gates else {}
-    row = run.open_client(makes_store=True).api.patch(policy_path(pattern), **rules)
+    row = run.open_client(makes_store=True).call("policies.partial_update", pattern=pattern, **rules)
     run.show_line(
         row, f"{row['pattern']}\tdirect writes: {row['direct_writes']}, approvals: {row['approvals']}"
     )
@@ -69,26 +75,8 @@ def set_policy(run: Invocation, pattern: str, no_gates: bool, **options: Any) ->
 )
 @pattern_argument
 def delete(run: Invocation, pattern: str) -> None:
-    run.open_client().api.delete(policy_path(pattern))
+    run.open_client().call("policies.destroy", pattern=pattern)
     run.show_line({"pattern": pattern, "deleted": True}, f"{pattern}\tpolicy deleted")
-
-
-def policy_path(pattern: str) -> str:
-    if not pattern.strip("/"):
-        raise UsageError("PATTERN is a branch, or a pattern such as 'task/*'.")
-    return f"/policies/{quote(pattern, safe='')}"
-
-
-def policy_cells(row: Answer) -> list[Any]:
-    author = "yes" if row["author_may_approve"] else "no"
-    return [
-        row["pattern"],
-        row["direct_writes"],
-        row["approvals"],
-        author,
-        row["gates"] or "none",
-        row["accept_methods"],
-    ]
 
 
 ACTIONS = {

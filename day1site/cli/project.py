@@ -1,7 +1,6 @@
 """The commands on the settings of the project."""
 
 from typing import Any
-from urllib.parse import quote
 
 from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_options
@@ -23,7 +22,7 @@ NULLABLE = ("least_evidence", "stale_after_days", "fact_budget")
 
 @command("show", "Show the settings of the project.", "day1 project show")
 def show(run: Invocation) -> None:
-    (row,) = run.open_client().api.get("/projects")["results"]
+    (row,) = run.open_client().call("projects.list")["results"]
     run.show(row, lambda out: out.pairs(row))
 
 
@@ -53,9 +52,9 @@ def set_settings(run: Invocation, **options: Any) -> None:
             flag = name.replace("_", "-")
             raise UsageError(f"--no-{flag} and --{flag} exclude each other.")
         settings[name] = NULL
-    api = run.open_client(makes_store=True).api
-    (own,) = api.get("/projects")["results"]
-    row = api.patch(f"/projects/{quote(own['slug'], safe='')}", **settings)
+    client = run.open_client(makes_store=True)
+    (own,) = client.call("projects.list")["results"]
+    row = client.call("projects.partial_update", slug=own["slug"], **settings)
     run.show(row, lambda out: out.pairs(row))
 
 

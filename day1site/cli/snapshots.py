@@ -5,20 +5,17 @@ from typing import Any
 
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
 from day1site.cli.parameters import (
     WHOLE,
-    OneOf,
     argument,
     at_option,
-    drop_empty,
-    listing_options,
     option,
     switch,
 )
 from day1site.cli.rest import Answer
-
-snapshot_id_argument = argument("id", "SNAPSHOT_ID")
+from day1site.cli.time_points import check_point
 
 
 @command(
@@ -35,7 +32,8 @@ snapshot_id_argument = argument("id", "SNAPSHOT_ID")
 def create(run: Invocation, store: bool, **options: Any) -> None:
     if store and (options["branch"] or options["at"]):
         raise UsageError("--store keeps every branch as it is now: it takes no --branch and no --at.")
-    snapshot = run.open_client().create_snapshot(store, drop_empty(options))
+    fields = {"kind": "store" if store else "branch", **options, "at": check_point(options["at"])}
+    snapshot = run.open_client().call("snapshots.create", **fields)
     run.show_line(snapshot, f"{snapshot['id']}\t{snapshot['name']} keeps {describe_snapshot(snapshot)}")
 
 
@@ -45,35 +43,26 @@ def describe_snapshot(row: Answer) -> str:
     return f"the store ({row['size'] / 1e6:.1f} MB)" if row["size"] else "the store"
 
 
-@command("list", "List the snapshots, the newest first.", "day1 snapshot list --branch main")
-@option("--kind", type=OneOf(("branch", "store")), help="only these")
-@option("--branch", metavar="NAME", help="points of this branch")
-@listing_options
-def list_snapshots(run: Invocation, kind: str | None, branch: str | None, **options: Any) -> None:
-    client, filters = run.open_client(), drop_empty({"kind": kind, "branch": branch})
-    run.show_list(
-        lambda paging: client.list_snapshots(filters, paging),
-        options,
-        ["id", "name", "keeps", "made", "by"],
-        snapshot_cells,
-        "No snapshot yet: day1 snapshot create NAME makes one.",
-    )
-
-
-def snapshot_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "snapshots.list",
+    "list",
+    "List the snapshots, the newest first.",
+    "day1 snapshot list --branch main",
+    columns=["id", "name", "keeps", "made", "by"],
+    empty="No snapshot yet: day1 snapshot create NAME makes one.",
+)
+def list_snapshots(row: Answer) -> list[Any]:
     made = short_time(row["created_at"])
     return [row["id"], row["name"], describe_snapshot(row), made, row["created_by"]]
 
 
-@command(
+@operation(
+    "snapshots.restore",
     "restore",
     "Go back to a snapshot: by new commits, nothing leaves the history.",
     "day1 snapshot restore 0197… --dry-run",
 )
-@snapshot_id_argument
-@switch("--dry-run", help="tell what would be done, do nothing")
-def restore(run: Invocation, id: str, dry_run: bool) -> None:
-    plan = run.open_client().restore_snapshot(id, dry_run)
+def restore(run: Invocation, plan: Answer) -> None:
     run.show(plan, lambda out: print_plan(out, plan))
 
 
@@ -103,9 +92,9 @@ def describe_changes(row: Mapping[str, Any]) -> str:
 
 
 @command("drop", "Forget a snapshot, and remove its copy.", "day1 snapshot drop 0197…")
-@snapshot_id_argument
+@argument("id", "SNAPSHOT_ID")
 def drop(run: Invocation, id: str) -> None:
-    run.open_client().drop_snapshot(id)
+    run.open_client().call("snapshots.destroy", snapshot_id=id)
     run.show_line({"id": id}, f"{id}\tdropped")
 
 
@@ -116,7 +105,7 @@ def drop(run: Invocation, id: str) -> None:
 )
 @option("--days", type=WHOLE, metavar="N", help="keep so many, 1 to 100; 0 ends it")
 def window(run: Invocation, days: int | None) -> None:
-    client = run.open_client()
-    answer = client.get_retention() if days is None else client.set_retention(days)
+    action = "snapshots.window" if days is None else "snapshots.set_retention"
+    answer = run.open_client().call(action, days=days)
     kept = f"Every state of the last {answer['days']} days is kept."
     run.show_line(answer, kept if answer["days"] else "The database keeps no window of its past.")

@@ -5,8 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.answers.rendering import build_renderer
-from memory.answers.requests import PointField
-from memory.engines.store.snapshots import MAX_WINDOW_DAYS, RestorePlan
+from memory.engines.store.snapshots import RestorePlan
 from memory.engines.store.workspaces import WorkspaceDiff
 from memory.models import Snapshot, Workspace
 
@@ -77,37 +76,8 @@ class WorkspaceDiffShape(s.Serializer):
     )
 
 
-class SnapshotInput(s.Serializer):
-    """A point of a branch, or a frozen copy of the store."""
-
-    name = s.CharField(max_length=100)
-    kind = s.ChoiceField(choices=Snapshot.Kind.choices, required=False, help_text="Default: branch.")
-    branch = s.CharField(max_length=200, required=False, help_text="main when it is not given.")
-    at = PointField(required=False)
-    description = s.CharField(max_length=500, required=False, allow_blank=True)
-
-
-class RestoreInput(s.Serializer):
-    """Options of a restore."""
-
-    dry_run = s.BooleanField(required=False, help_text="true tells what would be done, and does nothing.")
-
-
 class WindowShape(s.Serializer):
     days = s.IntegerField(help_text="So long the database keeps every state; 0 where it does not.")
-
-
-class WindowInput(s.Serializer):
-    """The retention of past states, in days."""
-
-    days = s.IntegerField(min_value=0, max_value=MAX_WINDOW_DAYS)
-
-
-class WorkspaceInput(s.Serializer):
-    """A workspace to create."""
-
-    name = s.CharField(max_length=100)
-    description = s.CharField(max_length=500, required=False, allow_blank=True)
 
 
 _snapshot = build_renderer(SnapshotShape, "branch")
@@ -118,6 +88,10 @@ _branch_change = build_renderer(BranchChangeShape)
 
 def snapshot_shape(row: Snapshot) -> dict[str, Any]:
     return _snapshot(row, branch=row.branch.name if row.branch else None)
+
+
+def render_window(days: int) -> dict[str, int]:
+    return {"days": days}
 
 
 def restore_shape(plan: RestorePlan) -> dict[str, Any]:

@@ -18,9 +18,20 @@ class MemberShape(d.AnswerShape):
     """A person with a role in the project."""
 
 
+@d.declare_fields(INVITATION.select_fields(Use.CREATE))
+class InvitationInput(d.RequestShape):
+    """A new invitation."""
+
+
 @d.declare_fields(INVITATION.select_fields(Use.ANSWER))
-class EndedInvitationShape(d.AnswerShape):
-    """An invitation that ends."""
+class InvitationShape(d.AnswerShape):
+    """An invitation without its link."""
+
+
+class NewInvitationShape(InvitationShape):
+    """An invitation with its link, which is returned this once."""
+
+    link = s.CharField(allow_null=True, help_text="Where it is accepted; null in a replayed answer.")
 
 
 class DepartureCountsShape(s.Serializer):
@@ -38,14 +49,14 @@ class DepartureShape(s.Serializer):
     dry_run = s.BooleanField(help_text="true where nothing was done yet.")
     counts = DepartureCountsShape()
     keys = key_shapes.KeyShape(many=True, help_text="The first 100 that end.")
-    invitations = EndedInvitationShape(
+    invitations = InvitationShape(
         many=True, help_text="Open ones that they made, and the one by which the member came."
     )
     joined = MemberShape(many=True, help_text="Members whom they let in. These stay.")
 
 
 render_member = build_renderer(MemberShape)
-_render_invitation = build_renderer(EndedInvitationShape)
+render_invitation = build_renderer(InvitationShape)
 
 
 def render_departure(departure: Departure) -> dict[str, Any]:
@@ -55,6 +66,6 @@ def render_departure(departure: Departure) -> dict[str, Any]:
         "dry_run": departure.dry_run,
         "counts": departure.counts,
         "keys": [key_shapes.key(one) for one in departure.first_keys],
-        "invitations": [_render_invitation(one) for one in departure.invitations],
+        "invitations": [render_invitation(one) for one in departure.invitations],
         "joined": [render_member(one) for one in departure.joined],
     }

@@ -12,14 +12,13 @@ from memory.answers.declared_serializers import AnswerShape, declare_fields, req
 from memory.answers.rendering import build_renderer, format_time, page_shape
 from memory.answers.requests import Stated
 from memory.engines.fields.base import Use
-from memory.engines.fields.merges import CHOICE, IDS, MERGE_REQUEST, STRATEGY
+from memory.engines.fields.merges import CHOICE, DECISIONS, FORCE, IDS, MERGE_REQUEST, MESSAGE, STRATEGY
 from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergePreview
 from memory.engines.merging.gates import FAILED, HIDDEN, PASSED, WARNING, GateResult
 from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_pages import MergePlan
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
-from memory.engines.merging.settling import MAX_DECISIONS
 from memory.models import BranchedModel, MergeDecision, MergeRequest
 
 CHOICES = list(CHOICE.choices)
@@ -29,71 +28,15 @@ CLASS_CHOICES = [(name, name) for name in CLASSES]
 # ---- requests ------------------------------------------------------------------------------------------
 
 
-class DecisionInput(s.Serializer):
-    """What is decided about one conflict."""
-
-    id = s.UUIDField()
-    type = s.CharField(max_length=20, required=False, help_text="The kind of memory; fact by default.")
-    choice = s.ChoiceField(choices=CHOICES)
-    token = s.CharField(
-        max_length=64, required=False, allow_blank=True, help_text="Of the plan: 409 when it changed since."
-    )
-    text = s.CharField(required=False, allow_blank=True, help_text="The text, with the choice edited.")
-
-
-class DecisionsInput(Stated):
-    """Decisions on conflicts, or a choice for all conflicts of some reasons and one type."""
-
-    decisions = s.ListField(child=DecisionInput(), max_length=MAX_DECISIONS, required=False)
-    choice = s.ChoiceField(choices=CHOICES, required=False)
-    reasons = s.ListField(child=s.CharField(max_length=200), required=False, help_text="All, without any.")
-    type = s.CharField(max_length=20, required=False, allow_blank=True, help_text="All, when not given.")
-    only_open = s.BooleanField(
-        required=False, help_text="With a choice for all: what was decided before stays as it is."
-    )
-
-
-@declare_fields(MERGE_REQUEST.select_fields(Use.CREATE))
-class MergeRequestInput(Stated):
-    """A merge request to open."""
-
-
-class ApproveInput(Stated):
-    """What was read of the source."""
-
-    source_seq = s.IntegerField(
-        min_value=0, max_value=2**53, required=False, help_text="409 when the source has moved since."
-    )
-    decided_at = s.DateTimeField(
-        required=False, help_text="Of what was read: 409 when a decision was made or taken back since."
-    )
-
-
-class RejectInput(Stated):
-    """Why it is not merged."""
-
-    reason = s.CharField(max_length=500, required=False, allow_blank=True)
-
-
-class Forcing(Stated):
-    message = s.CharField(max_length=500, required=False, allow_blank=True)
-    force = s.BooleanField(
-        required=False, help_text="true merges in spite of gates and approvals: scope admin, audited."
-    )
-
-
-class MergeRequestMergeInput(Forcing):
-    """The message of the commit, and whether gates are overruled."""
-
-
-class MergeInput(Forcing):
+@declare_fields((MESSAGE, FORCE))
+class MergeInput(Stated):
     """A merge of the branch into another."""
 
     target = s.CharField(max_length=200, required=False, help_text="main when it is not given.")
     into = s.CharField(max_length=200, required=False, help_text="Another name of target.")
     strategy = request_field(STRATEGY)
     ids = request_field(IDS)
-    decisions = s.ListField(child=DecisionInput(), max_length=MAX_DECISIONS, required=False)
+    decisions = request_field(DECISIONS)
     dry_run = s.BooleanField(required=False, help_text="true shows the plan, and does nothing.")
     type = s.CharField(max_length=20, required=False, help_text="Of a plan: only this kind of memory.")
     # The request's ``class`` is a word of Python.

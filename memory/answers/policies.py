@@ -1,9 +1,12 @@
 """Response serializers of branch policies."""
 
+from typing import Any
+
 from memory.answers.declared_serializers import AnswerShape, declare_fields
 from memory.answers.rendering import build_renderer
 from memory.engines.fields.base import Use
 from memory.engines.fields.policies import POLICY
+from memory.models import BranchPolicy
 
 
 @declare_fields(POLICY.select_fields(Use.ANSWER))
@@ -18,3 +21,8 @@ class PolicyInForceShape(AnswerShape):
 
 render = build_renderer(PolicyShape)
 render_in_force = build_renderer(PolicyInForceShape)
+
+
+def render_written(done: tuple[BranchPolicy, bool]) -> dict[str, Any]:
+    """Return an entry that was set."""
+    return render(done[0])

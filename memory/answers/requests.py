@@ -7,8 +7,6 @@ from rest_framework import serializers as s
 from memory import ranking
 from memory.answers.declared_serializers import PointField, RequestShape, declare_fields
 from memory.engines.fields import common
-from memory.engines.fields.base import Use
-from memory.engines.fields.branches import BRANCH
 from memory.engines.search.ranked import INCLUDE, TYPES
 from memory.filters import FactFilterSet
 
@@ -28,10 +26,6 @@ class Stated(RequestShape):
 @declare_fields((common.EXPECTED_VERSION,))
 class Expecting(RequestShape):
     """The version that the caller has read."""
-
-
-class StatedInput(Stated):
-    """The caller."""
 
 
 class TimeRange(s.Serializer):
@@ -71,18 +65,6 @@ class SearchInput(OnBranch, Searching):
 
     def get_fields(self) -> dict[str, s.Field]:
         return {**super().get_fields(), **filter_fields()}
-
-
-@declare_fields(BRANCH.select_fields(Use.CREATE))
-class BranchInput(Stated):
-    """A branch to create."""
-
-    at = PointField(required=False)
-
-
-@declare_fields(BRANCH.select_fields(Use.UPDATE))
-class BranchDetailsInput(Stated):
-    """What people keep about a branch; what is not given stays."""
 
 
 def filter_fields() -> dict[str, s.Field]:

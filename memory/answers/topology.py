@@ -59,12 +59,6 @@ class ArchiveReportShape(s.Serializer):
     results = ExpiredShape(many=True)
 
 
-class ArchiveInput(s.Serializer):
-    """Whether to archive, or only to tell."""
-
-    dry_run = s.BooleanField(default=True, help_text="true, the default, only tells what would be archived.")
-
-
 _node = build_renderer(TreeNodeShape, *branch_shapes.BranchShape().get_fields())
 _expired = build_renderer(ExpiredShape, *branch_shapes.BranchShape().get_fields())
 

@@ -1,46 +1,34 @@
-"""/erasures: preview, erase, list, read."""
+"""What has no form of an operation at /erasures: an erasure, which answers otherwise where it only plans."""
+
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory.answers import erasures as shapes
-from memory.answers.rendering import page_shape
-from memory.api.base import ResourceViewSet, get_request_actor
+from memory.api.base import get_request_actor
+from memory.api.operations import build_view
 from memory.api.routes import serve_at
-from memory.api.schema import document_routes, list_filter_parameters, page, paging_by, route
-from memory.engines.erasure.engine import ErasureEngine
+from memory.api.schema import route
 from memory.engines.erasure.scopes import MAX_MATCH
-from memory.engines.fields.erasures import ERASURE_FILTERS
-from memory.engines.fields.orders import ERASURES
 from memory.engines.support import validation as c
-from memory.filters import ErasureFilterSet
 from memory.models import Erasure
-from memory.operations.inputs import Input, parse_id
+from memory.operations.erasures import ERASURES, engine
+from memory.operations.inputs import Input
 
-erasure_engine = ErasureEngine()
-PLAN_OR_RESULT = {200: shapes.ErasurePlanShape, 201: shapes.ErasureShape, 202: shapes.ErasureShape}
-ROUTES = {
-    "ErasureViewSet": {
-        "create": route("Erase, or say what would be erased", PLAN_OR_RESULT, shapes.ErasureInput),
-        "list": route(
-            "List erasures, newest first",
-            {200: page(shapes.ErasureShape)},
-            None,
-            [*list_filter_parameters(ErasureFilterSet), *paging_by(ERASURES)],
-        ),
-        "retrieve": route("Read an erasure, and check that it holds", {200: shapes.ErasureCheckShape}),
-    },
-}
+DeclaredView: Any = build_view(ERASURES)
 
 
 @serve_at("erasures", "erasure")
-@document_routes(ROUTES, shapes)
-class ErasureViewSet(ResourceViewSet):
-    lookup_value_regex = "[^/]+"
-    filterset_class = ErasureFilterSet
+class ErasureViewSet(DeclaredView):
     # No answer is stored: it would keep what is erased. A second erasure of the same is refused anyway.
     reads = True
 
+    @route(
+        "Erase, or say what would be erased",
+        {200: shapes.ErasurePlanShape, 201: shapes.ErasureShape, 202: shapes.ErasureShape},
+        shapes.ErasureInput,
+    )
     def create(self, request: Request) -> Response:
         payload, actor = Input(request), get_request_actor(request)
         fields = {
@@ -53,22 +41,7 @@ class ErasureViewSet(ResourceViewSet):
         drop_copies = payload.take_value("drop_copies", c.check_boolean, False)
         payload.refuse_unknown()
         if dry_run:
-            plan = erasure_engine.preview_erasure(actor=actor, **fields)
-            return Response(shapes.erasure_plan(plan))
-        done = erasure_engine.erase(actor=actor, **fields, confirm=confirm or "", drop_copies=drop_copies)
+            return Response(shapes.erasure_plan(engine.preview_erasure(actor=actor, **fields)))
+        done = engine.erase(actor=actor, **fields, confirm=confirm or "", drop_copies=drop_copies)
         status = 201 if done.state == Erasure.State.DONE else 202
         return Response(shapes.erasure(done), status=status)
-
-    def list(self, request: Request) -> Response:
-        payload = Input(request)
-        filters = payload.take_filters(ERASURE_FILTERS)
-        paging = payload.take_paging(order=ERASURES)
-        payload.refuse_unknown()
-        page = erasure_engine.list_erasures(actor=get_request_actor(request), **filters, **paging)
-        return Response(page_shape(page, shapes.erasure))
-
-    def retrieve(self, request: Request, pk: str) -> Response:
-        erasure_id = parse_id(pk)
-        Input(request).refuse_unknown()
-        found = erasure_engine.verify_erasure(erasure_id=erasure_id, actor=get_request_actor(request))
-        return Response(shapes.erasure_check(found))

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.drainage import set_override
 from rest_framework.decorators import action
@@ -33,10 +34,18 @@ from memory.operations.base import (
 )
 from memory.operations.inputs import Input
 
+
+def parse_key(name: str, text: str) -> UUID | int:
+    """Parse the id of a row or its number in the project. Raises Invalid."""
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    return int(text) if is_number else c.parse_uuid(name, text)
+
+
 PATTERNS = {"int": r"\d{1,4}", "path": ".+?", "uuid": "[^/]+", "": "[^/]+"}
 PARSERS: dict[str, c.Check] = {
     "int": lambda _, text: int(text),
     "uuid": lambda _, text: c.parse_uuid("id", text),
+    "key": lambda _, text: parse_key("id", text),
     "path": lambda _, text: text,
     "": lambda _, text: text,
 }
@@ -260,7 +269,8 @@ def list_query(operation: Operation) -> list[Any]:
         parameters += schema.list_filter_parameters(build_filter_set(operation.model, operation.filters))
     if not operation.is_paged:
         return parameters
-    return parameters + (schema.paging_by(operation.order) if operation.order else schema.PAGING)
+    paging, stated = schema.paging_by(operation.order), {one.name for one in plain}
+    return parameters + [one for one in paging if one.name not in stated]
 
 
 KNOWN = {
@@ -282,7 +292,7 @@ def describe_parameter(parameter: Parameter) -> Any:
 def describe_value(parameter: Parameter) -> dict[str, Any]:
     """Return the JSON schema of a query parameter."""
     value = describe_type(parameter.field.type)
-    return value if parameter.default in (None, "") else {**value, "default": parameter.default}
+    return value if parameter.default in (None, "", ()) else {**value, "default": parameter.default}
 
 
 def describe_type(kind: t.Type) -> dict[str, Any]:

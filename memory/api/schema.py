@@ -9,19 +9,16 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers as s
 
-from memory.answers import copies as copy_shapes
 from memory.answers import facts as shapes
-from memory.answers import policies as policy_shapes
 from memory.answers import requests as r
 from memory.answers.declared_serializers import POINT
 from memory.api.access import SESSION_HEADER
 from memory.api.redaction_schema import REDACTION, add_redaction
 from memory.api.refusals import REFUSALS, WITHOUT_BODY, build_problem_schema, build_refusal
-from memory.engines.fields.orders import SNAPSHOTS, WORKSPACES
 from memory.engines.fields.policies import POLICY
 from memory.engines.support import idempotency
 from memory.engines.support.ordering import Ordering
-from memory.filters import FactFilterSet, SnapshotFilterSet, WorkspaceFilterSet
+from memory.filters import FactFilterSet
 
 Schema = dict[str, Any]
 NAME: Schema = {"type": "string", "maxLength": 200}
@@ -65,8 +62,10 @@ PAGING = [
 ]
 
 
-def paging_by(order: Ordering) -> list[OpenApiParameter]:
-    """Return the parameters of a list that can be sorted."""
+def paging_by(order: Ordering | None) -> list[OpenApiParameter]:
+    """Return the parameters of a list, which may be one that can be sorted."""
+    if order is None:
+        return PAGING
     kind = {"type": "string", "enum": order.names, "default": order.default}
     return [*PAGING, query("ordering", kind, "What to sort by; with ``-`` downwards.")]
 
@@ -188,10 +187,6 @@ SAME = OpenApiResponse(description="It is what If-None-Match names.")
 
 EXAMPLES = {
     r.SearchInput: {"query": "When do tokens expire?", "limit": 5},
-    r.BranchDetailsInput: {"owner": "Ada", "ttl_days": 14, "tags": ["auth"]},
-    r.BranchInput: {"name": "task/fix-auth", "purpose": "Try longer tokens."},
-    copy_shapes.SnapshotInput: {"name": "before the clean-up"},
-    copy_shapes.WorkspaceInput: {"name": "bulk import"},
 }
 
 
@@ -223,7 +218,6 @@ BRANCHES = query(
     {"type": "array", "items": TEXT},
     "Names or patterns, instead of branch; branch_names is understood too.",
 )
-SNAPSHOT, WORKSPACE = copy_shapes.SnapshotShape, copy_shapes.WorkspaceShape
 ROUTES: dict[str, dict[str, Callable]] = {
     "FactViewSet": {
         "explain": route(
@@ -238,33 +232,6 @@ ROUTES: dict[str, dict[str, Callable]] = {
         "search_by_body": route(
             "Search facts, told in the body", {200: shapes.FoundShape}, r.SearchInput, [SESSION]
         ),
-    },
-    "SnapshotViewSet": {
-        "create": route("Keep a point of a branch, or the store", {201: SNAPSHOT}, copy_shapes.SnapshotInput),
-        "list": route(
-            "List snapshots, newest first",
-            {200: page(SNAPSHOT)},
-            None,
-            [*list_filter_parameters(SnapshotFilterSet), *paging_by(SNAPSHOTS)],
-        ),
-        "retrieve": route("Read a snapshot", {200: SNAPSHOT}),
-        "destroy": route("Forget a snapshot, and remove its copy", {204: GONE}),
-        "restore": route("Go back to a snapshot", {200: copy_shapes.RestoreShape}, copy_shapes.RestoreInput),
-        "window": route("How long the database keeps every state", {200: copy_shapes.WindowShape}),
-        "set_retention": route("Set it", {200: copy_shapes.WindowShape}, copy_shapes.WindowInput),
-    },
-    "WorkspaceViewSet": {
-        "create": route("Copy the store to work in apart", {201: WORKSPACE}, copy_shapes.WorkspaceInput),
-        "list": route(
-            "List workspaces, newest first",
-            {200: page(WORKSPACE)},
-            None,
-            [*list_filter_parameters(WorkspaceFilterSet), *paging_by(WORKSPACES)],
-        ),
-        "retrieve": route("Read a workspace", {200: WORKSPACE}),
-        "diff": route("What was done in a workspace", {200: copy_shapes.WorkspaceDiffShape}),
-        "promote": route("Take over what was done in it", {200: copy_shapes.WorkspaceDiffShape}),
-        "drop": route("Throw a workspace away", {200: WORKSPACE}),
     },
     "HealthViewSet": {
         "list": route("How the server is", {200: HealthShape, 503: HealthShape}),
@@ -294,7 +261,7 @@ def document_routes(routes: Mapping[str, Mapping[str, Callable]], *modules: Any)
     return document_view
 
 
-documented = document_routes(ROUTES, shapes, copy_shapes, policy_shapes, r)
+documented = document_routes(ROUTES, shapes, r)
 set_override(HealthShape, "component_name", "Health")
 set_override(HealthShape, "many", False)  # the action is called list, but returns one object
 

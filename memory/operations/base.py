@@ -13,7 +13,7 @@ from inspect import Parameter as Argument
 from inspect import signature
 from typing import Any, Literal, get_args, get_type_hints
 
-from memory.engines.fields.base import Field, describe_field
+from memory.engines.fields.base import Field, Use, describe_field
 from memory.engines.fields.common import AT, BRANCH, EXPECTED_VERSION
 from memory.engines.fields.filters import FilterField
 from memory.engines.fields.types import Choice, Identifier, JSONObject, ListOf, Record, Reference, Whole
@@ -31,7 +31,6 @@ COMMON: dict[str, Field] = {
     **{one.name: one for one in (*PAGING, ORDERING, AT, EXPECTED_VERSION)},
     "branch_name": BRANCH,
 }
-PAGED = frozenset(one.name for one in (*PAGING, ORDERING))
 Verb = Literal["get", "post", "patch", "put", "delete"]
 MISSING: Any = object()
 COUNT = Whole()  # without a range that an engine knows of
@@ -120,8 +119,8 @@ class Parameter:
                 return parse_ids
             case Field(type=ListOf(item=Record())):
                 return lambda _, value: value
-            case Field(type=ListOf(max_items=0)):
-                return parse_names
+            case Field(type=ListOf(max_items=0) as kind) if not self.in_body_only:
+                return check_names(kind.item.build_check())
             case Field(type=JSONObject() | Record()):
                 return parse_object
         check = self.field.type.build_check()
@@ -218,8 +217,10 @@ class Operation:
         return (*self.parameters, *(Parameter(one, one.name) for one in self.origin))
 
     def select_unpaged(self, parameters: Iterable[Parameter]) -> list[Parameter]:
-        """Return the parameters without those that every list has."""
-        return [one for one in parameters if not (self.is_paged and one.name in PAGED)]
+        """Return the parameters without those that every list has, as every list has them."""
+        if not self.is_paged:
+            return list(parameters)
+        return [one for one in parameters if one.field not in PAGING and one.name != ORDERING.name]
 
     def _list_parameters(self) -> Iterator[Parameter]:
         hints, places = get_type_hints(self.method, include_extras=True), self.places
@@ -254,8 +255,12 @@ class Operation:
         return stated[0] if stated else COMMON.get(name)
 
     def describe(self) -> dict[str, Any]:
-        """Return it as plain data, for programs that do not load the engines."""
-        takes = [one.describe() for one in self.select_unpaged(self.inputs)]
+        """Return it as plain data, for programs that do not load the engines.
+
+        What a caller says of itself is there where commands offer it.
+        """
+        offered = [one for one in self.inputs if one.field not in self.origin or Use.OPTION in one.field.use]
+        takes = [one.describe() for one in self.select_unpaged(offered)]
         about: dict[str, Any] = {"verb": self.verb, "places": self.places, "takes": takes}
         about |= {"paged": self.is_paged, "sorted": bool(self.order)}
         row = self.row.argument if self.row else False
@@ -287,6 +292,11 @@ def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, An
         elif one.required:
             raise Invalid("{field} is needed.", field=one.name)
     return found | {group.argument: group.build(values) for group, values in groups.items()}
+
+
+def check_names(check: c.Check) -> c.Check:
+    """Return the check of a list of texts, of which one may stand alone."""
+    return lambda name, value: [check(name, one) for one in parse_names(name, value)]
 
 
 def make_filter_group(hint: Any) -> Group:
@@ -334,18 +344,21 @@ class Resource:
         verb: Verb = "post",
         path: str | None = None,
         of_row: bool | str = True,
+        row: Row | None = None,
         **traits: Any,
     ) -> None:
         """Declare an operation. One that DRF's router knows by name needs no verb and no path.
 
-        ``of_row`` says whether it is about a row, or what its method calls that.
+        ``of_row`` says whether it is about a row, or what its method calls that; ``row`` is one that the
+        address names otherwise.
         """
         path = name if path is None else path
         if name in USUAL:
             (verb, of_row), path = USUAL[name], ""
         if name in self.operations or "<" in PLACE.sub("", path):
             raise ValueError(f"{self.prefix}.{name} is declared twice, or its path is not understood.")
-        row = replace(self.row, argument=of_row) if isinstance(of_row, str) else self.row if of_row else None
+        row = row or self.row
+        row = replace(row, argument=of_row) if isinstance(of_row, str) else row if of_row else None
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )

@@ -1,42 +1,14 @@
-"""Parsing of merges: decisions, classes of a plan, and the options of a merge."""
+"""Parsing of merges: classes of a plan, and the options of a merge."""
 
 from typing import Any
 
-from memory.engines.fields.merges import CHOICE, MAX_IDS, STRATEGY
-from memory.engines.merging.plan import CLASSES, Decision
+from memory.engines.fields.merges import FORCE, MAX_IDS, MESSAGE, STRATEGY
+from memory.engines.merging.plan import CLASSES
+from memory.engines.merging.settling import parse_decisions
 from memory.engines.support import validation as c
-from memory.exceptions import Invalid, UnknownField
+from memory.exceptions import Invalid
 from memory.models import MergeRequest
-from memory.operations.inputs import Input, parse_names, parse_object
-
-MESSAGE = c.text_check(500)
-DECISION_FIELDS = {
-    "id": c.parse_uuid,
-    "type": c.text_check(20, min_length=1),
-    "choice": CHOICE.build_check(),
-    "token": c.text_check(64),
-    "text": c.plain_text,
-}
-
-
-def parse_decisions(name: str, value: Any) -> list[Decision]:
-    """Parse a list of decisions. Raises Invalid, UnknownField."""
-    if not isinstance(value, list):
-        raise Invalid("{field} must be a list of objects.", field=name)
-    return [parse_decision(f"{name}[{index}]", item) for index, item in enumerate(value)]
-
-
-def parse_decision(name: str, value: Any) -> Decision:
-    value = parse_object(name, value)
-    for key in value.keys() - DECISION_FIELDS.keys():
-        raise UnknownField(field=f"{name}.{key}")
-    found = {key: DECISION_FIELDS[key](f"{name}.{key}", part) for key, part in value.items()}
-    for key in ("id", "choice"):
-        if key not in found:
-            raise Invalid("{field} is needed.", field=f"{name}.{key}")
-    return Decision(
-        found["id"], found["choice"], found.get("token", ""), found.get("text", ""), found.get("type", "fact")
-    )
+from memory.operations.inputs import Input, parse_names
 
 
 def parse_classes(name: str, value: Any) -> list[str]:
@@ -80,6 +52,6 @@ def take_target(payload: Input, default: str = "main") -> str:
 def take_force(payload: Input) -> dict[str, Any]:
     """Take the message of a merge, and whether it overrules gates."""
     return {
-        "message": payload.take_value("message", MESSAGE, ""),
-        "force": payload.take_value("force", c.check_boolean, False),
+        "message": payload.take_value("message", MESSAGE.type.build_check(), ""),
+        "force": payload.take_value("force", FORCE.check, False),
     }

@@ -145,7 +145,7 @@ class MergeRequestPage(RequestPart):
     def _do_unsettle(self) -> str:
         """Make undecided again what one answer for many has decided."""
         decided_at = parse_time(DECIDED_AT, self.request.GET.get(DECIDED_AT, ""))
-        self._act(merge_request_engine.withdraw_decisions, decided_at=decided_at)
+        self._act(merge_request_engine.withdraw_decision, decided_at=decided_at)
         return _("The conflicts are undecided again.")
 
     # ---- tabs ----------------------------------------------------------------------------------

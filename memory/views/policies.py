@@ -77,7 +77,7 @@ class PolicyPage(ProjectPage):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         engine, actor, branch = PolicyEngine(), self.reader.actor, self.reader.branch
-        in_force = engine.get_policy(branch_name=branch.name, actor=actor)
+        in_force = engine.get_policy(name=branch.name, actor=actor)
         entry = self.find_entry(self.request.GET.get("pattern", "") or in_force.pattern)
         kwargs.setdefault("form", PolicyForm(initial=describe_form(entry or in_force, branch.name)))
         return super().get_context_data(

@@ -404,7 +404,7 @@ def test_the_heuristic_opens_no_gate(settings: Any, write: Any, actor: Actor) ->
     assert "1. Have the judge rate them on task/x, or ask for less" in check_reason(actor)
     assert check_merge_gate(source_branch="task/x", actor=actor).verifiable == ()
     BranchPolicy.objects.update(accept_methods=["heuristic"])  # as an earlier release let it be
-    assert PolicyEngine().get_policy(branch_name="main", actor=actor).accept_methods == ("human", "judge")
+    assert PolicyEngine().get_policy(name="main", actor=actor).accept_methods == ("human", "judge")
     with pytest.raises(Conflict):
         MergeEngine().merge_branch(source="task/x", actor=actor)
     found = check_merge_gate(source_branch="task/x", actor=actor)

@@ -7,11 +7,13 @@ import pytest
 
 from day1site.mcp.call_context import Arguments
 from memory.actors import Actor
-from memory.api.operations import build_input, describe_operation
+from memory.api.operations import build_input, describe_operation, find_row
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Field
+from memory.engines.fields.common import STATED
 from memory.engines.fields.filters import any_of, one_of
-from memory.engines.fields.types import Choice, Flag, ListOf, Number, Record, Reference, TagList, Text
+from memory.engines.fields.tasks import JOINING_AGENT
+from memory.engines.fields.types import Choice, Flag, ListOf, Number, Record, Reference, TagList, Text, Whole
 from memory.exceptions import Invalid
 from memory.models import AgentTask
 from memory.operations.base import RESOURCES, Answer, Operation, Resource, Row, take_parameters
@@ -20,6 +22,7 @@ from memory.operations.tasks import TASKS
 
 NAME, SHARE, TAGS = Field("name", Text(20, 1)), Field("share", Number()), Field("tags", TagList())
 NAMES, IS_OPEN = Field("names", ListOf(Reference(9), max_items=2)), Field("is_open", Flag(), null=True)
+KINDS, MANY = Field("kinds", ListOf(Choice([("lead", ""), ("iron", "")]))), Field("limit", Whole(1, 500))
 FILTERS = any_of(NAME, "Of these."), one_of("is_open", Flag(), "Open.")
 
 
@@ -40,6 +43,16 @@ class Engine:
 
     def change(self, *, old_scale: str, updates: dict[str, Any], actor: Actor) -> None:
         """Take changes as one argument."""
+
+    def pile(
+        self,
+        *,
+        actor: Actor,
+        kinds: Annotated[Any, KINDS] = (),
+        limit: Annotated[int, MANY] = 500,
+        cursor: str = "",
+    ) -> None:
+        """Take more on a page than other lists."""
 
     def guess(self, *, actor: Actor, mystery: str = "") -> None:
         """Take what nothing declares."""
@@ -145,6 +158,30 @@ def test_a_field_may_have_another_name_and_values_of_day1_alone(scales: Resource
         take_parameters(inputs, Query("kind=b"))
     with pytest.raises(Invalid, match="kind and type say different things"):
         take_parameters(inputs, Query("kind=a&type=b"))
+
+
+def test_commands_offer_what_a_caller_says_of_itself_where_it_has_an_option(scales: Resource) -> None:
+    agent = JOINING_AGENT.with_traits(help="Who weighs.")
+    weigh = declare(scales, "weigh", Engine().weigh, body="WeighInput", origin=(*STATED[:2], agent))
+    assert [one["name"] for one in weigh.describe()["takes"]][4:] == ["agent_id"]
+    assert [one.name for one in weigh.inputs][4:] == ["session_id", "task_id", "agent_id"]
+
+
+def test_an_argument_that_a_list_states_differs_from_that_of_every_list(scales: Resource) -> None:
+    pile = declare(scales, "pile", Engine().pile, verb="get")
+    assert [one["name"] for one in pile.describe()["takes"]] == ["kinds", "limit"]
+    with pytest.raises(Invalid, match=r"kinds must be one of iron, lead\."):
+        take_parameters(pile.inputs, Query("kinds=lead,gold"))
+
+
+def test_a_row_has_an_id_or_a_number(scales: Resource) -> None:
+    scales.row = Row("scale", "pk", "key")
+    key = "01970000-0000-7000-8000-000000000000"
+    assert find_row(scales.row, "12", {}) == 12
+    assert str(find_row(scales.row, key, {})) == key
+    for text in ("1234567890", "x", "-1", "١"):
+        with pytest.raises(Invalid, match="id must be a UUID"):
+            find_row(scales.row, text, {})
 
 
 def test_an_operation_and_a_resource_are_declared_once(scales: Resource) -> None:

@@ -181,7 +181,7 @@ def test_only_admins_change_policies_and_readers_read_them(actor, main, scope):
     ):
         with pytest.raises(ScopeMissing):
             change()
-    assert ENGINE.get_policy(branch_name="main", actor=reader).approvals == 1
+    assert ENGINE.get_policy(name="main", actor=reader).approvals == 1
     assert [row.pattern for row in ENGINE.list_policies(actor=reader).results] == ["main"]
 
 
@@ -195,22 +195,22 @@ def test_a_key_of_some_branches_neither_changes_nor_reads_those_of_others(actor,
     with pytest.raises(BranchForbidden):
         ENGINE.delete_policy(pattern="*", actor=bound)
     with pytest.raises(BranchForbidden):
-        ENGINE.get_policy(branch_name="main", actor=bound)
+        ENGINE.get_policy(name="main", actor=bound)
     with pytest.raises(NotFound):
         ENGINE.get_entry(pattern="main", actor=bound)
     assert [row.pattern for row in ENGINE.list_policies(actor=bound).results] == ["*", "task/*"]
     ENGINE.set_policy(pattern="task/a", actor=bound, approvals=0)
     BranchManager().create_branch(name="task/a", actor=actor)
-    assert ENGINE.get_policy(branch_name="task/a", actor=bound).pattern == "task/a"
+    assert ENGINE.get_policy(name="task/a", actor=bound).pattern == "task/a"
 
 
 def test_policies_of_another_project_are_none(actor, main, other_project):
     ENGINE.set_policy(pattern="main", actor=actor, direct_writes="refuse")
     stranger = local_actor(other_project.pk)
-    assert ENGINE.get_policy(branch_name="main", actor=stranger).is_default
+    assert ENGINE.get_policy(name="main", actor=stranger).is_default
     assert ENGINE.list_policies(actor=stranger).results == []
     with pytest.raises(NotFound):
         ENGINE.delete_policy(pattern="main", actor=stranger)
     with pytest.raises(BranchNotFound):
-        ENGINE.get_policy(branch_name="none", actor=stranger)
+        ENGINE.get_policy(name="none", actor=stranger)
     assert BranchPolicy.objects.get().direct_writes == "refuse"

@@ -6,17 +6,19 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
-from memory.answers import branches as branch_shapes
+from day1site.mcp.tools.operations import take_offered
 from memory.engines.access.work_handles import WorkEngine
-from memory.engines.branches.diff import BASES, CHANGES, KINDS
+from memory.engines.branches.diff import AGAINST, BASE, CHANGES, KIND
 from memory.engines.branches.manager import BranchManager
 from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
-from memory.operations.inputs import parse_integer, parse_names, parse_point
+from memory.operations.base import take_parameters
+from memory.operations.branches import BRANCHES
 
 branch_manager = BranchManager()
+DIFF = BRANCHES.operations["diff"]
 ROW = {
     "name": {"type": "string"},
     "parent": {"type": ["string", "null"]},
@@ -45,20 +47,17 @@ ROW = {
     },
 )
 def branch_list(call: Call) -> b.Answer:
-    archived, branch = call.take("archived", c.check_boolean, False), call.branch
-    paging = {
-        "limit": call.take("limit", parse_integer, 50),
-        "cursor": call.take("cursor", c.text_check(500), ""),
-    }
+    options = take_offered(BRANCHES.operations["list"], call, "archived", "limit", "cursor")
+    branch = call.branch
     call.end()
 
-    def read_page(**paging: Any) -> b.Answer:
-        page = branch_manager.list_branches(actor=call.caller.actor, archived=archived, **paging)
+    def read_page(**options: Any) -> b.Answer:
+        page = branch_manager.list_branches(actor=call.caller.actor, **options)
         rows = [schemas.branch(row) for row in page.results]
         after = f'branch_switch {{"name": "{rows[-1]["name"] if rows else MAIN}"}} to work on one'
         return {"branches": rows, "next_cursor": page.next, "branch": branch, "next": after}
 
-    return schemas.fit_page(paging, read_page, "branches")
+    return schemas.fit_page(options, read_page, "branches")
 
 
 @b.tool(
@@ -80,14 +79,10 @@ def branch_list(call: Call) -> b.Answer:
     repeatable=False,
 )
 def branch_create(call: Call) -> b.Answer:
-    name, actor, branch = call.need("name", c.plain_text), call.actor, call.branch
-    options = {
-        "parent": call.take("parent", c.text_check(200), branch),
-        "at": call.take("at", parse_point),
-        "purpose": call.take("purpose", c.plain_text, ""),
-    }
+    actor, branch = call.actor, call.branch
+    offered = take_offered(BRANCHES.operations["create"], call, "name", "parent", "at", "purpose")
     call.end()
-    made = branch_manager.create_branch(name=name, actor=actor, **options)
+    made = branch_manager.create_branch(actor=actor, **{"parent": branch, **offered})
     after = f'branch_switch {{"name": "{made.name}"}} to work on it'
     return {"created": schemas.branch(made), "branch": made.name, "next": after}
 
@@ -128,15 +123,9 @@ def branch_switch(call: Call) -> b.Answer:
     ),
     takes={
         "name": b.text("The branch; default: the one in use.", maxLength=200),
-        "against": b.text("Compare with this branch; default: the parent."),
         "at": b.AT,
         "against_at": b.AT,
-        "base": b.choice(
-            "ancestor: what the branch itself changed; point: all that differs, what came later on the other "
-            "included (default with against_at).",
-            BASES,
-        ),
-        "type": b.choice("The kind of memory; default fact.", KINDS),
+        **input_properties((AGAINST, BASE, KIND)),
         "change": b.many("Only these changes.", b.choice("A change.", CHANGES), minItems=1),
         "limit": b.whole("How many at most; default 20.", 1, 100),
         "cursor": b.CURSOR,
@@ -162,36 +151,21 @@ def branch_switch(call: Call) -> b.Answer:
     scope="curate",
 )
 def branch_diff(call: Call) -> b.Answer:
-    name, kind = (
-        call.take("name", c.text_check(200)) or call.branch,
-        call.take("type", c.text_check(20), "fact"),
-    )
-    options = {
-        "at": call.take("at", parse_point),
-        "against": call.take("against", c.text_check(200), ""),
-        "against_at": call.take("against_at", parse_point),
-        "base": call.take("base", c.text_check(20), ""),
-        "change": call.take("change", parse_names, ()),
-    }
-    paging = {
-        "limit": call.take("limit", parse_integer, 20),
-        "cursor": call.take("cursor", c.text_check(500), ""),
-    }
+    name = call.take("name", c.text_check(200)) or call.branch
+    options = {"limit": 20, **take_parameters(DIFF.parameters, call.inputs)}
     _ = call.branch
     call.end()
 
-    def read_page(**paging: Any) -> b.Answer:
-        found = branch_manager.compare_branch(
-            name=name, actor=call.caller.actor, kind=kind, **options, **paging
-        )
-        rows = [_difference(one) for one in branch_shapes.diff_shape(found, kind)["results"]]
+    def read_page(**options: Any) -> b.Answer:
+        found = branch_manager.compare_branch(name=name, actor=call.caller.actor, **options)
+        rows = [_difference(one) for one in DIFF.bind_render(options)(found)["results"]]
         result = {"against": found.against.name, "ahead": found.ahead, "behind": found.behind}
         result |= {"counts": found.counts, "results": rows}
         ids = f'"fact_ids": {schemas.names(rows)}, "branch": "{name}"'
         after = f"memory_get {{{ids}}}" if rows else "branch_list"
         return {**result, "next_cursor": found.page.next, "branch": name, "next": after}
 
-    return schemas.fit_page(paging, read_page, "results")
+    return schemas.fit_page(options, read_page, "results")
 
 
 def _difference(row: dict[str, Any]) -> dict[str, Any]:

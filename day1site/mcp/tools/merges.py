@@ -7,12 +7,13 @@ from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO
 from memory.answers import merges as merge_shapes
+from memory.engines.fields.merges import MESSAGE
 from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import CLASSES
 from memory.engines.support import validation as c
 from memory.models import MergeDecision, MergeRequest
-from memory.operations.merge_inputs import MESSAGE, take_merge, take_page
+from memory.operations.merge_inputs import take_merge, take_page
 
 merges = MergeEngine()
 DECISION = b.shape(
@@ -96,7 +97,7 @@ ITEM = b.row(
 )
 def branch_merge(call: Call) -> b.Answer:
     name, actor = call.take("name", c.text_check(200)) or call.branch, call.actor
-    options, message = take_merge(call.inputs), call.take("message", MESSAGE, "")
+    options, message = take_merge(call.inputs), call.take("message", MESSAGE.type.build_check(), "")
     page, dry_run = take_page(call.inputs, 20), call.take("dry_run", c.check_boolean, True)
     _ = call.branch
     call.end()

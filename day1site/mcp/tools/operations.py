@@ -33,6 +33,11 @@ def declare_tool(operation: Operation, name: str, *, about: str, key: str, after
     )(run)
 
 
+def take_offered(operation: Operation, call: Call, *names: str) -> dict[str, Any]:
+    """Take those parameters of an operation that a tool offers, as arguments of its method."""
+    return take_parameters([one for one in operation.parameters if one.name in names], call.inputs)
+
+
 def list_properties(operation: Operation) -> b.Schema:
     """Return what a tool takes for an operation: its parameters, and the page of a list."""
     own = input_properties(one.field for one in operation.select_unpaged(operation.parameters))

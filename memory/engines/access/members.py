@@ -1,7 +1,7 @@
 """Memberships: people act in a project with the rights of their role."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
@@ -13,7 +13,7 @@ from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.departures import Departure, carry_out, find_departure
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
-from memory.engines.fields.members import MEMBER_FILTERS
+from memory.engines.fields.members import MEMBER_FILTERS, PREVIEW
 from memory.engines.fields.orders import MEMBERS
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -97,12 +97,16 @@ class MemberEngine:
         _require_removable(member, actor)
         return find_departure(member, actor)
 
-    def remove_member(self, *, member_id: int, actor: Actor) -> Departure:
+    def remove_member(
+        self, *, member_id: int, actor: Actor, dry_run: Annotated[bool, PREVIEW] = False
+    ) -> Departure:
         """Remove a member from the project; return what ended with it: the keys that the member or its keys
         made, open invitations and logins. The account stays, and so does all that was written.
 
         Raises NotFound, Conflict for the last maintainer, ScopeMissing for a superuser.
         """
+        if dry_run:
+            return self.preview_removal(member_id=member_id, actor=actor)
         actor.require_admin_of_all()
         with write_transaction():
             member = lock_member(actor, member_id)

@@ -62,11 +62,11 @@ class PolicyEngine:
             raise NotFound("There is no policy for {pattern}.", pattern=ascii(pattern)[1:-1])
         return entry
 
-    def get_policy(self, *, branch_name: str, actor: Actor) -> Policy:
+    def get_policy(self, *, name: str, actor: Actor) -> Policy:
         """Return the policy in force on a branch, with the entry that gave it. Raises BranchNotFound."""
-        actor.require_scope("read", branch_name)
-        find_branch(actor, branch_name)
-        return find_policy(actor.project_id, branch_name)
+        actor.require_scope("read", name)
+        find_branch(actor, name)
+        return find_policy(actor.project_id, name)
 
     def set_policy(
         self, *, pattern: str, actor: Actor, **rules: Unpack[PolicyFields]

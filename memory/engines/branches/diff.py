@@ -18,7 +18,7 @@ from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.rules import is_same
 from memory.engines.fields.base import Field, Option
-from memory.engines.fields.types import Choice, ListOf
+from memory.engines.fields.types import Choice, ListOf, Point, Reference
 from memory.engines.support.batches import batched
 from memory.engines.support.pagination import (
     MAX_PAGE_SIZE,
@@ -64,6 +64,30 @@ def build_kinds() -> dict[str, Kind]:
 
 
 KINDS = build_kinds()
+AGAINST = Field(
+    "against",
+    Reference(200),
+    "The branch to compare with; the parent when not given.",
+    tool_help="Compare with this branch; default: the parent.",
+    option=Option("compare with this branch instead of the parent", metavar="NAME"),
+)
+AGAINST_AT = Field(
+    "against_at",
+    Point(),
+    "A point of that branch, of the parent when none is named.",
+    option=Option("or with this point of it (of the parent)"),
+)
+BASE = Field(
+    "base",
+    Choice([(name, name) for name in BASES]),
+    "ancestor: what the branch changed since the two had the same history last. point: all that it shows "
+    "otherwise than the other, what came later there included; the default with against_at.",
+    tool_help="ancestor: what the branch itself changed; point: all that differs, what came later on the "
+    "other included (default with against_at).",
+    option=Option(
+        "ancestor: what it changed itself; point: all that differs (default with --against-at)", checked=True
+    ),
+)
 KIND = Field(
     "type",
     Choice([(name, name) for name in KINDS]),

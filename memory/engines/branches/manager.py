@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -147,11 +147,11 @@ class BranchManager:
         name: str,
         actor: Actor,
         at: Any = None,
-        against: str = "",
-        against_at: Any = None,
-        base: str = "",
-        kind: str = "fact",
-        change: Sequence[str] = (),
+        against: Annotated[str, differing.AGAINST] = "",
+        against_at: Annotated[Any, differing.AGAINST_AT] = None,
+        base: Annotated[str, differing.BASE] = "",
+        kind: Annotated[str, differing.KIND] = "fact",
+        change: Annotated[Sequence[str], differing.CHANGE] = (),
         limit: int = 50,
         cursor: str = "",
     ) -> differing.BranchDiff:

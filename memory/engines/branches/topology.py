@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.apps import apps
 from django.db.models import Count
@@ -22,6 +22,8 @@ from memory.engines.branches.expiry import (
 )
 from memory.engines.branches.manager import DETAIL_CHECKS, BranchManager
 from memory.engines.branches.placement import PlacedBranch
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Choice, Flag, ListOf, Reference, Whole
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     NOT_OURS,
@@ -37,6 +39,34 @@ from memory.models import OPEN, Branch, Commit
 
 MAX_NODES = 500  # branches on one page: a line of a tree is short, and a tree is read as a whole
 COUNTED = ("fact", "conversation", "observation")
+NAMED_LIKE = Field(
+    "name", Reference(200), "A part of the name.", option=Option("a part of the name", metavar="TEXT")
+)
+STATES = Field(
+    "state",
+    ListOf(Choice(BranchState.choices)),
+    "Only branches in these states; all but archived ones when not given.",
+    option=Option("only these; default all but archived", checked=True),
+)
+OWNER = Field(
+    "owner",
+    Reference(200),
+    "Only those of this owner.",
+    option=Option("only those of this owner", metavar="NAME"),
+)
+TAG = Field(
+    "tag",
+    Reference(200),
+    "Only those with this tag.",
+    option=Option("only those with this tag", metavar="TAG"),
+)
+NODES = Field(
+    "limit",
+    Whole(1, MAX_NODES),
+    "Branches.",
+    option=Option(f"at most so many, 1 to {MAX_NODES}; default {MAX_NODES}"),
+)
+ONLY_TELL = Field("dry_run", Flag(), "true, the default, only tells what would be archived.")
 DEFAULT_STATES = (BranchState.LIVE, BranchState.EXPIRED, BranchState.MERGED)
 
 
@@ -96,11 +126,11 @@ class BranchTopologyEngine:
         self,
         *,
         actor: Actor,
-        name: str = "",
-        states: Sequence[str] = (),
-        owner: str = "",
-        tag: str = "",
-        limit: int = MAX_NODES,
+        name: Annotated[str, NAMED_LIKE] = "",
+        states: Annotated[Sequence[str], STATES] = (),
+        owner: Annotated[str, OWNER] = "",
+        tag: Annotated[str, TAG] = "",
+        limit: Annotated[int, NODES] = MAX_NODES,
         cursor: str = "",
     ) -> BranchTree:
         """Return the tree of the branches that the actor may use, with what each holds of its own.
@@ -161,7 +191,7 @@ class BranchTopologyEngine:
         page = list_page(found, limit, cursor, mark_from(repr(("expired", actor.project_id))))
         return page, sum(not one.kept for one in found[:MAX_ARCHIVED])
 
-    def auto_archive(self, *, actor: Actor, dry_run: bool = True) -> ArchiveReport:
+    def auto_archive(self, *, actor: Actor, dry_run: Annotated[bool, ONLY_TELL] = True) -> ArchiveReport:
         """Archive what ``list_expired`` lists, as far as the actor may; the dry run, the default, only tells.
 
         Left with a reason: branches with children in use or an open merge request, and those that changed

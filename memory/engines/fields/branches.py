@@ -32,6 +32,7 @@ BRANCH = Noun(
         CREATE,
         answer_null=True,
         label=_("Forked from"),
+        option=Option("default main", metavar="NAME"),
         tool_help="Where it begins; default: the branch in use.",
     ),
     Field(

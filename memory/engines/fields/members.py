@@ -51,6 +51,12 @@ MEMBER = Noun(
     *MAKER,
     commands=("members", "people of the project and their roles"),
 )
+PREVIEW = Field(
+    "dry_run",
+    Flag(),
+    "true removes nothing, and answers what would end.",
+    option=Option("remove nothing: say what would end"),
+)
 MEMBER_FILTERS = MEMBER.filtered_by(
     one_of(
         "name",

@@ -5,7 +5,18 @@ from django.utils.translation import gettext_lazy as _
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import answered_time
 from memory.engines.fields.filters import one_of
-from memory.engines.fields.types import Choice, Identifier, ListOf, LongText, Reference, Text, Whole
+from memory.engines.fields.types import (
+    Choice,
+    Flag,
+    Identifier,
+    ListOf,
+    LongText,
+    Moment,
+    Record,
+    Reference,
+    Text,
+    Whole,
+)
 from memory.models.merges import MergeDecision, MergeRequest
 
 CREATE = READ | Use.CREATE
@@ -28,7 +39,7 @@ STRATEGY = Field(
 )
 IDS = Field(
     "ids",
-    ListOf(Reference(36, 1)),
+    ListOf(Reference(36, 1), max_items=MAX_IDS),
     "The memories that cherry_pick takes.",
     OFFERED,
     label=_("Memories"),
@@ -56,7 +67,14 @@ MERGE_REQUEST = Noun(
         option=Option("what it is for"),
     ),
     Field("source", Reference(200, 1), "The branch to merge.", CREATE, required=True, label=_("From")),
-    Field("target", Reference(200, 1), "main when it is not given.", CREATE, label=_("Into")),
+    Field(
+        "target",
+        Reference(200, 1),
+        "main when it is not given.",
+        CREATE,
+        label=_("Into"),
+        option=Option("default main", "--into", "NAME"),
+    ),
     STRATEGY,
     IDS,
     Field(
@@ -77,7 +95,14 @@ MERGE_REQUEST = Noun(
     answered_time("closed_at", null=True),
     Field("closed_by", Reference(200), use=READ),
     Field("closed_by_kind", Reference(10), use=READ),
-    Field("reason", Text(500), use=READ, label=_("Reason"), answer_help="Why it was rejected."),
+    Field(
+        "reason",
+        Text(500),
+        use=READ,
+        label=_("Reason"),
+        answer_help="Why it was rejected.",
+        option=Option("why"),
+    ),
     Field("merge_commit", Identifier(), use=READ, answer_null=True, attribute="merge_commit_id"),
     Field("revert_commit", Identifier(), use=READ, answer_null=True, attribute="revert_commit_id"),
 )
@@ -94,5 +119,41 @@ MERGE_REQUEST_FILTERS = MERGE_REQUEST.filtered_by(
     ),
 )
 
-CHOICE = Choice(MergeDecision.Choice.choices)
+SOURCE_SEQ = Field("source_seq", Whole(), "409 when the source has moved since.")
+READ_AT = Field("decided_at", Moment(), "Of what was read: 409 when a decision was made or taken back since.")
+MESSAGE = Field("message", Text(500), option=Option("the message of the commit"))
+FORCE = Field(
+    "force",
+    Flag(),
+    "true merges in spite of gates and approvals: scope admin, audited.",
+    option=Option("in spite of gates and approvals: an admin may, and it is audited"),
+)
+KIND = Field(
+    "type",
+    Reference(20),
+    "Only this kind of memory.",
+    option=Option("only this kind of memory", metavar="TYPE"),
+)
+CHOICE = Choice(tuple(MergeDecision.Choice.choices))
 TEXT = Field("text", LongText(TEXT_BYTES, blank=True))
+MAX_DECISIONS = 1000  # in one call; a rule settles any number
+DECISION = Record(
+    "DecisionInput",
+    "What is decided about one conflict.",
+    (
+        Field("id", Identifier(), required=True),
+        Field("type", Reference(20, 1), "The kind of memory; fact by default."),
+        Field("choice", CHOICE, required=True),
+        Field("token", Reference(64), "Of the plan: 409 when it changed since."),
+        Field("text", LongText(TEXT_BYTES, blank=True, published=False), "The text, with the choice edited."),
+    ),
+)
+DECISIONS = Field("decisions", ListOf(DECISION, max_items=MAX_DECISIONS))
+RULE = Field("choice", CHOICE)
+RULE_KIND = Field("type", Reference(20), "All, when not given.")
+REASONS = Field("reasons", ListOf(Reference(200)), "All, without any.")
+ONLY_OPEN = Field("only_open", Flag(), "With a choice for all: what was decided before stays as it is.")
+DECIDED_ID = Field("id", Identifier(), "The memory that was decided.")
+DECIDED_AT = Field(
+    "decided_at", Moment(), "Without an id: what you decided in one call, whose answer has this time."
+)

@@ -12,11 +12,19 @@ from uuid import UUID
 from memory.db.querysets import Lineage
 from memory.engines.branches.diff import find_common_ancestor
 from memory.engines.facts.rules import is_same
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.types import Choice, ListOf
 from memory.engines.versions.kinds import compared_fields
 from memory.models import Branch, BranchedModel, Confirmation, Fact
 
 APPLIED, IDENTICAL, CONFLICT, REJECTED = "applied", "identical", "conflict", "rejected"
 CLASSES = (CONFLICT, APPLIED, IDENTICAL, REJECTED)
+CLASS = Field(
+    "class",
+    ListOf(Choice([(name, name) for name in CLASSES])),
+    "Only these.",
+    option=Option("only these", checked=True),
+)
 
 # Reasons of each class.
 NEW, CHANGED, REMOVED, COMBINED, SQUASHED = "new", "changed", "removed", "combined", "squashed"

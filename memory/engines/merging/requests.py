@@ -1,15 +1,16 @@
 """Merge requests: a merge is asked for, checked, settled conflict by conflict, approved, and carried out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID
 
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.reverted_requests import find_standing
-from memory.engines.fields.merges import MERGE_REQUEST
+from memory.engines.fields import merges as f
 from memory.engines.fields.orders import MERGE_REQUESTS
 from memory.engines.merging import settling
 from memory.engines.merging.approvals import (
@@ -29,7 +30,7 @@ from memory.engines.merging.checked_merge import (
     renew_approvals,
 )
 from memory.engines.merging.options import check_live, find_branches, parse_strategy, require_on_target
-from memory.engines.merging.plan import Decision, FullPlan
+from memory.engines.merging.plan import CLASS, Decision, FullPlan
 from memory.engines.merging.plan_pages import PlanQuery, cut_plan, find_points
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
 from memory.engines.merging.request_rows import (
@@ -63,11 +64,11 @@ from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
-from memory.exceptions import BranchReadOnly, IllegalTransition, NotFound
+from memory.exceptions import BranchReadOnly, IllegalTransition, Invalid, NotFound
 from memory.models import Fact, MergeRequest, MergeWithdrawal
 
 State = MergeRequest.State
-REASON = MERGE_REQUEST["reason"]
+REASON = f.MERGE_REQUEST["reason"]
 
 
 @retry_methods
@@ -96,7 +97,7 @@ class MergeRequestEngine:
         if branches[1].read_only:
             raise BranchReadOnly(name=target)
         texts = {"title": title or f"Merge {source} into {target}"[:200], "description": description}
-        values = {name: MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
+        values = {name: f.MERGE_REQUEST[name].check(name, text) for name, text in texts.items()}
         values["strategy"], chosen = parse_strategy(strategy, ids)
         check_known(branches[0].lineage(), chosen)
         with write_transaction():
@@ -147,8 +148,8 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        kind: str = "",
-        classes: Sequence[str] = (),
+        kind: Annotated[str, f.KIND] = "",
+        classes: Annotated[Sequence[str], CLASS] = (),
         limit: int = 50,
         cursor: str = "",
         checked: RequestCheck | None = None,
@@ -180,11 +181,11 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        decisions: Sequence[Decision] = (),
-        choice: str = "",
-        reasons: Sequence[str] = (),
-        kind: str = "",
-        only_open: bool = False,
+        decisions: Annotated[Sequence[Decision | Mapping[str, Any]], f.DECISIONS] = (),
+        choice: Annotated[str, f.RULE] = "",
+        reasons: Annotated[Sequence[str], f.REASONS] = (),
+        kind: Annotated[str, f.RULE_KIND] = "",
+        only_open: Annotated[bool, f.ONLY_OPEN] = False,
         keep: Keep = keep_nothing,
     ) -> Settled:
         """Decide conflicts: those in ``decisions``, or by rule ``choice`` for all of some reasons and a kind,
@@ -217,31 +218,35 @@ class MergeRequestEngine:
         return _store_decisions(settled, bound, plan, actor, keep) if bound else settled
 
     def withdraw_decision(
-        self, *, request_id: UUID | int, uid: UUID, actor: Actor, kind: str = Fact.KIND.name
+        self,
+        *,
+        request_id: UUID | int,
+        actor: Actor,
+        uid: Annotated[UUID | None, f.DECIDED_ID] = None,
+        kind: Annotated[str, f.KIND] = "",
+        decided_at: Annotated[datetime | None, f.DECIDED_AT] = None,
     ) -> MergeRequest:
-        """Make a conflict undecided again, which ends approvals too. Needs the scope curate on the target.
+        """Make a conflict undecided again, or all that the actor decided in one call, at this time; what was
+        decided anew since stays. It ends approvals too. Needs the scope curate on the target.
 
-        Raises NotFound without a decision on it, IllegalTransition for a closed request, BranchArchived.
+        Raises Invalid unless it is either, NotFound without a decision on it, IllegalTransition for a closed
+        request, BranchArchived.
         """
+        if (uid is None) == (decided_at is None) or (uid is None and kind):
+            raise Invalid("Name one memory by id and type, or a call by decided_at.", field="id")
         request = self._writable(request_id, actor, "curate")
+        if uid is None:
+            return delete_decisions(request, actor, at=decided_at, by=actor.label, by_kind=actor.kind)
+        kind = kind or Fact.KIND.name
         return delete_decisions(request, actor, f"{kind} {uid}", kind=kind, uid=uid)
-
-    def withdraw_decisions(
-        self, *, request_id: UUID | int, decided_at: datetime, actor: Actor
-    ) -> MergeRequest:
-        """Make undecided again what the actor decided in one call, at this time; what was decided anew since
-        stays. Needs the scope curate on the target. Raises as ``withdraw_decision``.
-        """
-        request = self._writable(request_id, actor, "curate")
-        return delete_decisions(request, actor, at=decided_at, by=actor.label, by_kind=actor.kind)
 
     def approve_request(
         self,
         *,
         request_id: UUID | int,
         actor: Actor,
-        source_seq: int | None = None,
-        decided_at: datetime | None = None,
+        source_seq: Annotated[int | None, f.SOURCE_SEQ] = None,
+        decided_at: Annotated[datetime | None, f.READ_AT] = None,
         keep: Keep = keep_nothing,
     ) -> RequestCheck:
         """Approve a request with the source as it is now; a newer commit ends the approval.
@@ -290,7 +295,9 @@ class MergeRequestEngine:
             record_withdrawal(request, actor, MergeWithdrawal.Subject.APPROVAL, 1)
         return request
 
-    def reject_request(self, *, request_id: UUID | int, actor: Actor, reason: str = "") -> MergeRequest:
+    def reject_request(
+        self, *, request_id: UUID | int, actor: Actor, reason: Annotated[str, REASON] = ""
+    ) -> MergeRequest:
         """Close a request without a merge. Needs the scope merge on the target; its author may withdraw it.
 
         Raises IllegalTransition for a closed request.
@@ -311,8 +318,8 @@ class MergeRequestEngine:
         *,
         request_id: UUID | int,
         actor: Actor,
-        message: str = "",
-        force: bool = False,
+        message: Annotated[str, f.MESSAGE] = "",
+        force: Annotated[bool, f.FORCE] = False,
         keep: Keep = keep_nothing,
     ) -> MergedRequest:
         """Merge a request whose gates pass and whose approvals suffice.

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
-from memory.engines.fields.merges import CHOICE, TEXT
+from memory.engines.fields.merges import CHOICE, DECISION, MAX_DECISIONS, TEXT
 from memory.engines.merging.builder import draft_plan, finish_plan
 from memory.engines.merging.changes import is_touched
 from memory.engines.merging.options import MergeOptions
@@ -18,13 +18,13 @@ from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.support.usage import count_rows
 from memory.engines.versions.kinds import models_by_kind
-from memory.exceptions import Conflict, Invalid
+from memory.exceptions import Conflict, Invalid, UnknownField
 from memory.models import MergeDecision, MergeRequest
 
 Choice = MergeDecision.Choice
 Key = tuple[str, Any]  # kind and uid of a conflict
 DECISIONS_CHANGED = _("The decisions on merge request {number} changed meanwhile: look at them again.")
-MAX_DECISIONS = 1000  # in one call; a rule settles any number
+DECISION_FIELDS = {one.name: one.type.build_check() for one in DECISION.fields}
 MAX_NAMED = 20  # conflicts that a refusal shows
 BATCH_SIZE = 500
 
@@ -96,13 +96,37 @@ def check_decision(decision: Decision, index: int) -> Decision:
     return Decision(decision.uid, choice, decision.token, text, decision.kind)
 
 
-def check_given(decisions: Sequence[Decision], choice: str) -> list[Decision]:
+def parse_decisions(name: str, value: Any) -> list[Decision]:
+    """Parse a list of decisions. Raises Invalid, UnknownField."""
+    if not isinstance(value, list | tuple):
+        raise Invalid("{field} must be a list of objects.", field=name)
+    return [parse_decision(f"{name}[{index}]", item) for index, item in enumerate(value)]
+
+
+def parse_decision(name: str, value: Any) -> Decision:
+    """Parse a decision, which Python makes itself."""
+    if isinstance(value, Decision):
+        return value
+    if not isinstance(value, dict):
+        raise Invalid("{field} must be an object.", field=name)
+    for key in value.keys() - DECISION_FIELDS.keys():
+        raise UnknownField(field=f"{name}.{key}")
+    found = {key: DECISION_FIELDS[key](f"{name}.{key}", part) for key, part in value.items()}
+    for key in ("id", "choice"):
+        if key not in found:
+            raise Invalid("{field} is needed.", field=f"{name}.{key}")
+    return Decision(
+        found["id"], found["choice"], found.get("token", ""), found.get("text", ""), found.get("type", "fact")
+    )
+
+
+def check_given(decisions: Any, choice: str) -> list[Decision]:
     """Return checked decisions; there are some, or else a rule. Raises Invalid."""
     if bool(decisions) == bool(choice):
         raise Invalid("Give decisions, or a choice for all conflicts of a kind.", field="decisions")
     if choice:
         CHOICE.build_check()("choice", choice)
-    return check_decisions(decisions)
+    return check_decisions(parse_decisions("decisions", decisions))
 
 
 def bind_decisions(decisions: Sequence[Decision], plan: FullPlan) -> list[Decision]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -17,24 +17,30 @@ from memory.db.store_copies import CopyDamaged, CopyFailed, CopyInfo
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.restore import BranchPlan, go_back, restore_plan
+from memory.engines.fields.copies import (
+    DAYS,
+    DESCRIPTION,
+    DRY_RUN,
+    KIND,
+    MAX_WINDOW_DAYS,
+    NAME,
+    SNAPSHOT_FILTERS,
+)
 from memory.engines.fields.orders import SNAPSHOTS
 from memory.engines.store.maintenance import DAMAGED_COPY
 from memory.engines.store.recovery import count_lost, lost_rows, restore_lost_rows
-from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import request_count
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_own_point
 from memory.engines.versions.policies import Write
-from memory.exceptions import Conflict, Exists, Invalid, NotFound, StoreDamaged
+from memory.exceptions import Conflict, Exists, Invalid, NotFound, StoreDamaged, UnknownField
 from memory.models import Branch, Commit, Snapshot
 from memory.models.nodes import uuid7
 
-KIND = "snapshot.restore"
+RESTORE = "snapshot.restore"
 MAX_SNAPSHOTS = 20  # store snapshots of a project: each may be as large as the store
-MAX_WINDOW_DAYS = 100  # days
-NAME = c.redact_stored(c.text_check(100, min_length=1))
-DESCRIPTION = c.redact_stored(c.text_check(500))
+OF_BRANCH = SNAPSHOT_FILTERS[1]
 Point = int | datetime | UUID | None
 Result = TypeVar("Result")
 
@@ -51,6 +57,27 @@ class RestorePlan:
 
 @retry_methods
 class SnapshotManager:
+    def keep_state(
+        self,
+        *,
+        name: Annotated[str, NAME],
+        actor: Actor,
+        kind: Annotated[str, KIND] = Snapshot.Kind.BRANCH,
+        branch_name: str = "",
+        at: Point = None,
+        description: Annotated[str, DESCRIPTION] = "",
+    ) -> Snapshot:
+        """Create a snapshot of a branch, or of the store: that one has neither branch nor point.
+
+        Raises UnknownField where it is given them, and as ``create_snapshot`` and ``create_store_snapshot``.
+        """
+        about: dict[str, Any] = {"name": name, "actor": actor, "description": description}
+        if kind == Snapshot.Kind.BRANCH:
+            return self.create_snapshot(branch_name=branch_name or MAIN, at=at, **about)
+        if branch_name or at is not None:
+            raise UnknownField(field="branch" if branch_name else "at")
+        return self.create_store_snapshot(**about)
+
     def create_snapshot(
         self, *, name: str, actor: Actor, branch_name: str = MAIN, at: Point = None, description: str = ""
     ) -> Snapshot:
@@ -98,7 +125,7 @@ class SnapshotManager:
         *,
         actor: Actor,
         kind: str = "",
-        branch_name: str = "",
+        branch_name: Annotated[str, OF_BRANCH] = "",
         limit: int = 50,
         cursor: str = "",
         ordering: str = "",
@@ -131,7 +158,9 @@ class SnapshotManager:
 
     # ---- restore -------------------------------------------------------------------------------
 
-    def restore_snapshot(self, *, snapshot_id: UUID, actor: Actor, dry_run: bool = False) -> RestorePlan:
+    def restore_snapshot(
+        self, *, snapshot_id: UUID, actor: Actor, dry_run: Annotated[bool, DRY_RUN] = False
+    ) -> RestorePlan:
         """Restore the branch, or every branch of the project, to the snapshot, by one commit for each.
 
         The history keeps everything, so a restore can itself be undone. With a store snapshot, branches made
@@ -155,7 +184,7 @@ class SnapshotManager:
                 request_count(snapshot.project_id)
             plans = _restore_store(snapshot, actor)
             summary = {"branches": len(plans), "mended": mended}
-            record_entry(actor, KIND, snapshot.name, {"kind": snapshot.kind, **summary})
+            record_entry(actor, RESTORE, snapshot.name, {"kind": snapshot.kind, **summary})
         return RestorePlan(snapshot, plans, mended, dry_run=False)
 
     @contextmanager
@@ -180,7 +209,7 @@ class SnapshotManager:
         forbid_patterns(actor)
         return with_copies(lambda copies: copies.window_days())
 
-    def set_retention(self, *, days: int, actor: Actor) -> int:
+    def set_retention(self, *, days: Annotated[int, DAYS], actor: Actor) -> int:
         """Set how long the database keeps every state: 1 to 100 days, or 0 for none. Its own tools restore
         it.
 
@@ -213,7 +242,7 @@ def _restore_branch(snapshot: Snapshot, actor: Actor, dry_run: bool) -> RestoreP
 
 
 def build_branch_plan(snapshot: Snapshot, actor: Actor, name: str, seq: int, **moves: bool) -> BranchPlan:
-    where = (actor, name, KIND, f"back to {snapshot.name}")
+    where = (actor, name, RESTORE, f"back to {snapshot.name}")
     with open_commit(*where, write=Write.EXEMPT, bounded=False) as commit:
         counts = go_back(commit, seq)
     return BranchPlan(name, commit.seq - commit.empty, seq, counts, **moves)
@@ -313,7 +342,10 @@ def forbid_patterns(actor: Actor) -> None:
 
 
 def build_snapshot(actor: Actor, name: str, description: str) -> Snapshot:
-    payload = {"name": NAME("name", name).strip(), "description": DESCRIPTION("description", description)}
+    payload = {
+        "name": NAME.check("name", name).strip(),
+        "description": DESCRIPTION.check("description", description),
+    }
     return Snapshot(
         pk=uuid7(), project_id=actor.project_id, created_at=timezone.now(), created_by=actor.label, **payload
     )

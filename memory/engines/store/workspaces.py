@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated
 from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
@@ -12,11 +13,11 @@ from memory.actors import Actor
 from memory.db.backend import StoreCopies, get_store_copies
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
+from memory.engines.fields.copies import NAME, PURPOSE
 from memory.engines.fields.orders import WORKSPACES
 from memory.engines.store.promotion import Promotion, TableChange
 from memory.engines.store.release import list_applied, list_known
-from memory.engines.store.snapshots import NAME, forbid_patterns, with_copies
-from memory.engines.support import validation as c
+from memory.engines.store.snapshots import forbid_patterns, with_copies
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.support.usage import request_count
 from memory.exceptions import Conflict, Exists, Invalid, NotFound
@@ -58,7 +59,9 @@ class WorkspaceDiff:
 
 @retry_methods
 class WorkspaceEngine:
-    def create_workspace(self, *, name: str, actor: Actor, description: str = "") -> Workspace:
+    def create_workspace(
+        self, *, name: Annotated[str, NAME], actor: Actor, description: Annotated[str, PURPOSE] = ""
+    ) -> Workspace:
         """Copy the store, while others use it. The result's ``place`` says where to start a server on it.
 
         Raises Invalid, Exists, and Conflict where no copy can be made.
@@ -211,13 +214,13 @@ def audit_detail(diff: WorkspaceDiff) -> dict:
 
 def build_workspace(actor: Actor, name: str, description: str) -> Workspace:
     pk = uuid7()
-    name = NAME("name", name).strip()
+    name = NAME.check("name", name).strip()
     return Workspace(
         pk=pk,
         project_id=actor.project_id,
         name=name,
         slot=f"{actor.project_id.hex}:{name}",
-        description=c.redact_stored(c.text_check(500))("description", description),
+        description=PURPOSE.check("description", description),
         copy=get_store_copies().make_name(pk, "ws"),
         created_at=timezone.now(),
         created_by=actor.label,

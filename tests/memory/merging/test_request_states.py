@@ -238,8 +238,8 @@ class TestStatedTimes:
             for choice in ("target", "skip")
         )
         with pytest.raises(NotFound):  # all of it was decided anew
-            ENGINE.withdraw_decisions(request_id=1, decided_at=first, actor=mira)
-        ENGINE.withdraw_decisions(request_id=1, decided_at=again, actor=mira)
+            ENGINE.withdraw_decision(request_id=1, decided_at=first, actor=mira)
+        ENGINE.withdraw_decision(request_id=1, decided_at=again, actor=mira)
         assert not MergeDecision.objects.filter(kind="fact").exists()
 
 

@@ -1,0 +1,26 @@
+"""What may be done with erasures that were made."""
+
+from memory.answers import erasures as shapes
+from memory.engines.erasure.engine import ErasureEngine
+from memory.engines.fields.erasures import ERASURE_FILTERS
+from memory.engines.fields.orders import ERASURES as ORDER
+from memory.models import Erasure
+from memory.operations.base import Answer, Resource, Row
+
+engine = ErasureEngine()
+
+ERASURES = Resource("erasures", "erasure", row=Row("erasure_id", "pk", "uuid"), model=Erasure)
+ERASURES.add(
+    "list",
+    engine.list_erasures,
+    "List erasures, newest first",
+    Answer(shapes.ErasureShape, shapes.erasure),
+    filters=ERASURE_FILTERS,
+    order=ORDER,
+)
+ERASURES.add(
+    "retrieve",
+    engine.verify_erasure,
+    "Read an erasure, and check that it holds",
+    Answer(shapes.ErasureCheckShape, shapes.erasure_check),
+)
