@@ -1,6 +1,6 @@
 """Response serializers for conversations and messages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -190,10 +190,6 @@ def messages_found(found: TextSearchResult, branch: str, actor: Actor) -> dict[s
         for hit in found.hits
     ]
     return text_results(found, hits)
-
-
-def messages(branch: str, actor: Actor) -> Callable[[Message], dict[str, Any]]:
-    return lambda row: message(row, branch, actor)
 
 
 _compaction = build_renderer(CompactionShape, "branch")

@@ -1,5 +1,6 @@
 """Conversations and messages as a branch held them at a point of its past."""
 
+from functools import partial
 from typing import Any
 
 from conversations.answers import conversations as shapes
@@ -29,7 +30,7 @@ def list_messages(filters: dict[str, Any], **options: Any) -> Page:
 
 
 def render_messages(branch: str, actor: Actor) -> Render:
-    return shapes.messages(branch, actor)
+    return partial(shapes.message, branch=branch, actor=actor)
 
 
 READERS["conversation"] = Reader(
