@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memory.db.bm25 import term_rarity
 from memory.db.expressions import placeholders
 from memory.db.index_tokens import point_tokens, row_tokens, span_tokens, value_token
 from memory.db.indexes import FullTextIndex
 from memory.db.querysets import VersionedQuerySet
 from memory.db.segmentation import space_characters
-from memory.db.sqlite.vocabulary import term_rarity
 
 STEPS = 10  # weights between one and its double: those of a step share a query
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
+from memory.db.bm25 import TOKENIZER
 from memory.db.index_tokens import OPEN, PINNED, row_tokens
 from memory.db.indexes import FullTextIndex
 from memory.db.segmentation import space_characters
 from memory.db.sqlite.closed_versions import version_tokens
 from memory.db.sqlite.file_check import get_path, open_read_only
 from memory.db.sqlite.search_index import row_state
-from memory.db.sqlite.vocabulary import TOKENIZER
 from memory.db.work_slots import work_slots
 
 BATCH_SIZE = 2000  # texts that are split into words at a time

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from memory.db.bm25 import find_stem
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.sqlite.closed_versions import match_text
 from memory.db.sqlite.index_state import NO_COMMIT, Commit, read_state
@@ -23,7 +24,6 @@ from memory.db.sqlite.vocabulary import (
     NO_LENGTHS,
     Lengths,
     complete_lengths,
-    find_stem,
     read_places,
     score_rows,
     select_lengths,

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.db import models
 
+from memory.db.bm25 import TOKENIZER
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.sqlite.django_internals import SQLiteSchemaEditor
 from memory.db.sqlite.search_index import SearchIndex
-from memory.db.sqlite.vocabulary import TOKENIZER
 
 
 class DatabaseSchemaEditor(SQLiteSchemaEditor):
