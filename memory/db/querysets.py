@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import models
-from django.db.models import F, Q, Value
+from django.db.models import F, Q
 from django.db.models.functions import Length
 
 from memory.db.backend import Ranked, get_features, get_index
@@ -35,14 +35,16 @@ from memory.db.indexes import searchable_condition
 from memory.db.lazy_filters import LazyFilters
 from memory.db.lineage import MaskedLineage
 from memory.db.raw_select import (
+    Reach,
     all_fields,
     build_instances,
     by_key,
+    count_distances,
     cut_rows,
     exists_sql,
-    nearest_uids,
     newest_in_groups,
-    next_in_group,
+    read_beside,
+    unite_beside,
 )
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_branch
 
@@ -192,33 +194,22 @@ class VersionedQuerySet(LazyFilters[Row]):
         named = (arm.order_by().annotate(**groups).values_list(*groups) for arm in self._arms())
         return [values for arm in named for values in arm.annotate(counted=counted)]
 
-    def next_in_group(self, pks: Sequence[int], same: str, back: bool = False) -> dict[int, int]:
-        """Map each row to the visible row of the next higher uid with an equal ``same``; ``back``: lower."""
-        limits = get_features(self.db).limits_correlated_subqueries
-        read_next = self._next_by_row if limits else self._next_by_union
-        found: dict[int, list[int]] = {}
-        for level in range(len(self.named_lineage) if pks else 0):
-            for pk, next_pk in read_next(level, pks, same, back):
-                found.setdefault(pk, []).append(next_pk)
-        return nearest_uids(self.db, self.model, found, back)
-
-    def _next_by_row(self, level: int, pks: Sequence[int], same: str, back: bool) -> Iterable[tuple]:
-        """Return pairs of each row and the next row of an arm with the same value."""
-        shown = self._where_conditions([self._arm_row(level)])
-        return next_in_group(self.db, self.model, shown, pks, same, back)
-
-    def _next_by_union(self, level: int, pks: Sequence[int], same: str, back: bool) -> Iterable[tuple]:
-        """Return the same pairs for a database without LIMIT in correlated subqueries."""
-        base = self.model._base_manager.using(self.db)
-        arm = self._replay_filters(base.filter(self._arm_row(level)))
-        ones = [
-            arm.filter(**{same: value, "uid__lt" if back else "uid__gt": uid})
-            .annotate(before=Value(pk, models.BigIntegerField()))
-            .order_by("-uid" if back else "uid")
-            .values_list("before", "pk")[:1]
-            for pk, uid, value in base.filter(pk__in=pks).values_list("pk", "uid", same)
-        ]
-        return ones[0].union(*ones[1:], all=True) if ones else ()
+    def read_beside(
+        self, pks: Sequence[int], same: str, columns: Sequence[str], reach: Reach
+    ) -> dict[int, dict[int, tuple]]:
+        """Map each row to columns, with uid, of those next to it by uid that have an equal ``same``, by their
+        distance.
+        """
+        by_row = get_features(self.db).limits_correlated_subqueries
+        base, found = self.model._base_manager.using(self.db), list[tuple]()
+        for shown in map(self._arm_row, range(len(self.named_lineage) if pks else 0)):
+            if by_row:
+                each = self._where_conditions([shown])
+                found += read_beside(self.db, self.model, each, pks, same, columns, reach)
+            else:
+                arm = self._replay_filters(base.filter(shown))
+                found += unite_beside(arm, base.filter(pk__in=pks), same, columns, reach)
+        return count_distances(found, columns.index("uid"), reach)
 
     def newest_in_groups(self, columns: Sequence[str], groups: Sequence[Sequence[Any]]) -> list[Row]:
         """Return the newest rows of groups, each values of the columns and a uid that its row is below."""

@@ -1,10 +1,13 @@
 """Raw SELECT of few rows by a key, where the ORM takes longer than the database."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db.models import Value
 
 from memory.db.backend import get_backend, get_features
 from memory.db.budget import text_fields
@@ -16,6 +19,7 @@ MAX_PARAMETERS = 30_000  # values of a statement
 MAX_UNITED = 100  # selects of a statement
 CUT_MARK = " … [cut]"
 ROW = "t"  # alias of the table in these statements
+Reach = tuple[int, int]  # how many rows before another, and how many after it
 
 
 class Reading:
@@ -31,7 +35,8 @@ class Reading:
         pairs = list(zip(fields, names, strict=True))
         read = [f"SUBSTR({name}, 1, {cut})" if field.name in long else name for field, name in pairs]
         self.connection = connection
-        self.sql = f"SELECT {', '.join(read)} FROM {quote(model._meta.db_table)} {ROW} WHERE "
+        self.columns = ", ".join(read)
+        self.sql = f"SELECT {self.columns} FROM {quote(model._meta.db_table)} {ROW} WHERE "
         # JSON that may be cut stays text.
         every = [column_converters(connection, field) for field in fields]
         self.converters = [
@@ -47,8 +52,12 @@ class Reading:
         sql, values = join_conditions(conditions)
         if lock and self.connection.features.has_select_for_update:
             sql = f"{sql} {self.connection.ops.for_update_sql()}"
+        return self.fetch(self.sql + sql, values)
+
+    def fetch(self, sql: str, values: Sequence[Any]) -> list[tuple]:
+        """Return the rows of a statement that reads these columns first; what follows them stays raw."""
         with self.connection.cursor() as cursor:
-            cursor.execute(self.sql + sql, values)
+            cursor.execute(sql, values)
             rows = cursor.fetchall()
         return convert_rows(self.connection, self.converters, rows)
 
@@ -207,30 +216,62 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
     return build_instances(model, using, found[:1])[0] if found else None
 
 
-def next_in_group(
+def read_beside(
     using: str,
     model: type[models.Model],
     conditions: Iterable[Condition],
     pks: Sequence[int],
     same: str,
-    back: bool = False,
-) -> list[tuple[int, int]]:
-    """Return pairs of each row and the next visible row by uid with the same value of ``same``, or the one
-    before.
+    columns: Sequence[str],
+    reach: Reach,
+) -> list[tuple]:
+    """Return columns of the visible rows next to each row by uid, of those with its value of ``same``; with
+    the side, and the key of the row that they are next to.
     """
-    connection = connections[using]
-    fields: Any = (model._meta.pk, model._meta.get_field(same))
-    key, equal = (connection.ops.quote_name(field.column) for field in fields)
+    connection, read = connections[using], prepare_reading(using, model, columns)
+    named: Any = (model._meta.pk, model._meta.get_field(same))
+    key, equal = (connection.ops.quote_name(field.column) for field in named)
     table = connection.ops.quote_name(model._meta.db_table)
     shown, values = join_conditions(render_conditions(conditions, using))
-    known, requested = ColumnIn(model, str(fields[0].name), pks, "q").render(connection)
-    beyond, order = ("<", "DESC") if back else (">", "ASC")
-    nearest = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid {beyond} q.uid ORDER BY {ROW}.uid {order} LIMIT 1"
-    following = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {nearest}"
-    sql = f"SELECT q.{key}, ({following}) FROM {table} q WHERE {known}"
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [*values, *requested])
-        return [pair for pair in cursor.fetchall() if pair[1] is not None]
+    known, requested = ColumnIn(model, str(named[0].name), pks, "q").render(connection)
+    each = []
+    for side, count in enumerate(reach):
+        beyond, order = (">", "ASC") if side else ("<", "DESC")
+        nearest = f"{ROW}.{equal} = q.{equal} AND {ROW}.uid {beyond} q.uid ORDER BY {ROW}.uid {order}"
+        keys = f"SELECT {ROW}.{key} FROM {table} {ROW} WHERE {shown} AND {nearest} LIMIT {count}"
+        rows = f"{table} q CROSS JOIN {table} {ROW} WHERE {known} AND {ROW}.{key} IN ({keys})"
+        each += [f"SELECT {read.columns}, {side}, q.{key} FROM {rows}"] * bool(count)
+    return read.fetch(" UNION ALL ".join(each), [*requested, *values] * len(each))
+
+
+def unite_beside(
+    arm: models.QuerySet, known: models.QuerySet, same: str, columns: Sequence[str], reach: Reach
+) -> Iterable[tuple]:
+    """Return the same rows of a lineage's arm for a database without LIMIT in correlated subqueries."""
+    ones = [
+        arm.filter(**{same: value, "uid__gt" if side else "uid__lt": uid})
+        .annotate(side=Value(side), beside=Value(pk, models.BigIntegerField()))
+        .order_by("uid" if side else "-uid")
+        .values_list(*columns, "side", "beside")[:count]
+        for pk, uid, value in known.values_list("pk", "uid", same)
+        for side, count in enumerate(reach)
+        if count
+    ]
+    return ones[0].union(*ones[1:], all=True) if ones else ()
+
+
+def count_distances(rows: Iterable[tuple], uid: int, reach: Reach) -> dict[int, dict[int, tuple]]:
+    """Return rows as ``read_beside`` reads them by the key of the row that they are next to and by their
+    distance, which is negative before it; of several lineages' rows the nearest. ``uid`` is its column.
+    """
+    sides = defaultdict[tuple[int, int], list[tuple]](list)
+    for *values, side, key in rows:
+        sides[key, side].append(tuple(values))
+    found = defaultdict[int, dict[int, tuple]](dict)
+    for (key, side), each in sides.items():
+        nearest = sorted(each, key=itemgetter(uid), reverse=not side)[: reach[side]]
+        found[key] |= {at if side else -at: values for at, values in enumerate(nearest, 1)}
+    return found
 
 
 Newest = Callable[[Iterable[str]], str]

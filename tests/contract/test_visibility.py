@@ -126,6 +126,25 @@ def test_every_way_of_narrowing_reaches_every_way_of_reading(narrow: str) -> Non
     assert narrowed.match_words(["a"], 5) == ([], [])
 
 
+def test_rows_next_to_others_are_those_that_the_lineage_shows() -> None:
+    actor = some_actor()
+    one, _, three = write(actor, "one", "two", "three", session_id="s")
+    write(actor, "apart", session_id="t")
+    BranchManager().create_branch(name="task/a", actor=actor)
+    with open_commit(actor, "task/a", "remove") as commit:
+        commit.remove_row(commit.visible_rows(Fact).get(fact_text="two"))
+    four, _ = write(actor, "four", "five", branch="task/a", session_id="s")
+
+    def list_beside(branch: str, *rows: Fact) -> dict[int, dict[int, str]]:
+        shown = Fact.objects.on(find_branch(actor, branch))
+        found = shown.read_beside([row.rid for row in rows], "session_id", ("fact_text", "uid"), (2, 1))
+        return {rid: {at: text for at, (text, _) in beside.items()} for rid, beside in found.items()}
+
+    assert list_beside("main", one, three) == {one.rid: {1: "two"}, three.rid: {-1: "two", -2: "one"}}
+    assert list_beside("task/a", four) == {four.rid: {-1: "three", -2: "one", 1: "five"}}
+    assert list_beside("task/a") == {}
+
+
 @pytest.mark.parametrize("by", ["rid", "uid", "content_hash"])
 def test_rows_picked_by_many_keys_are_those_picked_by_few(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     actor = some_actor()

@@ -15,10 +15,16 @@ from memory.engines.search.fact_rows import FactRow
 ASKS = re.compile("[?？]['\"’”)\\]]*(\\s|$)")
 
 
-def find_answers(rows: VersionedQuerySet, facts: Sequence[FactRow]) -> dict[int, int]:
-    """Return the facts that follow a question in their session: row id -> row id of the question."""
-    asking = [fact.rid for fact in facts if fact.session_id and ASKS.search(fact.fact_text)]
-    return {after: before for before, after in rows.next_in_group(asking, "session_id").items()}
+def asks(text: str) -> bool:
+    """Return whether a text asks something."""
+    return ("?" in text or "？" in text) and ASKS.search(text) is not None
+
+
+def find_answers(rows: VersionedQuerySet, facts: Sequence[FactRow]) -> list[tuple[FactRow, FactRow]]:
+    """Return pairs of a fact that asks, and what follows it in its session."""
+    asking = {fact.rid: fact for fact in facts if fact.session_id and asks(fact.fact_text)}
+    found = rows.read_beside(sorted(asking), "session_id", FactRow._fields, (0, 1))
+    return [(asking[rid], FactRow(*beside[1])) for rid, beside in found.items()]
 
 
 def share_answers(

@@ -168,7 +168,10 @@ def is_telling(shared: Collection[str]) -> bool:
 
 
 def find_shared(text: str, requested: set[str]) -> set[str]:
-    return requested & list_stems(WORD_PATTERN.findall(fold_text(text))) if requested else set()
+    folded = fold_text(text)
+    # Most texts have none of the letters; other scripts have stems that are spelled otherwise.
+    possible = {stem for stem in requested if stem in folded or not stem.isascii()}
+    return possible & list_stems(WORD_PATTERN.findall(folded)) if possible else possible
 
 
 def list_stems(words: Iterable[str]) -> set[str]:

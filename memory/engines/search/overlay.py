@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import merge
 from itertools import islice
-from operator import attrgetter, gt, lt
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from memory.db.deferred import Deferred
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
+from memory.db.raw_select import Reach, count_distances
 from memory.engines.facts.assessment import Assessment, apply_assessment, exclusion_reasons
 from memory.engines.facts.filters import FactFilter
 from memory.engines.versions.repositories import find_repositories
@@ -140,25 +141,27 @@ class OverlayRows:
         found = self.kept.select_by_key(columns, by, [rid for rid in values if rid >= 0])
         return [*found, *(tuple(getattr(fact, name) for name in columns) for fact in own)]
 
-    def next_in_group(self, rids: Sequence[int], same: str, back: bool = False) -> dict[int, int]:
-        """Map each row to the next one by uid with the same value of ``same``; ``back`` to the one before."""
+    def read_beside(
+        self, rids: Sequence[int], same: str, columns: Sequence[str], reach: Reach
+    ) -> dict[int, dict[int, tuple]]:
+        """Map each row to columns of the rows next to it by uid, as VersionedQuerySet.read_beside does."""
         stored = {rid: self.by_rid[rid].rid if rid in self.by_rid else rid for rid in rids}
-        found = self.kept.next_in_group([rid for rid in set(stored.values()) if rid is not None], same, back)
-        after = {rid: found[own] for rid, own in stored.items() if own is not None and own in found}
-        if not self.changes:
-            return after
-        columns = ("rid", "uid", same)
-        known = {rid: (uid, value) for rid, uid, value in self.select_by_key(columns, "rid", [*rids])}
-        uids = {rid: uid for rid, uid, _ in self.select_by_key(columns, "rid", [*set(after.values())])}
-        is_beyond, choose = (lt, max) if back else (gt, min)
-        for rid, (uid, value) in known.items():
-            later = [
-                c.fact for c in self.changes if getattr(c.fact, same) == value and is_beyond(c.fact.uid, uid)
+        requested = {rid for rid in stored.values() if rid is not None}
+        kept = self.kept.read_beside(sorted(requested), same, columns, reach)
+        found = [
+            (*values, distance > 0, rid)
+            for rid, own in stored.items()
+            for distance, values in kept.get(own or 0, {}).items()
+        ]
+        if self.changes:
+            known = self.select_by_key(("rid", "uid", same), "rid", [*rids])
+            found += [
+                (*(getattr(change.fact, name) for name in columns), change.fact.uid > uid, rid)
+                for change in self.changes
+                for rid, uid, value in known
+                if getattr(change.fact, same) == value and change.fact.uid != uid
             ]
-            nearest: Any = choose(later, key=attrgetter("uid"), default=None)
-            if nearest and (rid not in after or is_beyond(uids[after[rid]], nearest.uid)):
-                after[rid] = nearest.rid
-        return after
+        return count_distances(found, columns.index("uid"), reach)
 
     # ---- scores --------------------------------------------------------------------------------
 

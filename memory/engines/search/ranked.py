@@ -92,7 +92,7 @@ class CandidatePool:
         shown: dict[int, list[int]] = defaultdict(list)
         for rid in rids:
             shown[self.branches[rid][0].pk].append(rid)
-        found = [find_windows(self.sources[pk], batch, self.rows) for pk, batch in shown.items()]
+        found = [find_windows(self.sources[pk], batch) for pk, batch in shown.items()]
         return {rid: batch for windows in found for rid, batch in windows.items()}
 
     def add_row(self, branch: Branch, row: Row, belief: Assessment) -> None:
@@ -207,23 +207,15 @@ def _find_answers(
     recipe: ranking.Recipe,
 ) -> list[FactRow]:
     """Return the answers that follow a question among the facts and are no candidates yet."""
-    answers = find_answers(rows, facts)
-    known = {*found.keyword, *found.vector}
-    added = {fact.rid: fact for fact in fact_rows(rows, answers.keys() - known)} if answers else {}
-    paired = {*answers, *answers.values()}
-    speakers = {
-        fact.rid: find_speaker(fact.fact_text) for fact in [*facts, *added.values()] if fact.rid in paired
-    }
-    answers = {
-        after: before
-        for after, before in answers.items()
-        if after in speakers and is_answered(speakers, after, before, recipe)
-    }
-    new = [rid for rid in answers if rid in added]
+    pairs, known = find_answers(rows, facts), {fact.rid for fact in facts}
+    speakers = {fact.rid: find_speaker(fact.fact_text) for pair in pairs for fact in pair}
+    pairs = [pair for pair in pairs if is_answered(speakers, pair[1].rid, pair[0].rid, recipe)]
+    new = {after.rid: after for _, after in pairs if after.rid not in known}
     if new and question.vector is not None and "vector" in found.used:
-        found.vector |= dict(rows.score_cosines(new, question.vector, question.model, actor.project_id))
-    pool.answers |= answers
-    return [added[rid] for rid in new]
+        cosines = rows.score_cosines([*new], question.vector, question.model, actor.project_id)
+        found.vector |= dict(cosines)
+    pool.answers |= {after.rid: before.rid for before, after in pairs}
+    return [*new.values()]
 
 
 def parse_options(

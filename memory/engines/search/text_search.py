@@ -20,7 +20,7 @@ from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
-from memory.engines.search.answer_boost import ASKS
+from memory.engines.search.answer_boost import asks
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
 from memory.engines.search.evidence import Judged, Rater, judge_evidence
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
@@ -28,7 +28,7 @@ from memory.engines.search.query import build_query
 from memory.engines.search.ranked import TYPES, get_recipe
 from memory.engines.search.rows import Row
 from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
-from memory.engines.search.windows import REACH, Windows, name_hashes
+from memory.engines.search.windows import REACH, Near, Windows
 from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid
 
@@ -136,7 +136,7 @@ class TextSearch:
             return {}
         if self.recipe.following:
             return self.neighbours(self.all_rows, list(offered))
-        asking = [rid for rid, row in offered.items() if ASKS.search(row.text)]
+        asking = [rid for rid, row in offered.items() if asks(row.text)]
         found = self.neighbours(self.all_rows, asking) if asking else {}
         return {rid: Adjacent(following=near.following) for rid, near in found.items()}
 
@@ -146,7 +146,13 @@ class TextSearch:
             return {}
         near = self.neighbours(self.all_rows, rids)
         beyond = self.neighbours(self.all_rows, sorted(adjacent_ids(near) - near.keys()))
-        return name_hashes(self.all_rows, list_around({**beyond, **near}, rids), {})
+        around = list_around({**beyond, **near}, rids)
+        requested = {at for batch in around.values() for at, _ in batch}
+        hashes = dict(self.all_rows.select_by_key(("rid", "content_hash"), "rid", requested))
+        return {
+            rid: [Near(at, distance, hashes[at]) for at, distance in batch if at in hashes]
+            for rid, batch in around.items()
+        }
 
     @property
     def all_rows(self) -> VersionedQuerySet:
@@ -224,7 +230,7 @@ def find_answers(rows: Mapping[int, Row], near: Mapping[int, Adjacent]) -> dict[
     return {
         rid: previous
         for rid, previous in before.items()
-        if previous is not None and previous in rows and ASKS.search(rows[previous].text)
+        if previous is not None and previous in rows and asks(rows[previous].text)
     }
 
 

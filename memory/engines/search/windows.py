@@ -4,7 +4,6 @@ A turn says "I got it yesterday", the one before it what was bought. Only the be
 again: docs/retrieval.md has the measurement.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
@@ -35,29 +34,12 @@ Windows = Mapping[int, Sequence[Near]]
 FindWindows = Callable[[Sequence[int]], Windows]
 
 
-def find_windows(rows: VersionedQuerySet, rids: Sequence[int], known: Mapping[int, Row]) -> Windows:
+def find_windows(rows: VersionedQuerySet, rids: Sequence[int]) -> Windows:
     """Return the rows around each of these in its session, of those that the rows include."""
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for back in (True, False):
-        reached = {rid: rid for rid in rids}
-        for distance in range(1, REACH + 1):
-            step = rows.next_in_group(sorted({*reached.values()}), "session_id", back)
-            reached = {rid: step[at] for rid, at in reached.items() if at in step}
-            for rid, at in reached.items():
-                found[rid].append((at, distance))
-    return name_hashes(rows, found, known)
-
-
-def name_hashes(
-    rows: VersionedQuerySet, found: Mapping[int, Sequence[tuple[int, int]]], known: Mapping[int, Row]
-) -> Windows:
-    """Add the texts' hashes to rows and distances; those that are not known are read through the rows."""
-    requested = {at for batch in found.values() for at, _ in batch}
-    hashes = {at: known[at].content_hash for at in requested & known.keys()}
-    hashes |= dict(rows.select_by_key(("rid", "content_hash"), "rid", requested - known.keys()))
+    found = rows.read_beside(rids, "session_id", ("uid", "rid", "content_hash"), (REACH, REACH))
     return {
-        rid: [Near(at, distance, hashes[at]) for at, distance in batch if at in hashes]
-        for rid, batch in found.items()
+        rid: [Near(at, abs(distance), content_hash) for distance, (_, at, content_hash) in beside.items()]
+        for rid, beside in found.items()
     }
 
 
