@@ -43,8 +43,8 @@ from memory.db.raw_select import (
     cut_rows,
     exists_sql,
     newest_in_groups,
-    read_beside,
-    unite_beside,
+    read_neighbours,
+    unite_neighbours,
 )
 from memory.db.versioned_query import BranchNotNamed, VersionedQuery, require_branch
 
@@ -194,7 +194,7 @@ class VersionedQuerySet(LazyFilters[Row]):
         named = (arm.order_by().annotate(**groups).values_list(*groups) for arm in self._arms())
         return [values for arm in named for values in arm.annotate(counted=counted)]
 
-    def read_beside(
+    def read_neighbours(
         self, pks: Sequence[int], same: str, columns: Sequence[str], reach: Reach
     ) -> dict[int, dict[int, tuple]]:
         """Map each row to columns, with uid, of those next to it by uid that have an equal ``same``, by their
@@ -205,10 +205,10 @@ class VersionedQuerySet(LazyFilters[Row]):
         for shown in map(self._arm_row, range(len(self.named_lineage) if pks else 0)):
             if by_row:
                 each = self._where_conditions([shown])
-                found += read_beside(self.db, self.model, each, pks, same, columns, reach)
+                found += read_neighbours(self.db, self.model, each, pks, same, columns, reach)
             else:
                 arm = self._replay_filters(base.filter(shown))
-                found += unite_beside(arm, base.filter(pk__in=pks), same, columns, reach)
+                found += unite_neighbours(arm, base.filter(pk__in=pks), same, columns, reach)
         return count_distances(found, columns.index("uid"), reach)
 
     def newest_in_groups(self, columns: Sequence[str], groups: Sequence[Sequence[Any]]) -> list[Row]:

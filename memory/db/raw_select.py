@@ -216,7 +216,7 @@ def fetch_one(model: type[Row], *, lock: bool = False, **columns: Any) -> Row | 
     return build_instances(model, using, found[:1])[0] if found else None
 
 
-def read_beside(
+def read_neighbours(
     using: str,
     model: type[models.Model],
     conditions: Iterable[Condition],
@@ -244,15 +244,15 @@ def read_beside(
     return read.fetch(" UNION ALL ".join(each), [*requested, *values] * len(each))
 
 
-def unite_beside(
+def unite_neighbours(
     arm: models.QuerySet, known: models.QuerySet, same: str, columns: Sequence[str], reach: Reach
 ) -> Iterable[tuple]:
     """Return the same rows of a lineage's arm for a database without LIMIT in correlated subqueries."""
     ones = [
         arm.filter(**{same: value, "uid__gt" if side else "uid__lt": uid})
-        .annotate(side=Value(side), beside=Value(pk, models.BigIntegerField()))
+        .annotate(side=Value(side), origin=Value(pk, models.BigIntegerField()))
         .order_by("uid" if side else "-uid")
-        .values_list(*columns, "side", "beside")[:count]
+        .values_list(*columns, "side", "origin")[:count]
         for pk, uid, value in known.values_list("pk", "uid", same)
         for side, count in enumerate(reach)
         if count
@@ -261,7 +261,7 @@ def unite_beside(
 
 
 def count_distances(rows: Iterable[tuple], uid: int, reach: Reach) -> dict[int, dict[int, tuple]]:
-    """Return rows as ``read_beside`` reads them by the key of the row that they are next to and by their
+    """Return rows as ``read_neighbours`` reads them by the key of the row that they are next to and by their
     distance, which is negative before it; of several lineages' rows the nearest. ``uid`` is its column.
     """
     sides = defaultdict[tuple[int, int], list[tuple]](list)
@@ -270,7 +270,8 @@ def count_distances(rows: Iterable[tuple], uid: int, reach: Reach) -> dict[int, 
     found = defaultdict[int, dict[int, tuple]](dict)
     for (key, side), each in sides.items():
         nearest = sorted(each, key=itemgetter(uid), reverse=not side)[: reach[side]]
-        found[key] |= {at if side else -at: values for at, values in enumerate(nearest, 1)}
+        for at, values in enumerate(nearest, 1):
+            found[key][at if side else -at] = values
     return found
 
 

@@ -237,7 +237,7 @@ def test_facts_of_each_rule_are_counted_by_an_index_alone(store: Store) -> None:
 
 def test_what_follows_in_a_session(store: Store) -> None:
     work = Fact.objects.on(store.main).searchable()
-    said = steps(lambda: work.read_beside([store.fact.pk], "session_id", ("uid",), (2, 1)), "memory_fact")
+    said = steps(lambda: work.read_neighbours([store.fact.pk], "session_id", ("uid",), (2, 1)), "memory_fact")
     assert said.count("SEARCH q USING INTEGER PRIMARY KEY (rowid=?)") == 2
     assert said.count("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)") == 2
     for beyond in "<>":

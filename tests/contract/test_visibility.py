@@ -137,7 +137,7 @@ def test_rows_next_to_others_are_those_that_the_lineage_shows() -> None:
 
     def list_beside(branch: str, *rows: Fact) -> dict[int, dict[int, str]]:
         shown = Fact.objects.on(find_branch(actor, branch))
-        found = shown.read_beside([row.rid for row in rows], "session_id", ("fact_text", "uid"), (2, 1))
+        found = shown.read_neighbours([row.rid for row in rows], "session_id", ("fact_text", "uid"), (2, 1))
         return {rid: {at: text for at, (text, _) in beside.items()} for rid, beside in found.items()}
 
     assert list_beside("main", one, three) == {one.rid: {1: "two"}, three.rid: {-1: "two", -2: "one"}}

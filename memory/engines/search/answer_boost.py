@@ -23,8 +23,8 @@ def asks(text: str) -> bool:
 def find_answers(rows: VersionedQuerySet, facts: Sequence[FactRow]) -> list[tuple[FactRow, FactRow]]:
     """Return pairs of a fact that asks, and what follows it in its session."""
     asking = {fact.rid: fact for fact in facts if fact.session_id and asks(fact.fact_text)}
-    found = rows.read_beside(sorted(asking), "session_id", FactRow._fields, (0, 1))
-    return [(asking[rid], FactRow(*beside[1])) for rid, beside in found.items()]
+    found = rows.read_neighbours(sorted(asking), "session_id", FactRow._fields, (0, 1))
+    return [(asking[rid], FactRow(*near[1])) for rid, near in found.items()]
 
 
 def share_answers(

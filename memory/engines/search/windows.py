@@ -36,10 +36,10 @@ FindWindows = Callable[[Sequence[int]], Windows]
 
 def find_windows(rows: VersionedQuerySet, rids: Sequence[int]) -> Windows:
     """Return the rows around each of these in its session, of those that the rows include."""
-    found = rows.read_beside(rids, "session_id", ("uid", "rid", "content_hash"), (REACH, REACH))
+    found = rows.read_neighbours(rids, "session_id", ("uid", "rid", "content_hash"), (REACH, REACH))
     return {
-        rid: [Near(at, abs(distance), content_hash) for distance, (_, at, content_hash) in beside.items()]
-        for rid, beside in found.items()
+        rid: [Near(at, abs(distance), content_hash) for distance, (_, at, content_hash) in near.items()]
+        for rid, near in found.items()
     }
 
 
