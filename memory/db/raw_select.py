@@ -267,27 +267,14 @@ def count_distances(rows: Iterable[tuple], uid: int, reach: Reach) -> dict[int, 
     sides = defaultdict[tuple[int, int], list[tuple]](list)
     for *values, side, key in rows:
         sides[key, side].append(tuple(values))
-    found = defaultdict[int, dict[int, tuple]](dict)
+    found: dict[int, dict[int, tuple]] = defaultdict(dict)
     for (key, side), each in sides.items():
-        nearest = sorted(each, key=itemgetter(uid), reverse=not side)[: reach[side]]
-        for at, values in enumerate(nearest, 1):
-            found[key][at if side else -at] = values
+        if nearest := sorted(each, key=itemgetter(uid), reverse=not side)[: reach[side]]:
+            found[key].update((at if side else -at, row) for at, row in enumerate(nearest, 1))
     return found
 
 
 Newest = Callable[[Iterable[str]], str]
-
-
-def nearest_uids(
-    using: str, model: type[models.Model], offered: dict[int, list[int]], back: bool = False
-) -> dict[int, int]:
-    """Choose, of the rows that are offered for each key, the one with the lowest uid, or the highest."""
-    several = [pk for pks in offered.values() if len(pks) > 1 for pk in pks]
-    if not several:
-        return {key: pks[0] for key, pks in offered.items()}
-    uids = dict(model._base_manager.using(using).filter(pk__in=several).values_list("pk", "uid"))
-    choose = max if back else min
-    return {key: choose(pks, key=lambda pk: uids.get(pk, 0)) for key, pks in offered.items()}
 
 
 def newest_in_groups(
