@@ -52,18 +52,35 @@ MEASURED = Weights(1.5, 7.0, 9.0, -8.34)  # chosen on chats for development, see
 WORDS_ALONE = Weights(6.0, 0.0, 0.0, -4.0)  # without vectors of words that the weights were fitted to
 # Added for a question of one thing, one of oneself, each halving of a small memory, a name that is nowhere.
 FOR_ONE_THING, FOR_ONESELF, FOR_FEW, FOR_NO_NAME = -0.8, 1.0, 0.3, -1.5
-# Where a question names who speaks: for that; for the share by which another's words fit better than theirs;
-# and where most of the texts that fit best are another's.
-FOR_NAMED, FOR_OTHER, FOR_MOST_OTHERS = 0.5, -9.0, -1.5
+# Where a question names who speaks, what is above ENOUGH counts little and who says it much: added is for the
+# name, and for the share of others among the texts that fit best. With a SHARPNESS of 20 a text whose words
+# match less by .035 counts half.
+ENOUGH, BEYOND, FOR_NAMED, FOR_OTHERS, SHARPNESS = 1.0, 0.15, 1.0, -4.0, 20.0
 
 
-def rate_evidence(likeness: Likeness, expected: float = 0.0) -> float:
+class Expectation(NamedTuple):
+    """What a question and the whole memory add to the evidence of each text; ``others`` is the share of those
+    whom the question does not name, None where it names nobody who speaks.
+    """
+
+    added: float = 0.0
+    others: float | None = None
+
+
+NOTHING_EXPECTED = Expectation()
+
+
+def rate_evidence(likeness: Likeness, expected: Expectation = NOTHING_EXPECTED) -> float:
     """Return the evidence of a text; it never falls when the likeness grows."""
     share, cosine, words = likeness
     is_measured = cosine is not None and words is not None
     weights = MEASURED if is_measured else WORDS_ALONE
     value = weights.share * share + weights.cosine * (cosine or 0.0) + weights.words * (words or 0.0)
-    return 1 / (1 + exp(-(value + weights.offset + expected * is_measured)))
+    value += weights.offset + expected.added * is_measured
+    if is_measured and expected.others is not None:
+        value = min(value, ENOUGH) + BEYOND * max(value - ENOUGH, 0.0)
+        value += FOR_NAMED + FOR_OTHERS * expected.others
+    return 1 / (1 + exp(-value))
 
 
 def expect_answer(question: str, texts: int) -> float:

@@ -6,25 +6,33 @@ from hypothesis import strategies as st
 
 from memory.engines.search.query import build_query
 from memory.engines.search.speakers import find_named, find_speaker
-from memory.evidence import Likeness, expect_answer, list_names, rate_evidence
+from memory.evidence import Expectation, Likeness, expect_answer, list_names, rate_evidence
 
 UNIT = st.floats(0, 1)
 
 
-@given(UNIT, UNIT, UNIT, UNIT)
-def test_evidence_never_falls_when_the_likeness_grows(share, cosine, words, more):
-    before = rate_evidence(Likeness(share, cosine, words))
+@given(UNIT, UNIT, UNIT, UNIT, st.none() | UNIT)
+def test_evidence_never_falls_when_the_likeness_grows(share, cosine, words, more, others):
+    expected = Expectation(0.0, others)
+    before = rate_evidence(Likeness(share, cosine, words), expected)
     assert 0 < before < 1
     for other in ((max(share, more), cosine, words), (share, max(cosine, more), words)):
-        assert rate_evidence(Likeness(*other)) >= before
-    assert rate_evidence(Likeness(share, cosine, max(words, more))) >= before
-    assert rate_evidence(Likeness(share, cosine, words), -1.0) < before
+        assert rate_evidence(Likeness(*other), expected) >= before
+    assert rate_evidence(Likeness(share, cosine, max(words, more)), expected) >= before
+    assert rate_evidence(Likeness(share, cosine, words), Expectation(-1.0, others)) < before
+
+
+def test_where_a_question_names_who_speaks_the_share_of_others_takes_evidence_away():
+    found = [
+        rate_evidence(Likeness(1.0, 0.9, 0.9), Expectation(0.0, others)) for others in (None, 0.0, 0.5, 1.0)
+    ]
+    assert found == [pytest.approx(value, abs=1e-4) for value in (0.9995, 0.9518, 0.7279, 0.2658)]
 
 
 def test_words_alone_decide_without_vectors():
     found = [rate_evidence(Likeness(share)) for share in (0.0, 0.5, 1.0)]
     assert found == [pytest.approx(value, abs=1e-4) for value in (0.018, 0.2689, 0.8808)]
-    assert rate_evidence(Likeness(0.5), 3.0) == found[1]
+    assert rate_evidence(Likeness(0.5), Expectation(3.0, 1.0)) == found[1]
 
 
 @pytest.mark.parametrize(

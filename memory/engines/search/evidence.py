@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any, Protocol
 from uuid import UUID
 
+import numpy as np
 from django.utils.text import Truncator
 
 from memory.db.raw_select import select_equal
@@ -16,11 +17,11 @@ from memory.engines.search.late_interaction import match_words
 from memory.engines.search.scoring import Scored
 from memory.engines.search.speakers import ASKING, name_speaker
 from memory.evidence import (
-    FOR_MOST_OTHERS,
-    FOR_NAMED,
     FOR_NO_NAME,
-    FOR_OTHER,
     MIN_EVIDENCE,
+    NOTHING_EXPECTED,
+    SHARPNESS,
+    Expectation,
     Likeness,
     expect_answer,
     list_names,
@@ -34,7 +35,6 @@ from memory.words import is_small_talk
 MIN_STEM_LENGTH, MAX_ENDING = 4, 2  # characters
 MAX_CACHED_WORDS = 20_000
 FOREIGN_LEAST = 0.05  # evidence of a question in a language that the model does not know
-BEST_MATCHES = 5  # texts of which most should be theirs whom a question names
 MAX_NEAREST = 120  # characters of the text that is nearest
 UNKNOWN = "Nothing is known here on this."
 NEAREST = "Nothing is known here on this; nearest: “{text}”"
@@ -76,18 +76,18 @@ class Judged:
 
 @dataclass(frozen=True)
 class Rater:
-    """Evidence of the hits of a search; ``expected`` is added for each, see memory/evidence.py."""
+    """Evidence of the hits of a search."""
 
     stems: set[str]
-    expected: float
+    expected: Expectation
     is_foreign: bool  # then the words alone decide
 
     @classmethod
     def from_hits(cls, hits: Sequence[Scored], question: PreparedQuery) -> "Rater":
-        expected = expect_answer(question.text, len(hits))
+        added = expect_answer(question.text, len(hits))
         if any(not stands_anywhere(name, hits) for name in list_names(question.text)):
-            expected += FOR_NO_NAME
-        expected += compare_speakers(hits)
+            added += FOR_NO_NAME
+        expected = Expectation(added, weigh_others(hits))
         return cls(list_stems(question.words), expected, question.is_foreign)
 
     def rate(self, hit: Scored) -> float:
@@ -113,22 +113,17 @@ def stands_anywhere(name: str, hits: Iterable[Scored]) -> bool:
     return any(all(stem in text for stem in stems) for text in (fold_text(hit.row.text) for hit in hits))
 
 
-def compare_speakers(hits: Sequence[Scored]) -> float:
-    """Return what is added where a question names who speaks: less, the better others match it."""
-    named = hits[0].columns.get("speaker") if hits else None
-    if named is None:
-        return 0.0
-    rated = [
-        (hit.bare, bool(named[hit.at]) and name_speaker(hit.row) not in ASKING)
-        for hit in sorted(hits, key=lambda hit: -(hit.bare or 0.0))
-        if hit.bare is not None
-    ]
-    own = [bare for bare, is_own in rated if is_own]
-    if not own or rated[0][0] <= 0:
-        return 0.0
-    best = rated[: min(len(own), BEST_MATCHES)]
-    by_others = 2 * sum(not is_own for _, is_own in best) > len(best)
-    return FOR_NAMED + FOR_OTHER * (1 - max(own[0], 0.0) / rated[0][0]) + FOR_MOST_OTHERS * by_others
+def weigh_others(hits: Sequence[Scored]) -> float | None:
+    """Return the share of others than the named among the texts whose words match best, the better the more;
+    None where a question names none of those who speak.
+    """
+    rated = [hit for hit in hits if hit.bare is not None and "speaker" in hit.columns]
+    own = [bool(hit.columns["speaker"][hit.at]) and name_speaker(hit.row) not in ASKING for hit in rated]
+    if not any(own):
+        return None
+    matches = np.array([hit.bare for hit in rated])
+    weights = np.exp(SHARPNESS * (matches - matches.max()))
+    return float(1 - weights[own].sum() / weights.sum())
 
 
 def rate_rows(
@@ -149,7 +144,11 @@ def rate_rows(
 
 
 def rate_text(
-    text: str, requested: set[str], cosine: float | None, words: float | None, expected: float = 0.0
+    text: str,
+    requested: set[str],
+    cosine: float | None,
+    words: float | None,
+    expected: Expectation = NOTHING_EXPECTED,
 ) -> float:
     """Return the evidence of a text for a question with the requested stems."""
     share = len(find_shared(text, requested)) / len(requested) if requested else 0.0

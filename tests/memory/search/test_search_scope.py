@@ -307,7 +307,7 @@ class TestWithTheModel:
         evidence = [{hit.fact.fact_text[:3]: hit.evidence for hit in hits} for hits in (own, other)]
         assert evidence[0]["Ann"] > evidence[1]["Ann"]
 
-    def test_most_of_what_fits_being_anothers_takes_evidence_away(self, project, many, look):
+    def test_what_fits_best_being_anothers_takes_evidence_away(self, project, many, look):
         def measure_odds():
             EmbeddingEngine().embed_pending(project.pk)
             best = look("What do Ben's bees make?").evidence
@@ -315,7 +315,7 @@ class TestWithTheModel:
 
         many("Ben: My bees make honey.", "Ben: I work in a bank.", "Ben: It rains.", "Anna: So what?")
         before = measure_odds()
-        many("Anna: Bees make wax.", "Anna: Bees make noise.")
+        many("Anna: Do your bees make honey, Ben?", "Anna: Ben's bees make wax.", "Anna: Ben, bees make noise.")
         assert measure_odds() < before / 3
 
     def test_a_name_that_stands_nowhere_takes_evidence_away(self, project, many, look):
