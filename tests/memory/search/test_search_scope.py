@@ -315,7 +315,7 @@ class TestWithTheModel:
 
         many("Ben: My bees make honey.", "Ben: I work in a bank.", "Ben: It rains.", "Anna: So what?")
         before = measure_odds()
-        many("Anna: Do your bees make honey, Ben?", "Anna: Ben's bees make wax.", "Anna: Ben, bees make noise.")
+        many("Anna: Do your bees make honey, Ben?", "Anna: Ben's bees make wax.", "Anna: Ben, bees hum.")
         assert measure_odds() < before / 3
 
     def test_a_name_that_stands_nowhere_takes_evidence_away(self, project, many, look):
