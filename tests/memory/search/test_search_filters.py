@@ -168,5 +168,5 @@ class TestPage:
                 assert len(look("alpha", limit=limit).hits) == limit
             return len(caught)
 
-        queries(5)  # the first search measures the branch's share of the index, and caches it
-        assert queries(5) == queries(50)
+        # Once a minute a search measures the branch's share of the index.
+        assert min(queries(5), queries(5)) == min(queries(50), queries(50))
