@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from memory import ranking
 from memory.engines.support.write_buffer import buffer
+from memory.models.usage import forget_known
 from tests.memory.facts.helpers import texts
 from tests.memory.search.helpers import MONTH, fact_engine, only, reflect
 
@@ -164,9 +165,10 @@ class TestPage:
 
         def queries(limit):
             buffer.flush()  # a slow server would have what is due written, and counted, in between
+            forget_known()  # or the project's use read again
             with CaptureQueriesContext(connection) as caught:
                 assert len(look("alpha", limit=limit).hits) == limit
             return len(caught)
 
-        # Once a minute a search measures the branch's share of the index.
-        assert min(queries(5), queries(5)) == min(queries(50), queries(50))
+        queries(5)  # the first search measures the branch's share of the index, and caches it
+        assert queries(5) == queries(50)
