@@ -16,13 +16,12 @@ class CurationConfig(AppConfig):
         from curation.engines.kept_facts import find_handed_over, find_questioned
         from curation.engines.review.pair_answers import ReviewAnswers
         from curation.engines.scoring.replays import ReplayScores
-        from curation.engines.templates.rows import find_kept
-        from curation.engines.templates.usage import PREFIX
+        from curation.engines.templates.rows import PREFIX, find_kept
         from curation.models import Bundle, Score, Template, Verification
-        from memory.engines.branches.expiry import keep_branches
+        from memory.engines.branches.branch_states import keep_branches
         from memory.engines.branches.reserved_names import reserve_prefix
         from memory.engines.erasure.traces import add_traces
-        from memory.engines.facts.ageing.kept import keep_facts
+        from memory.engines.facts.ageing.plan import keep_facts
         from memory.engines.merging.gates import require_gate
         from memory.engines.store.check.finished_work import FINISHED
         from memory.engines.versions.pair_answers import register_pair_answers

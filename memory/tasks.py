@@ -160,7 +160,7 @@ def expire() -> None:
 @shared_task(name="memory.age_facts")
 def age_facts() -> None:
     """Archive what has aged, in the projects that asked for it."""
-    from memory.engines.facts.ageing.daily import age_projects
+    from memory.engines.facts.ageing.engine import age_projects
 
     age_projects()
 
@@ -184,7 +184,7 @@ def count_usage() -> None:
 @shared_task(name="memory.sweep_copies")
 def sweep_copies() -> None:
     """Delete copies of the store that a killed process left."""
-    from memory.engines.store.orphan_copies import delete_orphans
+    from memory.engines.store.maintenance import delete_orphans
 
     delete_orphans()
 

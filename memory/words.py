@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from memory.db.segmentation import search_phrases
+from memory.db.index_tokens import search_phrases
 from memory.word_forms import MARKS, WORD_PATTERN, fold_text
 
 STOP_WORDS = frozenset(

@@ -22,7 +22,6 @@ from analytics.engines.answers import (
     SessionFigures,
     Trends,
 )
-from analytics.engines.branches import find_agent, find_conversation, list_branches
 from analytics.engines.days import AgentDay, list_agent_days
 from analytics.engines.decisions import count_answers, count_open
 from analytics.engines.details import build_agent, build_conversation, fill, list_tools
@@ -35,7 +34,7 @@ from analytics.engines.events import (
 )
 from analytics.engines.junk import count_junk, count_rejected, list_junk
 from analytics.engines.ranges import TimeRange
-from analytics.engines.scopes import Scope, order_counts, share
+from analytics.engines.scopes import Scope, find_agent, find_conversation, list_branches, order_counts, share
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.transactions import retry_methods

@@ -16,8 +16,7 @@ from conversations.capture.rows import EventRows, get_event_actor, get_project_p
 from conversations.capture.text_cleaning import cut_middle
 from conversations.capture.transcripts.records import Turn
 from conversations.engines.prompt_choice import PromptRecall
-from conversations.engines.prompt_recall import prepare_query, recall_for_prompt
-from conversations.engines.repair_recall import recall_repair
+from conversations.engines.prompt_recall import prepare_query, recall_for_prompt, recall_repair
 from conversations.engines.told import AT_START
 from conversations.models import Message
 from memory.actors import Actor

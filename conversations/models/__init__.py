@@ -1,9 +1,7 @@
 """Models of conversations and their messages."""
 
-from conversations.models.compactions import Compaction
-from conversations.models.conversations import Conversation
+from conversations.models.conversations import Compaction, Conversation, Message
 from conversations.models.instructions import Instructions
-from conversations.models.messages import Message
 from conversations.models.replays import Replay, ReplayBatch, ReplayStep
 from conversations.models.runs import ConsolidationRun
 

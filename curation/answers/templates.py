@@ -6,10 +6,9 @@ from typing import Any
 from rest_framework import serializers as s
 
 from curation.engines.fields.templates import MEANING, TEMPLATE, TEMPLATE_USE, TEMPLATE_VERSION
-from curation.engines.templates.engine import TemplateDetail
-from curation.engines.templates.isolation import Instance
+from curation.engines.templates.engine import Instance, TemplateDetail
 from curation.engines.templates.ranking import TemplateMatch
-from curation.engines.templates.usage import measure_success, name_branch
+from curation.engines.templates.rows import measure_success, name_branch
 from curation.models import Template
 from memory.answers import copies as copy_shapes
 from memory.answers import declared_serializers as d

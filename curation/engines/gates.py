@@ -7,16 +7,17 @@ from django.utils.translation import gettext_noop as _
 
 from curation.engines.verification_run import find_judge
 from memory.engines.facts.bulk_actions import MAX_FACTS
-from memory.engines.merging.arrivals import list_arriving_facts, load_standings
 from memory.engines.merging.gates import (
     FAILED,
     MAX_NAMED_IDS,
     PASSED,
     GateResult,
     build_result,
+    list_arriving_facts,
+    load_standings,
 )
-from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
+from memory.engines.merging.strategies import MergeOptions
 from memory.engines.versions.policies import Policy
 from memory.models import FactAssessment
 

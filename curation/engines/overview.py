@@ -11,8 +11,8 @@ from memory.actors import Actor
 from memory.engines.branches.stats import count_verification, sum_groups, tally_values, tally_verdicts
 from memory.engines.fields.base import Field
 from memory.engines.fields.types import Flag, Reference
-from memory.engines.merging.options import MergeOptions, find_branches
 from memory.engines.merging.settling import load_plan
+from memory.engines.merging.strategies import MergeOptions, find_branches
 from memory.engines.versions.lookup import MAIN, find_branch
 from memory.engines.versions.policies import find_policy
 from memory.exceptions import Conflict

@@ -9,7 +9,7 @@ from typing import Any
 
 from memory.exceptions import ProviderNonsense
 from memory.models import Fact, FactAssessment
-from memory.providers.chat_json import iterate_sources
+from memory.providers.chat import iterate_sources
 from memory.redaction import redact_all
 from memory.texts import count_dense, make_storable
 

@@ -28,7 +28,7 @@ class Template(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(help_text="When its newest version was made.")
 
-    # Set where it is shown, see curation.engines.templates.usage.
+    # Set where it is shown, see curation.engines.templates.rows.
     used: int
     succeeded: int
     failed: int

@@ -12,7 +12,7 @@ from curation.engines.queue.engine import QueueEngine
 from curation.engines.review.review_queue import DECISIONS, KEEPING_ONE, ReviewEngine
 from curation.models import ReviewItem
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.proposals import ProposalEngine
+from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.engines.support import validation as c
 from memory.exceptions import BranchArchived, Conflict, Day1Error, IllegalTransition, Invalid, StaleVersion
 from memory.views.base import ProjectPage, base_context

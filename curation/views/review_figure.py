@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.engines.review.backlog import count_backlog
+from curation.engines.review.review_queue import count_backlog
 from memory.views.home import DAYS, Figure
 from memory.views.sparklines import draw_sparkline
 from memory.views.view_context import MAX_COUNTED_QUESTIONS, ViewContext

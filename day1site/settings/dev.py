@@ -6,7 +6,7 @@ from django.utils.functional import SimpleLazyObject
 
 from day1site.settings.base import *  # noqa: F403
 from day1site.settings.base import DATA_DIR, env
-from day1site.settings.hosts import allowed_hosts
+from day1site.settings.env import allowed_hosts
 from day1site.settings.paths import secret_key
 
 # Created on first use: a command that only looks for a store leaves no file behind.

@@ -21,6 +21,7 @@ FLAGS = {
     "no": False,
     "off": False,
 }
+LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 
 
 class Env(environ.Env):
@@ -93,3 +94,11 @@ def missing(name: str) -> NoReturn:
 def count_cores() -> int:
     """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def allowed_hosts(host: str, others: list[str]) -> list[str]:
+    """Return the loopback names, the listening address, and others; ["*"] when listening on every address."""
+    if host in ("0.0.0.0", "::"):
+        return ["*"]
+    named = f"[{host}]" if ":" in host else host
+    return list(dict.fromkeys(name for name in [*LOOPBACK, named, *others] if name))

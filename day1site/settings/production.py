@@ -2,7 +2,7 @@
 
 from day1site.settings.base import *  # noqa: F403
 from day1site.settings.base import SILENCED_SYSTEM_CHECKS, env
-from day1site.settings.hosts import allowed_hosts
+from day1site.settings.env import allowed_hosts
 
 SECRET_KEY = env.needed("DAY1_SECRET_KEY")
 DEBUG = False

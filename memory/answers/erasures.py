@@ -5,8 +5,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory.answers.rendering import build_renderer
-from memory.engines.erasure.engine import Verification
-from memory.engines.erasure.plan import ErasurePlan
+from memory.engines.erasure.engine import ErasurePlan, Verification
 from memory.models import Erasure
 
 SCOPES = list(Erasure.Scope.values)

@@ -12,8 +12,7 @@ from memory.engines.facts.engine import BulkWritten
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.links import LINK
-from memory.engines.search.engine import SearchResult
-from memory.engines.search.explain import REASONS, Explanation
+from memory.engines.search.engine import REASONS, Explanation, SearchResult
 from memory.engines.search.ranked import Hit
 from memory.models import Fact
 

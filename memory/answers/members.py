@@ -7,7 +7,7 @@ from rest_framework import serializers as s
 from memory.answers import declared_serializers as d
 from memory.answers import keys as key_shapes
 from memory.answers.rendering import build_renderer
-from memory.engines.access.departures import Departure
+from memory.engines.access.members import Departure
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.members import MEMBER

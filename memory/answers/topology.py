@@ -6,8 +6,7 @@ from rest_framework import serializers as s
 
 from memory.answers import branches as branch_shapes
 from memory.answers.rendering import build_renderer, page_shape
-from memory.engines.branches.branch_states import BranchState
-from memory.engines.branches.expiry import ENDED, ArchiveReport, ExpiredBranch
+from memory.engines.branches.branch_states import ENDED, ArchiveReport, BranchState, ExpiredBranch
 from memory.engines.branches.topology import BranchNode, BranchTree
 
 

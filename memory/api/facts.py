@@ -16,7 +16,6 @@ from memory.api.schema import documented
 from memory.engines.facts.short_ids import find_fact_id
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.engine import SearchEngine
-from memory.engines.search.explain import ExplainEngine
 from memory.exceptions import Invalid
 from memory.operations.facts import FACTS, engine
 from memory.operations.inputs import Input, count, parse_integer, parse_names, parse_point, word
@@ -33,7 +32,7 @@ class FactViewSet(DeclaredView):
         payload, actor = Input(request), get_request_actor(request)
         branch, limit, query, options = self.parse_options(payload)
         payload.refuse_unknown()
-        answer = ExplainEngine().explain(
+        answer = SearchEngine().explain(
             query=query,
             fact_id=find_fact_id("id", pk, actor=actor, branch_name=branch),
             actor=actor,

@@ -11,7 +11,7 @@ from memory.api.base import get_request_actor
 from memory.api.operations import build_view
 from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, TEXT, query, route
-from memory.engines.sessions.preview import preview_context
+from memory.engines.sessions.briefing import preview_context
 from memory.engines.support import validation as c
 from memory.operations.inputs import Input
 from memory.operations.sessions import SESSIONS

@@ -4,14 +4,26 @@ Ours mostly lend their filters to statements that are written directly, and the 
 filter than the database to run the statement.
 """
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from django.db import models
-
-from memory.db.django_internals import QuerySet, Row
+from django.db.models.sql import Query
 
 REFUSED = {"_connector", "_negated"}  # names of Q's own options, which are no filters
 _django_query: Any = models.QuerySet.query
+Row = TypeVar("Row", bound=models.Model)
+if TYPE_CHECKING:  # while the program runs it is Django's own; its type stubs leave these methods out
+
+    class QuerySet(models.QuerySet[Row, Row]):
+        _query: Query
+
+        def _chain(self) -> Self: ...
+        def _clone(self) -> Self: ...
+        def _filter_or_exclude(self, negate: bool, args: tuple, kwargs: dict) -> Self: ...
+        def _filter_or_exclude_inplace(self, negate: bool, args: tuple, kwargs: dict) -> None: ...
+
+else:
+    QuerySet = models.QuerySet
 
 
 class LazyFilters(QuerySet[Row]):

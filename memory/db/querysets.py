@@ -20,7 +20,6 @@ from django.db.models.functions import Length
 
 from memory.db.backend import Ranked, get_features, get_index
 from memory.db.budget import split_by_size, text_fields
-from memory.db.django_internals import Row
 from memory.db.expressions import (
     CompiledWhere,
     Condition,
@@ -32,7 +31,7 @@ from memory.db.expressions import (
     take_conditions,
 )
 from memory.db.indexes import searchable_condition
-from memory.db.lazy_filters import LazyFilters
+from memory.db.lazy_filters import LazyFilters, Row
 from memory.db.lineage import MaskedLineage
 from memory.db.raw_select import (
     Reach,

@@ -1,4 +1,4 @@
-"""Transactions that write, and their retries where the database aborted them."""
+"""Transactions: those that write, their retries where the database aborted them, dry runs, migrations."""
 
 import random
 import time
@@ -9,15 +9,15 @@ from inspect import isfunction
 from typing import Any, TypeVar
 
 from django.db import DatabaseError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from memory.db.backend import get_backend
 
 MAX_TRIES = 4
 WAIT_SECONDS = 0.05  # seconds before the second try, twice as long before each later one
-
 Engine = TypeVar("Engine", bound=type)
-
 before_write_transaction: list[Callable[[], None]] = []  # each decides whether it has to write first
+READING = ("SELECT", "WITH")
 
 
 @contextmanager
@@ -72,3 +72,46 @@ def never_rerun(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _may_help(error: DatabaseError) -> bool:
     return get_backend().must_rerun(error)
+
+
+# ---- dry runs ----------------------------------------------------------------------------------------
+
+
+class WriteReached(Exception):
+    """Error: the work is about to write or to begin a transaction."""
+
+
+def run_until_write(work: Callable[[], Any]) -> None:
+    """Run work up to its first write or transaction, which is not made. Raises what the work raises before.
+
+    No lock is taken. Inside a transaction of the caller nothing is run: it has its locks already.
+    """
+    if connection.in_atomic_block:
+        return
+    try:
+        with connection.execute_wrapper(stop_at_write):
+            work()
+    except WriteReached:
+        pass
+
+
+def stop_at_write(execute: Callable[..., Any], sql: Any, *rest: Any) -> Any:
+    if not str(sql).lstrip(" (").upper().startswith(READING):
+        raise WriteReached
+    return execute(sql, *rest)
+
+
+@contextmanager
+def schema_transaction(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Keep all migrations of a run or none, however the run ends.
+
+    Django makes a migration's tables in one transaction and writes down that it ran in another: a process
+    killed between the two leaves tables that the next run would make again.
+    """
+    checked = connection.disable_constraint_checking()  # a running transaction could not
+    try:
+        with transaction.atomic(using=connection.alias):
+            yield
+    finally:
+        if checked:
+            connection.enable_constraint_checking()

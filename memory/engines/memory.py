@@ -8,10 +8,9 @@ from memory.actors import Actor
 from memory.engines.facts.batch import WriteResult
 from memory.engines.facts.engine import FactEngine
 from memory.engines.graph.engine import Graph, RelationEngine
-from memory.engines.search.engine import SearchEngine, SearchResult
-from memory.engines.search.explain import ExplainEngine, Explanation
+from memory.engines.search.engine import Explanation, SearchEngine, SearchResult
+from memory.engines.sessions.briefing import find_last_session, find_replaced, newest_facts
 from memory.engines.sessions.manager import SessionContext, SessionManager
-from memory.engines.sessions.newest import find_last_session, find_replaced, newest_facts
 from memory.engines.sessions.observations import ObservationEngine
 from memory.engines.support.pagination import Page
 from memory.engines.versions.repositories import find_repositories, list_repositories
@@ -22,7 +21,7 @@ class MemoryEngine:
     """Façade: each method delegates to another engine, with the same arguments, results and errors."""
 
     def __init__(self) -> None:
-        self.facts, self.searching, self.explaining = FactEngine(), SearchEngine(), ExplainEngine()
+        self.facts, self.searching = FactEngine(), SearchEngine()
         self.relations, self.observations, self.sessions = (
             RelationEngine(),
             ObservationEngine(),
@@ -68,7 +67,7 @@ class MemoryEngine:
         return self.facts.set_verification(actor=actor, **options)
 
     def explain(self, *, actor: Actor, **options: Any) -> Explanation:
-        return self.explaining.explain(actor=actor, **options)
+        return self.searching.explain(actor=actor, **options)
 
     def graph_query(self, *, actor: Actor, **options: Any) -> Graph:
         return self.relations.graph_query(actor=actor, **options)

@@ -12,8 +12,7 @@ from django_mysql.models import FixedCharField
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
-from memory.models.base import ERASED_MARK, OPEN, Blank, BranchedModel
-from memory.models.kinds import ORIGIN, MemoryKind
+from memory.models.base import ERASED_MARK, OPEN, ORIGIN, Blank, BranchedModel, MemoryKind
 from memory.models.nodes import uuid7
 from memory.models.projects import Project
 

@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 from django.db import models
 from django_mysql.models import FixedCharField
 
-from memory.models.base import BranchedModel
+from memory.models.base import BranchedModel, MemoryKind
 from memory.models.facts import Fact
-from memory.models.kinds import MemoryKind
 from memory.models.projects import Project
 
 JUDGED_WEIGHT = 0.5  # of a link to a later statement that rests on a model's verdict, not on rules

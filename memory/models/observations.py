@@ -9,8 +9,7 @@ from memory.command_lines import find_call_key
 from memory.db.fields import JSONTextField
 from memory.db.indexes import FullTextIndex
 from memory.models import hashes
-from memory.models.base import ERASED_MARK, Blank, BranchedModel
-from memory.models.kinds import MemoryKind
+from memory.models.base import ERASED_MARK, Blank, BranchedModel, MemoryKind
 
 
 class Observation(BranchedModel):

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 from django.db import models
 
 from memory.db.fields import JSONTextField
-from memory.models.base import ERASED_MARK, Blank, BranchedModel
+from memory.models.base import ERASED_MARK, Blank, BranchedModel, MemoryKind
 from memory.models.hashes import normalise_text
-from memory.models.kinds import MemoryKind
 
 
 class Relation(BranchedModel):

@@ -1,7 +1,7 @@
 """What may be done with the project of a key: its settings."""
 
 from memory.answers.projects import ProjectPageShape, ProjectShape, render, render_alone
-from memory.engines.access.project_settings import ProjectSettingsEngine
+from memory.engines.access.projects import ProjectSettingsEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.projects import PROJECT
 from memory.models import Project

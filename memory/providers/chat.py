@@ -1,7 +1,7 @@
 """Answers of a language model from OpenAI, or from any server with its API (Ollama, llama.cpp, vLLM, …)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ from memory.exceptions import ProviderNonsense
 from memory.providers.openai_server import OpenAIServer, sendable_text
 
 NO_KEY = "none"  # local servers need none, and the client wants one
+MAX_OBJECTS = 50  # that are tried in an answer
 
 
 @dataclass(frozen=True)
@@ -102,3 +103,29 @@ def _judge_for(settings: Conf, model: str) -> ChatServer | None:
     return ChatServer(
         settings.judge_base_url, settings.judge_api_key, model or settings.judge_model, settings.judge_timeout
     )
+
+
+# ---- JSON in answers ---------------------------------------------------------------------------------
+
+
+def iterate_objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in a text that are not inside of one another."""
+    return (value for _source, value in iterate_sources(text))
+
+
+def iterate_sources(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each JSON object in a text with the text that it stands for."""
+    decoder, position, left = json.JSONDecoder(parse_constant=refuse_constant), 0, MAX_OBJECTS
+    while (position := text.find("{", position)) >= 0 and left:
+        left -= 1
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            position += 1
+        else:
+            yield text[position:end], value
+            position = end
+
+
+def refuse_constant(name: str) -> float:
+    raise ValueError(name)  # NaN and Infinity are no JSON

@@ -9,9 +9,8 @@ from typing import Any
 from memory.redaction.named_values import OF, is_literal, is_sure, starts_name
 from memory.redaction.names import NAME
 from memory.redaction.spans import MARK, NAMED, fold_case
-from memory.redaction.texts import redact_text
+from memory.redaction.texts import redact_text, redact_words
 from memory.redaction.values import looks_drawn, looks_mixed, looks_secret
-from memory.redaction.word_lists import redact_words
 from memory.texts import MAX_DEPTH
 
 MAX_NAME = 200  # characters of a name

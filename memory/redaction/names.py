@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from functools import cache
 
-from memory.redaction.tries import JOINER, join_forms
+from memory.redaction.spans import JOINER, join_forms
 
 # What follows such a name is a secret unless it looks like code or prose.
 PASSWORDS = (

@@ -6,8 +6,7 @@ gitleaks, trufflehog and secretlint.
 
 import re
 
-from memory.redaction.spans import Spans, is_start
-from memory.redaction.tries import join_forms
+from memory.redaction.spans import Spans, is_start, join_forms
 
 MIN_LENGTH = 17  # characters of the shortest token, its prefix counted
 WORD, DASHED = "A-Za-z0-9", r"A-Za-z0-9_\-"

@@ -2,16 +2,15 @@
 
 import re
 import unicodedata
+from collections.abc import Collection
 
 MARK = "[redacted: "
 NAMED = "named secret"
 Span = tuple[int, int, str]
-
 # A secret may start after an escaped line end or sign, as in JSON within JSON and in addresses.
 ESCAPE = re.compile(r"\\[nrt]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2}")
 ESCAPE_LENGTHS = (2, 4, 6, 3)
 WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-
 # What no reader sees: characters of no width, marks of direction and variation, colours of a terminal.
 NO_WIDTH = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
@@ -28,6 +27,7 @@ FORMS = (
     (0x1F100, 0x1F189),
     (0x017F, 0x017F),  # the long s
 )
+JOINER = "[ _.-]?"  # what may stand for a space between the words of a name
 
 
 def list_forms() -> dict[str, str]:
@@ -138,3 +138,15 @@ def find_places(text: str) -> list[int]:
         places += range(last, found.start())
         last = found.end()
     return [*places, *range(last, len(text))]
+
+
+def join_forms(forms: Collection[str]) -> str:
+    """Return a pattern of any of the texts, the longest first; a space in them may be any sign that joins."""
+    rests: dict[str, set[str]] = {}
+    for form in filter(None, forms):
+        rests.setdefault(form[0], set()).add(form[1:])
+    parts = [
+        (JOINER if head == " " else re.escape(head)) + join_forms(rest)
+        for head, rest in sorted(rests.items())
+    ]
+    return f"(?:{'|'.join(parts)}){'?' if '' in forms else ''}" if parts else ""

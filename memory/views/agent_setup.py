@@ -13,7 +13,7 @@ from memory.views.base import ProjectPage
 from memory.views.view_context import ViewContext
 
 PLACEHOLDER = "KEY"
-STREAM = "/live/{slug}/first-event"  # served beside Django, see day1site/events/first_event.py
+STREAM = "/live/{slug}/first-event"  # served beside Django, see day1site/events/pages.py
 
 
 class FirstEvent(ProjectPage):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.actors import ROLE_SCOPES, SCOPES
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Outcome, Report
-from memory.engines.search.explain import Explanation
+from memory.engines.search.engine import Explanation
 from memory.exceptions import Day1Error, ScopeMissing, StaleVersion
 from memory.views.labels import FIELDS, SIGNALS, WORDS
 

@@ -13,7 +13,7 @@ from memory.engines.facts.assessment import exclusion_reasons, parse_expiry_time
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.evidence import EvidenceEngine, get_fact_commit
 from memory.engines.facts.field_diff import display_changes
-from memory.engines.search.explain import ExplainEngine, Explanation
+from memory.engines.search.engine import Explanation, SearchEngine
 from memory.engines.store.health import read_past_damage
 from memory.engines.support.pagination import MAX_PAGE_SIZE
 from memory.exceptions import Day1Error, NotFound
@@ -87,7 +87,7 @@ def changes_since(read: Fact | None, now: Fact) -> dict[str, Any]:
 
 def missing_context(reader: ViewContext, fact_id: UUID, cursor: str) -> dict[str, Any]:
     """Return where a missing fact is instead: on other branches, deleted with its history, or nowhere."""
-    answer = ExplainEngine().explain(query="", fact_id=fact_id, **reader.read_args)
+    answer = SearchEngine().explain(query="", fact_id=fact_id, **reader.read_args)
     history = read_history(reader, fact_id, cursor) if answer.reason == "deleted" else {}
     return {"answer": answer, "fact_id": fact_id, **history}
 
@@ -144,7 +144,7 @@ class Why(FactViewBase):
         )
 
     def _explain_query(self, query: str) -> Explanation:
-        return ExplainEngine().explain(query=query, fact_id=self.fact_id, **self.reader.read_args)
+        return SearchEngine().explain(query=query, fact_id=self.fact_id, **self.reader.read_args)
 
 
 def score_parts(answer: Explanation | None) -> dict[str, Any]:

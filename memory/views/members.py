@@ -12,9 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from memory.answers.members import MemberShape, render_member
-from memory.engines.access.departures import Departure
 from memory.engines.access.invitations import InvitationEngine
-from memory.engines.access.members import MemberEngine
+from memory.engines.access.members import Departure, MemberEngine
 from memory.engines.fields.invitations import DEFAULT_DAYS, MAX_DAYS, MAX_USES
 from memory.engines.fields.orders import MEMBERS
 from memory.exceptions import Day1Error

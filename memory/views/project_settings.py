@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from memory.engines.access.project_settings import ProjectSettingsEngine
+from memory.engines.access.projects import ProjectSettingsEngine
 from memory.exceptions import Day1Error
 from memory.models import Project
 from memory.views.base import ProjectPage

@@ -25,8 +25,7 @@ MySQLdb = pytest.importorskip("MySQLdb", reason="the extra matrixone is not inst
 from memory.db.backend import get_backend  # noqa: E402
 from memory.db.matrixone import errors, word_statistics  # noqa: E402
 from memory.db.matrixone.base import CursorWrapper, DatabaseWrapper  # noqa: E402
-from memory.db.matrixone.match_filters import split_plain  # noqa: E402
-from memory.db.matrixone.search_index import _Ranking  # noqa: E402
+from memory.db.matrixone.search_index import _Ranking, split_plain  # noqa: E402
 from memory.db.matrixone.vector_sql import Match, Matches, vector_literal  # noqa: E402
 from memory.db.matrixone.word_statistics import Statistics, Word, read_statistics  # noqa: E402
 from memory.engines.facts.assessment import has_verdict  # noqa: E402

@@ -18,7 +18,7 @@ from memory.db.backend import get_store_copies
 from memory.db.store_copies import build_prefix
 from memory.db.temporary_database import temporary_alias
 from memory.engines.store import snapshots, workspaces
-from memory.engines.store.orphan_copies import delete_orphans
+from memory.engines.store.maintenance import delete_orphans
 from memory.engines.store.snapshots import SnapshotManager
 from memory.engines.store.workspaces import WorkspaceEngine
 from memory.models import Snapshot, Workspace

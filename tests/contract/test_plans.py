@@ -18,7 +18,7 @@ from memory.db.sqlite.vector_caches import forget_vector_caches
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.facts.assessment import count_confirmations, load_verdicts
-from memory.engines.facts.proposals import ProposalEngine
+from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.engines.versions.lookup import find_branch
 from memory.models import OPEN, Branch, Fact, Vector, VectorClock
 from memory.models.hashes import content_hash

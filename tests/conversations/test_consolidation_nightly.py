@@ -10,7 +10,7 @@ from conversations.models import ConsolidationRun
 from conversations.tasks import consolidate_agents
 from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
-from memory.engines.access.project_settings import ProjectSettingsEngine
+from memory.engines.access.projects import ProjectSettingsEngine
 from memory.engines.branches.manager import BranchManager
 from tests.conversations.test_consolidation_levels import ARGON, NEARLY, by_words, states, write
 from tests.memory.api.client import nothing_left

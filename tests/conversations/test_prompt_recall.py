@@ -5,7 +5,7 @@ import re
 import pytest
 
 from conversations.engines.prompt_choice import MAX_LINES, MAX_TOKENS
-from conversations.engines.prompt_evidence import weigh
+from conversations.engines.prompt_intent import weigh
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.support.write_buffer import buffer
 from memory.models import Project, RecallLog

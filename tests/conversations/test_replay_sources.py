@@ -4,7 +4,7 @@ import pytest
 
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
-from conversations.engines.replays import thread
+from conversations.engines.replays import context
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Conversation, Message
 from memory.engines.facts.engine import FactEngine
@@ -86,7 +86,7 @@ class TestShapes:
 
 class TestLongSources:
     def test_system_messages_stay_and_the_gap_is_named(self, actor, talk, replay_at, monkeypatch):
-        monkeypatch.setattr(thread, "MAX_PART", 3)
+        monkeypatch.setattr(context, "MAX_PART", 3)
         rows = talk(
             {"role": "system", "content": "NEVER deploy"},
             *(ask(f"question {number}") for number in range(5)),
@@ -104,7 +104,7 @@ class TestLongSources:
         ]
 
     def test_bytes_count_too(self, actor, talk, replay_at, monkeypatch):
-        monkeypatch.setattr(thread, "MAX_PART_BYTES", 1000)
+        monkeypatch.setattr(context, "MAX_PART_BYTES", 1000)
         rows = talk(ask("first"), ask("x" * 2000), ask("last"))
         found = ENGINE.get_replay_context(replay_id=replay_at(rows[2]).pk, actor=actor)["messages"]
         assert [one["content"][:20] for one in found] == ["[1 earlier messages ", "x" * 20, "last"]

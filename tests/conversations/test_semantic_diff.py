@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 from conversations.engines.conversations import ConversationEngine
 from conversations.engines.messages import MessageEngine
 from conversations.engines.semantic_diff import engine, loading
-from conversations.engines.semantic_diff.engine import SemanticDiffEngine
-from conversations.engines.semantic_diff.similarity import MAX_WIDTH, VECTORS, WORDS, compare_texts
+from conversations.engines.semantic_diff.engine import (
+    MAX_WIDTH,
+    VECTORS,
+    WORDS,
+    SemanticDiffEngine,
+    compare_texts,
+)
 from conversations.models import Message
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from conversations.engines.consolidation.judging import build_question, parse_verdicts
 from conversations.engines.consolidation.revised import Statement
-from conversations.engines.consolidation.verdicts import build_question, parse_verdicts
 from memory.models import Fact
 
 TEXTS = (

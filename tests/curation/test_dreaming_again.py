@@ -9,7 +9,7 @@ from curation.engines.dreaming import source
 from curation.engines.dreaming.nightly import dream_projects
 from curation.engines.dreaming.rules import DreamRules
 from memory.actors import Actor
-from memory.engines.access.project_settings import ProjectSettingsEngine
+from memory.engines.access.projects import ProjectSettingsEngine
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import Invalid
 from memory.models import Branch, Fact, Vector

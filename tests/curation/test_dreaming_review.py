@@ -86,7 +86,7 @@ def test_what_a_member_no_longer_says_does_not_arrive(actor: Actor, how: str) ->
     elif how == "invalidated":
         engine.set_verification(fact_id=one.uid, actor=actor, verdict="invalidated", reason="wrong")
     elif how == "erased":
-        from memory.engines.erasure.plan import confirm_name
+        from memory.engines.erasure.engine import confirm_name
 
         name = confirm_name(actor.project_id, "fact", str(one.uid))
         ErasureEngine().erase(actor=actor, scope="fact", target=str(one.uid), confirm=name)

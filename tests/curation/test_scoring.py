@@ -15,8 +15,7 @@ from conversations.models import Conversation
 from curation.engines.scoring.dimensions import MEANINGS
 from curation.engines.scoring.engine import ScoringEngine
 from curation.engines.scoring.replays import ReplayScores
-from curation.engines.scoring.run import GUESS, NO_JUDGE, ScoringRun
-from curation.engines.scoring.transcript import MAX_MESSAGE, MAX_TOTAL
+from curation.engines.scoring.run import GUESS, MAX_MESSAGE, MAX_TOTAL, NO_JUDGE, ScoringRun
 from curation.engines.verification import VerificationEngine
 from curation.models import Score, Scoring, Verification
 from memory.actors import Actor

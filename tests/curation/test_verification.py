@@ -15,8 +15,7 @@ from memory.actors import Actor
 from memory.engines.access.policies import PolicyEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
-from memory.engines.erasure.engine import ErasureEngine
-from memory.engines.erasure.plan import confirm_name
+from memory.engines.erasure.engine import ErasureEngine, confirm_name
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter

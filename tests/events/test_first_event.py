@@ -11,8 +11,8 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from day1site.events import first_event
-from day1site.events.first_event import FirstEventStreams
+from day1site.events import pages
+from day1site.events.pages import FirstEventStreams
 from day1site.server import process
 from memory.actors import Actor
 from memory.engines.access.keys import KeyEngine
@@ -56,7 +56,7 @@ class Page:
 
 @pytest.fixture
 def ask(port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setattr(first_event, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(pages, "POLL_SECONDS", 0.05)
     with ExitStack() as stack:
         yield lambda *how, **more: stack.enter_context(Page(port, *how, **more))
 

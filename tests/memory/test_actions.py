@@ -8,7 +8,7 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.proposals import ProposalEngine
+from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.exceptions import (
     BranchArchived,
     BranchForbidden,

@@ -11,9 +11,9 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.facts_across_branches import ProposalEngine
 from memory.engines.facts.import_export import FactImport
 from memory.engines.facts.links import LinkEngine
-from memory.engines.facts.proposals import ProposalEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.search.engine import SearchEngine

@@ -10,8 +10,7 @@ from django.utils import timezone
 from memory.actors import local_actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
-from memory.engines.search.engine import SearchEngine
-from memory.engines.search.explain import REASONS, ExplainEngine
+from memory.engines.search.engine import REASONS, SearchEngine
 from memory.engines.support.write_buffer import buffer
 from memory.exceptions import BranchForbidden, BranchNotFound, Invalid, QueryTooLong, ScopeMissing
 from memory.models import RecallLog
@@ -37,7 +36,7 @@ def write(actor, main):
 @pytest.fixture
 def why(actor, main):
     def why(uid, query="alpha", branch="main", **more):
-        return ExplainEngine().explain(
+        return SearchEngine().explain(
             query=query, fact_id=uid, branch_name=branch, **{"actor": actor, **more}
         )
 

@@ -10,18 +10,16 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
 from memory.engines.search.engine import SearchEngine
-from memory.engines.search.explain import ExplainEngine
 from memory.exceptions import BranchForbidden, NotFound, ScopeMissing
 from memory.models import Fact, Session
 from tests.memory.facts.helpers import everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-FACTS, LINKS, SEARCH, EXPLAIN, BRANCHES = (
+FACTS, LINKS, SEARCH, BRANCHES = (
     FactEngine(),
     LinkEngine(),
     SearchEngine(),
-    ExplainEngine(),
     BranchManager(),
 )
 
@@ -43,7 +41,7 @@ class Stored:
             "list_facts": ("read", FACTS.list_facts),
             "history": ("read", lambda **w: FACTS.list_versions(**one, **w)),
             "search": ("read", lambda **w: SEARCH.search(query="alpha", **w)),
-            "explain": ("read", lambda **w: EXPLAIN.explain(query="alpha", **one, **w)),
+            "explain": ("read", lambda **w: SEARCH.explain(query="alpha", **one, **w)),
             "list_links": ("read", lambda **w: LINKS.list_links(**one, **w)),
             "propose": ("propose", lambda **w: FACTS.write_fact(fact_text="New.", propose=True, **w)),
             "propose many": (
@@ -190,7 +188,7 @@ class TestAnotherProject:
                     call(actor=stranger)
                 assert str(caught.value) == "Nothing with this id is visible here.", name
         assert everything() == before
-        assert EXPLAIN.explain(query="alpha", fact_id=stored.one, actor=stranger).reason == "absent"
+        assert SEARCH.explain(query="alpha", fact_id=stored.one, actor=stranger).reason == "absent"
 
     def test_its_branches_are_none_of_mine(self, stored, actor, other_project):
         BRANCHES.create_branch(name="task/a", actor=actor)

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from conversations.engines.conversations import ConversationEngine
 from memory.actors import Actor
-from memory.engines.branches.branch_states import load_branches
-from memory.engines.branches.expiry import KEEPERS, keep_branches
+from memory.engines.branches.branch_states import KEEPERS, keep_branches, load_branches
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.revert import RevertEngine
 from memory.engines.branches.topology import MAX_NODES, BranchTopologyEngine, BranchTree

@@ -2,8 +2,8 @@
 
 import pytest
 
-from conversations.engines.semantic_diff.similarity import WORDS as BY_WORDS
-from conversations.engines.semantic_diff.similarity import compare_texts
+from conversations.engines.semantic_diff.engine import WORDS as BY_WORDS
+from conversations.engines.semantic_diff.engine import compare_texts
 from curation.engines.review.near_duplicates import NearDuplicateEngine
 from curation.models import ReviewItem
 from memory.engines.branches.manager import BranchManager

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from memory.db.sqlite.coded_vectors import BLOCK, CodedVectors, Codes
-from memory.db.sqlite.vector_match import BestRows
-from memory.db.sqlite.vector_scan import Scan, top_rows
+from memory.db.sqlite.vector_scan import BestRows, Scan, top_rows
 from memory.models import Fact
 
 ROWS, DIMENSIONS = 2 * BLOCK + 700, 4
@@ -41,8 +40,8 @@ def test_the_same_as_one_by_one(
     floor: float,
     k: int,
 ) -> None:
-    monkeypatch.setattr("memory.db.sqlite.vector_match.MAX_SCORES", sizes[0])
-    monkeypatch.setattr("memory.db.sqlite.vector_match.MAX_HITS", sizes[1])
+    monkeypatch.setattr("memory.db.sqlite.vector_scan.MAX_SCORES", sizes[0])
+    monkeypatch.setattr("memory.db.sqlite.vector_scan.MAX_HITS", sizes[1])
     rids = random.permutation(ROWS) + 1
     at = np.sort(random.permutation(ROWS)[:shown])
     vec = random.integers(0, ROWS, shown).astype("i4")  # some rows have the same vector

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.db.index_tokens import search_phrases, space_characters
 from memory.db.matrixone.boolean_patterns import build_pattern, list_phrases, list_ranges
-from memory.db.segmentation import search_phrases, space_characters
 from memory.models.hashes import judged_hash, norm_hash, normalise_text
 from memory.word_forms import fold_text
 from memory.words import MAX_KEYWORDS, STOP_WORDS, extract_keywords

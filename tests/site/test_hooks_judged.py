@@ -18,8 +18,8 @@ from curation.models import ReviewItem
 from memory.actors import Actor
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.sessions.briefing import newest_facts
 from memory.engines.sessions.learning import learn_running
-from memory.engines.sessions.newest import newest_facts
 from memory.models import Commit, Fact, FactLink, PairVerdict, QueueMessage, Session
 from tests.curation.fake_judge import MODEL, FakeJudge, completion
 from tests.memory.api.client import Api, api_for

@@ -10,7 +10,7 @@ from django.test import Client, override_settings
 
 from day1site import __version__, account_views, error_views
 from day1site.api_router import router
-from day1site.settings.hosts import allowed_hosts
+from day1site.settings.env import allowed_hosts
 from memory.db.errors import CommitLost, DatabaseAway
 from tests.memory.api.client import refused
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
-from memory.engines.versions.reverted import find_reverted
+from memory.engines.versions.lookup import find_reverted
 from memory.models import Branch, Commit, Fact, FactLink
 
 ACCEPTED, REJECTED = "accepted", "rejected"

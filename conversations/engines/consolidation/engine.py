@@ -58,9 +58,8 @@ from memory.engines.sessions.manager import get_session, refuse_erased_session, 
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
-from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.lookup import MAIN, find_branch, find_reverted
 from memory.engines.versions.policies import require_curator
-from memory.engines.versions.reverted import find_reverted
 from memory.exceptions import BranchArchived, BranchReadOnly, Conflict, IllegalTransition, Invalid, NotFound
 from memory.models import Branch, Commit, Session
 from memory.queue.producer import enqueue

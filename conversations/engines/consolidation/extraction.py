@@ -20,7 +20,7 @@ from memory.engines.support.personal_facts import PERSONAL
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import FactLink
 from memory.providers import chat
-from memory.providers.chat_json import iterate_objects
+from memory.providers.chat import iterate_objects
 
 FOLDER = Path(__file__).parents[2] / "prompts"
 PROMPT = "extract-2"  # a changed prompt is a new file, since runs name it

@@ -3,20 +3,22 @@
 The commit that learns statements queues the run, and rules have judged by then; see decision 0075.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Sum
 from django.utils import timezone
 
-from conversations.engines.consolidation.extraction import DOWN, SPENT, find_extraction
+from conversations.engines.consolidation.extraction import DOWN, SPENT, build_messages, find_extraction
 from conversations.engines.consolidation.finding import Finding
+from conversations.engines.consolidation.matching import split_tokens
 from conversations.engines.consolidation.revised import Statement, list_decided, read_stored
 from conversations.engines.consolidation.runs import claim_run, postpone_run, show_progress, store_commit
-from conversations.engines.consolidation.verdicts import VerdictQuestion, build_question, parse_verdicts
-from conversations.engines.prompt_evidence import weigh
+from conversations.engines.prompt_intent import weigh
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
 from memory.actors import Actor
@@ -27,8 +29,7 @@ from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.sessions.learning import system_actor
-from memory.engines.sessions.revision_links import store_revisions
-from memory.engines.sessions.revisions import STANDINGS, Revision, find_verdicts
+from memory.engines.sessions.revisions import STANDINGS, Revision, find_verdicts, store_revisions
 from memory.engines.support.leases import FIRST_WAIT, MAX_WAIT
 from memory.engines.support.standing import Standing, judge_standing
 from memory.engines.versions.commits import CommitWriter, open_commit
@@ -39,9 +40,10 @@ from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.models import Branch, Fact, FactLink, PairVerdict, Session
 from memory.models.hashes import normalise_text
 from memory.models.links import JUDGED_WEIGHT
-from memory.providers.chat import ChatServer
+from memory.providers.chat import ChatServer, Message, iterate_objects
 from memory.providers.openai_server import REFUSED_TEXTS, REFUSING
 from memory.queue.producer import enqueue
+from memory.words import STOP_WORDS
 
 KIND = "consolidate.verdict"
 MAX_EARLIER = 5  # statements that one question is about
@@ -50,6 +52,30 @@ MIN_EVIDENCE = 0.35  # that both are about near the same, see prompt_evidence
 MAX_AGE = timedelta(days=1)  # of a run whose model does not answer
 BUDGET_PERIOD = timedelta(days=1)  # in which a session may ask as often as the settings say
 Pair = tuple[Statement, Statement]  # an older and a newer one
+MAX_ANSWER = 16_000  # characters of an answer that are read
+MAX_TEXT_LENGTH = 2_000  # characters of one statement
+NEWER = "n"  # the name under which the model sees the newer statement
+Verdict = PairVerdict.Verdict
+ALIKE = frozenset({Verdict.REPLACES, Verdict.NARROWS, Verdict.SAME})  # verdicts on one subject
+
+
+@dataclass(frozen=True)
+class VerdictQuestion:
+    """A statement, and earlier ones by the names under which the model sees them."""
+
+    newer: Statement
+    earlier: Mapping[str, Statement]
+
+    def build_messages(self) -> list[Message]:
+        statements = {**self.earlier, NEWER: self.newer}
+        pieces = {f"{name}, {one.at:%Y-%m-%d}": one.text for name, one in statements.items()}
+        return build_messages({name: text[:MAX_TEXT_LENGTH] for name, text in pieces.items()}, VERDICTS)
+
+    def names_subject(self, subject: str, name: str) -> bool:
+        """Return whether a subject has a word of the newer statement, or of this earlier one."""
+        words = split_tokens(subject) - STOP_WORDS
+        texts = (self.newer.text, self.earlier[name].text)
+        return any(words & split_tokens(text) for text in texts)
 
 
 def request_verdicts(session: Session, commit: CommitWriter, found: Sequence[Finding]) -> None:
@@ -227,3 +253,50 @@ def revise(pair: Pair, verdict: str) -> Iterator[Revision]:
     older, newer = pair
     if STANDINGS.get(verdict, Standing.HOLDS) > judge_standing(newer.text, older.text):
         yield Revision(older.fact, newer.fact, newer.at, JUDGED_WEIGHT)
+
+
+# ---- the question ------------------------------------------------------------------------------------
+
+# Wherever an answer leaves a doubt the verdict is ``unsure``: no model replaces anything by a
+# mistake of form.
+
+
+def build_question(newer: Statement, earlier: Sequence[Statement]) -> VerdictQuestion:
+    return VerdictQuestion(newer, {f"s{at}": one for at, one in enumerate(earlier, 1)})
+
+
+def parse_verdicts(text: str, question: VerdictQuestion) -> dict[str, str]:
+    """Return the verdict on each earlier statement, by its name; ``unsure`` on all of them where the answer
+    has another form, or names a statement that is none of the question's.
+    """
+    unsure = dict.fromkeys(question.earlier, Verdict.UNSURE.value)
+    lists = (one.get("verdicts") for one in iterate_objects(text[:MAX_ANSWER]))
+    answers = [entries for entries in lists if isinstance(entries, list)]
+    if len(answers) != 1:
+        return unsure
+    found: dict[str, set[str]] = defaultdict(set)
+    for entry in answers[0]:
+        name = find_earlier_name(entry, question)
+        if not name:
+            return unsure
+        found[name].add(read_verdict(entry, name, question))
+    return unsure | {name: verdicts.pop() for name, verdicts in found.items() if len(verdicts) == 1}
+
+
+def find_earlier_name(entry: Any, question: VerdictQuestion) -> str:
+    """Return the earlier statement of an entry, "" unless it names a pair of the question in either order."""
+    pair = [entry.get("later"), entry.get("earlier")] if isinstance(entry, dict) else []
+    if NEWER not in pair:
+        return ""
+    pair.remove(NEWER)
+    return next((name for name in question.earlier if name == pair[0]), "")
+
+
+def read_verdict(entry: Mapping[str, Any], name: str, question: VerdictQuestion) -> str:
+    """Return the verdict of an entry; ``unsure`` the wrong way round, or about a subject of neither."""
+    verdict, subject = entry.get("verdict"), entry.get("subject")
+    if entry["later"] != NEWER or verdict not in Verdict.values:
+        return Verdict.UNSURE.value
+    if verdict in ALIKE and not (isinstance(subject, str) and question.names_subject(subject, name)):
+        return Verdict.UNSURE.value
+    return str(verdict)

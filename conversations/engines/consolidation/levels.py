@@ -14,17 +14,17 @@ from conversations.engines.consolidation.answers import (
     find_withdrawn_groups,
     list_withdrawals,
 )
-from conversations.engines.consolidation.confirming import confirm_facts
 from conversations.engines.consolidation.grouping import Apart, group_facts, rank_member
 from conversations.engines.consolidation.matching import read_texts
 from conversations.engines.consolidation.runs import store_commit
+from conversations.engines.consolidation.writing import confirm_facts
 from conversations.models import ConsolidationRun
 from memory.actors import Actor
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import annotate_facts, searchable_rows
 from memory.engines.facts.batch import FactBatch, get_source
-from memory.engines.facts.supersession import link_superseded
+from memory.engines.facts.links import link_superseded
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter, open_commit
 from memory.engines.versions.erased import erased_uids

@@ -10,14 +10,12 @@ import numpy as np
 from django.utils import timezone
 
 from memory.db.querysets import VersionedQuerySet
-from memory.engines.embedding.engine import active_provider
-from memory.engines.embedding.stored_vectors import load_vectors
+from memory.engines.embedding.engine import active_provider, load_vectors
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.support.change_words import FUNCTION_WORDS
 from memory.engines.support.claims import prefers_same, says_same, shares_root, shares_topic
-from memory.engines.support.qualifiers import qualifies_otherwise
-from memory.engines.support.restatement import restates
+from memory.engines.support.restatement import qualifies_otherwise, restates
 from memory.engines.support.similarity import MIN_JACCARD, get_thresholds, same_claim, swaps_words
 from memory.engines.support.standing import announces_change
 from memory.engines.versions.repositories import is_elsewhere, name_repositories

@@ -17,8 +17,7 @@ from memory.engines.facts.assessment import searchable_rows
 from memory.engines.search.candidates import find_candidates
 from memory.engines.search.query import build_query
 from memory.engines.sessions.manager import Utterance
-from memory.engines.sessions.revision_links import store_revisions
-from memory.engines.sessions.revisions import Revision, get_time
+from memory.engines.sessions.revisions import Revision, get_time, store_revisions
 from memory.engines.sessions.utterances import REVISABLE, find_utterances
 from memory.engines.support.batches import batched
 from memory.engines.support.claims import list_synonyms, shares_root

@@ -14,7 +14,13 @@ from django.utils import timezone
 from conversations.engines.conversations import ConversationEngine, get_visible
 from conversations.engines.fields import FORK_POINT, MEMORY, MEMORY_BRANCH, REPLAY
 from conversations.engines.orders import REPLAYS
-from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
+from conversations.engines.replays.context import (
+    ChatMessage,
+    build_context,
+    estimate_tokens,
+    load_own,
+    load_parts,
+)
 from conversations.engines.replays.costs import fit_answer, measure_cost, require_prices
 from conversations.engines.replays.endings import (
     COMPARE_TASK,
@@ -26,7 +32,6 @@ from conversations.engines.replays.memory_state import hide_lines, take_memory
 from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.rights import describe_runner, filter_readable, require_read
 from conversations.engines.replays.run import ReplayRun, claim_replay
-from conversations.engines.replays.thread import load_own, load_parts
 from conversations.engines.semantic_diff.engine import SemanticDiff, SemanticDiffEngine
 from conversations.engines.semantic_diff.row_diff import RowDiffPage
 from conversations.models import Message, Replay

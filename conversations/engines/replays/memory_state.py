@@ -8,10 +8,10 @@ from uuid import UUID
 
 from conversations.models import Message, Replay
 from memory.actors import Actor
-from memory.engines.evaluation.ranks import Place, rank_hits
+from memory.engines.evaluation.asking import Place, rank_hits
 from memory.engines.facts.filters import FactFilter
 from memory.engines.merging.builder import build_plan
-from memory.engines.merging.overlay import build_overlay
+from memory.engines.merging.recall_gate import build_overlay
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.shown_requests import build_options
 from memory.engines.search.query import build_query

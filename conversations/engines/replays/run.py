@@ -21,7 +21,13 @@ from django.utils import timezone
 
 from conversations.engines.conversations import get_visible, open_conversation, require_open
 from conversations.engines.messages import MessageEngine, build_message
-from conversations.engines.replays.context import ChatMessage, build_context, estimate_tokens
+from conversations.engines.replays.context import (
+    ChatMessage,
+    build_context,
+    estimate_tokens,
+    load_own,
+    load_parts,
+)
 from conversations.engines.replays.costs import (
     BatchReserved,
     BatchSpent,
@@ -33,7 +39,6 @@ from conversations.engines.replays.endings import end_replay, system_actor
 from conversations.engines.replays.memory_state import hide_lines
 from conversations.engines.replays.recorded import RecordedTools
 from conversations.engines.replays.rights import require_runner
-from conversations.engines.replays.thread import load_own, load_parts
 from conversations.engines.semantic_diff.tool_steps import list_tool_steps
 from conversations.models import Message, Replay, ReplayStep
 from memory.conf import conf

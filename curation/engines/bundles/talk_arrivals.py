@@ -1,6 +1,7 @@
-"""The arrival of conversations with their messages, and of relations."""
+"""The arrival of conversations with their messages and forks, and of relations."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.engines.fields import CONVERSATION
+from conversations.engines.forks import MAX_FORK_DEPTH
 from conversations.engines.messages import build_message
 from conversations.models import Conversation, Message
 from curation.engines.bundle_ids import derive_uid
@@ -23,8 +25,7 @@ from curation.engines.bundles.arrivals import (
     ItemOutcome,
 )
 from curation.engines.bundles.document import list_messages
-from curation.engines.bundles.reading import MESSAGE_FIELDS, Item
-from curation.engines.bundles.talks import Talk, link_forks, read_id
+from curation.engines.bundles.reading import FORK_FIELDS, MESSAGE_FIELDS, Item
 from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.rules import check_interval
 from memory.engines.fields.capture import RELATION_NAMES
@@ -42,6 +43,28 @@ NO_CONVERSATION = "refused: its conversation was refused."
 NOT_OF_HERE = "unknown: its conversation was written here, and this message is not in it."
 MAX_ORDINAL = 8
 STATED_MESSAGE = tuple(name for name in MESSAGE_FIELDS if name != "created_at")
+
+
+@dataclass
+class Talk:
+    """A conversation that arrives, or is here, made by this store or imported, with its new messages."""
+
+    item: Item
+    row: Conversation
+    is_own: bool
+    is_new: bool
+    messages: list[Message] = field(default_factory=list)
+    numbers: dict[UUID, int] = field(default_factory=dict)  # of all its messages, by their ids in the bundle
+
+    @property
+    def source_id(self) -> UUID:
+        """Return the id that it has in the bundle."""
+        return UUID(str(self.item["id"]))
+
+    @property
+    def uid(self) -> UUID:
+        """Return the id that it has here."""
+        return self.source_id if self.is_own else self.row.uid
 
 
 def parse_past(name: str, value: Any) -> datetime | None:
@@ -241,3 +264,58 @@ def parse_relation(item: Item) -> tuple[dict[str, str], dict[str, Any]]:
     fields = c.validate(stated, RELATION_CHECKS)
     check_interval(fields.get("valid_from"), fields.get("valid_until"))
     return names, fields
+
+
+# ---- conversations and their forks -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ArrivedThread:
+    """A conversation with the numbers of its messages by their ids in the bundle, shared ones included."""
+
+    uid: UUID
+    numbers: dict[UUID, int]
+    depth: int = 0
+
+
+def link_forks(talks: Sequence[Talk], messages: Mapping[UUID, UUID]) -> None:
+    """Set the parents of new forks; one whose parent or point does not arrive stands for itself.
+
+    ``messages`` are ids here by those of the bundle. A parent stands before its forks, so none is its own.
+    """
+    threads: dict[UUID, ArrivedThread] = {}
+    for talk in talks:
+        threads[talk.source_id] = find_thread(talk, messages, threads)
+
+
+def find_thread(
+    talk: Talk, messages: Mapping[UUID, UUID], threads: Mapping[UUID, ArrivedThread]
+) -> ArrivedThread:
+    """Return the thread of a conversation, and set the parent of a new fork."""
+    parent_id, point = read_ids(talk.item)
+    parent = threads.get(parent_id) if parent_id else None
+    if parent is None or point is None or not is_sound(parent, point, talk.numbers):
+        return ArrivedThread(talk.uid, talk.numbers)
+    if talk.is_new:
+        talk.row.parent_conversation_id, talk.row.fork_point_message_id = parent.uid, messages[point]
+    shared = {one: number for one, number in parent.numbers.items() if number <= parent.numbers[point]}
+    return ArrivedThread(talk.uid, shared | talk.numbers, parent.depth + 1)
+
+
+def is_sound(parent: ArrivedThread, point: UUID, numbers: Mapping[UUID, int]) -> bool:
+    """Return whether a fork's own messages follow its point, and it is not too deep."""
+    if point not in parent.numbers or parent.depth >= MAX_FORK_DEPTH:
+        return False
+    return all(number > parent.numbers[point] for number in numbers.values())
+
+
+def read_ids(item: Item) -> tuple[UUID | None, UUID | None]:
+    parent, point = (read_id(item, name) for name in FORK_FIELDS)
+    return parent, point
+
+
+def read_id(item: Item, name: str) -> UUID | None:
+    try:
+        return c.parse_uuid(name, item.get(name)) if isinstance(item, dict) else None
+    except Invalid:
+        return None

@@ -10,10 +10,9 @@ from django.utils.translation import gettext_noop as _
 from curation.engines.dreaming.rules import BOUNDS, PREFIX
 from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import searchable_rows
-from memory.engines.merging.arrivals import list_arriving_facts
-from memory.engines.merging.gates import FAILED, PASSED, GateResult, build_result
-from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.gates import FAILED, PASSED, GateResult, build_result, list_arriving_facts
 from memory.engines.merging.plan import FullPlan
+from memory.engines.merging.strategies import MergeOptions
 from memory.engines.support.batches import batched
 from memory.engines.versions.policies import Policy
 from memory.engines.versions.repositories import name_repositories

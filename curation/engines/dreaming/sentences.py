@@ -14,7 +14,7 @@ from memory.engines.fields.facts import ESSENCE_LENGTH
 from memory.engines.support.similarity import extract_numbers
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers import chat
-from memory.providers.chat_json import iterate_objects
+from memory.providers.chat import iterate_objects
 from memory.redaction import redact_all
 
 FOLDER = Path(__file__).parents[2] / "prompts"

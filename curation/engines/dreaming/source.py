@@ -12,8 +12,7 @@ from curation.engines.dreaming.clusters import Cluster, find_clusters
 from curation.engines.dreaming.rules import BOUNDS, DreamRules
 from memory.db.expressions import ActiveOnLineage
 from memory.db.querysets import Lineage
-from memory.engines.embedding.engine import model_in_force
-from memory.engines.embedding.stored_vectors import load_vectors
+from memory.engines.embedding.engine import load_vectors, model_in_force
 from memory.engines.facts.assessment import annotate_facts, searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.versions.repositories import name_repositories

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from curation.engines.handoffs.guesses import weaken_packets
+from curation.engines.handoffs.packet import weaken_packets
 from curation.models import Handoff
 from memory.actors import Actor
 from memory.engines.facts.assessment import attach_belief

@@ -15,8 +15,13 @@ from curation.engines.fields.handoffs import (
     MAX_FACTS,
     HandoffFields,
 )
-from curation.engines.handoffs.guesses import weaken_packets
-from curation.engines.handoffs.packet import Packet, build_packet, compose_summary, compute_sha256
+from curation.engines.handoffs.packet import (
+    Packet,
+    build_packet,
+    compose_summary,
+    compute_sha256,
+    weaken_packets,
+)
 from curation.engines.orders import HANDOFFS
 from curation.engines.quarantine.hidden_handoffs import is_from_hidden_source
 from curation.models import Handoff

@@ -14,7 +14,7 @@ from curation.engines.quarantine import hidden_bundles, hidden_handoffs
 from curation.engines.quarantine.confirmations import hide_confirmations
 from curation.engines.quarantine.derivation import Derivation
 from curation.engines.quarantine.documents import mark_documents
-from curation.engines.quarantine.hidden_scores import count_scores
+from curation.engines.quarantine.hidden_handoffs import count_scores
 from curation.engines.quarantine.sources import Source, find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor

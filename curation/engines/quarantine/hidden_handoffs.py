@@ -1,15 +1,17 @@
-"""Handoffs in quarantine: those that the source made, and those whose packets freeze something hidden."""
+"""Handoffs and scores in quarantine: those that the source made, and packets that freeze what is hidden."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from curation.engines.quarantine.frozen import Named, find_hidden, mark_hidden, name_fact, select_hidden
-from curation.engines.quarantine.keys import list_keys
-from curation.engines.quarantine.sources import Source, list_active, select_sessions
-from curation.models import Handoff, Quarantine
+from curation.engines.quarantine.sources import Source, list_active, list_keys, select_sessions
+from curation.models import Handoff, Quarantine, Score
 from memory.engines.support.batches import batched
+from memory.models import ApiKey
 
 BATCH_SIZE = 500
 
@@ -68,3 +70,33 @@ def list_frozen(row: Handoff) -> Iterator[Named]:
     yield from map(name_fact, row.facts)
     yield from (Named(UUID(talk["id"])) for talk in talks)
     yield from (Named(UUID(message["id"])) for talk in talks for message in talk["messages"])
+
+
+# ---- scores ------------------------------------------------------------------------------------------
+
+
+def select_shown_scores(project_id: UUID) -> QuerySet[Score]:
+    """Return the scores of a project without those that a source in quarantine gave."""
+    rows = Score.objects.filter(project=project_id)
+    givers = {giver for one in list_active(project_id) for giver in list_givers(one)}
+    return rows.exclude(giver__in=givers) if givers else rows
+
+
+def count_scores(quarantine: Quarantine) -> int:
+    """Count the scores that the keys of a source gave."""
+    rows = Score.objects.filter(project=quarantine.project_id, giver__in=list(list_givers(quarantine)))
+    return rows.count()
+
+
+def list_givers(quarantine: Quarantine) -> Iterator[str]:
+    """Yield what scores name as the giver where a key of a source gave them."""
+    return (f"key:{key}" for key in list_giving_keys(quarantine))
+
+
+def list_giving_keys(quarantine: Quarantine) -> Iterator[str]:
+    """Yield the ids of the keys that belong to a quarantined source: a session or an import has none."""
+    if quarantine.source == Source.KEY:
+        yield from list_keys(quarantine)
+    if quarantine.source == Source.AGENT:
+        keys = ApiKey.objects.filter(project=quarantine.project_id, agent_id=quarantine.target)
+        yield from map(str, keys.values_list("pk", flat=True))

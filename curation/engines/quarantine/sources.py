@@ -1,19 +1,19 @@
 """What a source wrote: a session, an agent, a key or an import."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, UUIDField, Value
 
-from curation.engines.quarantine.keys import list_keys
 from curation.models import Handoff, Quarantine
 from memory.db.bulk_sql import insert_selected
 from memory.engines.support import validation as c
 from memory.engines.versions.kinds import models_by_kind
 from memory.exceptions import Invalid, NotFound
-from memory.models import ApiKey, BranchedModel, Commit, HiddenVersion, Session
+from memory.models import ApiKey, AuditEntry, BranchedModel, Commit, HiddenVersion, Session
 
 Source = Quarantine.Source
 BUNDLE_IMPORT = "bundle.import"
@@ -21,6 +21,8 @@ IMPORT_KINDS = ("fact.import", BUNDLE_IMPORT)
 IMPORT_GAP = timedelta(hours=1)  # between two commits of one import
 COLUMNS = {Source.SESSION: "session_id", Source.AGENT: "agent_id"}  # of rows and of commits
 CHECK_TARGET = c.text_check(200, min_length=1)
+CACHE_SIZE = 64
+ROTATION = "key.rotate"
 
 
 def list_active(project_id: UUID) -> list[Quarantine]:
@@ -177,3 +179,33 @@ def select_sessions(quarantine: Quarantine) -> QuerySet[Session]:
     own = {Source.SESSION: Q(key=quarantine.target), Source.AGENT: Q(agent_id=quarantine.target)}
     rows = Session.objects.filter(project=quarantine.project_id)
     return rows.filter(own.get(Source(quarantine.source), Q(pk=None)) | Q(key__in=named))
+
+
+# ---- keys --------------------------------------------------------------------------------------------
+
+
+def list_keys(quarantine: Quarantine) -> set[str]:
+    """Return the ids of a quarantined key, of what rotations made of it, and of those before it in grace."""
+    keys = {key.prefix: key for key in ApiKey.objects.filter(project=quarantine.project_id)}
+    former = load_rotations(quarantine.project_id, len(keys))
+    (prefix,) = (one for one, key in keys.items() if key.pk == UUID(quarantine.target))
+    found = [prefix]
+    while (prefix := former.get(prefix, "")) and is_valid_at(keys[prefix], quarantine.created_at):
+        found.append(prefix)
+    for one in found:  # it grows meanwhile
+        found += [new for new, old in former.items() if old == one and new in keys and new not in found]
+    return {str(keys[one].pk) for one in found}
+
+
+def is_valid_at(key: ApiKey, at: datetime) -> bool:
+    return not any(end and end <= at for end in (key.revoked_at, key.expires_at))
+
+
+@lru_cache(CACHE_SIZE)
+def load_rotations(project_id: UUID, key_count: int) -> dict[str, str]:
+    """Return the prefix of each key that a rotation made, with that of the one before it.
+
+    A rotation changes the number of keys, so that no kept answer lacks one.
+    """
+    rows = AuditEntry.objects.filter(project=project_id, action=ROTATION).values_list("target", "detail")
+    return {new: detail["rotated_from"] for new, detail in rows}

@@ -1,17 +1,44 @@
 """Actions on the queue's facts: those of every list, and answers and moves besides."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from curation.engines.queue.moves import MoveEngine, MoveReport
+from django.utils.translation import gettext_noop as _
+
 from curation.engines.review.bulk_answers import MERGE, BulkAnswerEngine
 from curation.engines.review.pair_answers import KEEP_BOTH
 from memory.actors import Actor
-from memory.engines.facts.bulk_actions import ActionEngine
-from memory.engines.versions.lookup import MAIN
+from memory.db.transactions import retry_methods
+from memory.engines.facts.bulk_actions import (
+    DONE,
+    REASON,
+    REFUSED,
+    ActionEngine,
+    Outcome,
+    Report,
+    check_ids,
+)
+from memory.engines.merging.checked_merge import MergeResult, merge_checked
+from memory.engines.merging.strategies import CHERRY_PICK, MergeOptions, find_branches
+from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.exceptions import Conflict, Day1Error, NotFound, StaleVersion
+from memory.models import Branch, Commit, Fact
 
 MERGE_DUPLICATES, MOVE = MERGE, "move"
+MOVED, TOOK = "Moved.", "Brought there; it stays here too, since this branch is on its way there."
+CONFLICTS = _("{name} says otherwise about it: a merge request decides that.")
+BATCH_SIZE = 500
+
+
+@dataclass(frozen=True)
+class MoveReport(Report):
+    """The report, with the commit on the other branch: undoing both moves the facts back."""
+
+    arrival: Commit | None = None
 
 
 class QueueActionEngine:
@@ -42,3 +69,111 @@ class QueueActionEngine:
         else:
             report = ActionEngine().apply_action(action=action, **where, **read, **parameters)
         return MoveReport(report.results, report.commit, report.new_fact, report.created)
+
+
+# ---- moves -------------------------------------------------------------------------------------------
+
+
+@retry_methods
+class MoveEngine:
+    def move_facts(
+        self,
+        *,
+        fact_ids: Iterable[UUID],
+        to_branch: str,
+        actor: Actor,
+        branch_name: str = MAIN,
+        expected_versions: Mapping[UUID, int] | None = None,
+        reason: str = "",
+    ) -> MoveReport:
+        """Bring up to 1,000 facts to another branch as a cherry-pick does, and archive them on this one.
+
+        The gates and approvals of the other branch's policy hold. To a branch that this one comes from they
+        are only brought: archived here they would be archived there by the next merge. A refusal of one fact
+        does not stop the others. Needs the scope curate on both. Raises Invalid, TooLarge, BranchNotFound,
+        BranchArchived, Conflict for a gate that fails or the same branch, scope and branch refusals.
+        """
+        for name in (branch_name, to_branch):
+            actor.require_scope("curate", name)
+        reason = c.redact_stored(c.text_check(REASON))("reason", reason)
+        ids = check_ids(fact_ids)
+        source, target = find_branches(actor, branch_name, to_branch)
+        move = Move(actor, branch_name, to_branch, reason, expected_versions or {})
+        move.stays = comes_from(source, target)
+        picked = move.choose(ids)
+        if picked:
+            options = MergeOptions(source, target, CHERRY_PICK, tuple(picked))
+            merge_checked(options, actor, reason[:500], keep=move.finish)
+        return move.build_report(ids)
+
+
+def comes_from(branch: Branch, other: Branch) -> bool:
+    """Return whether a branch was forked from another, or from one that was."""
+    parent = branch.parent
+    while parent is not None and parent.pk != other.pk:
+        parent = parent.parent
+    return parent is not None
+
+
+@dataclass
+class Move:
+    """One move: what is refused, and what its two commits did."""
+
+    actor: Actor
+    source: str
+    target: str
+    reason: str
+    expected: Mapping[UUID, int]
+    stays: bool = False
+    refused: dict[UUID, Day1Error] = field(default_factory=dict)
+    essences: dict[UUID, str] = field(default_factory=dict)
+    arrival: Commit | None = None
+    departure: Commit | None = None
+
+    def choose(self, ids: Sequence[UUID]) -> list[UUID]:
+        """Return the facts that this branch shows as the caller has read them; refuse the others."""
+        shown = {fact.uid: fact for fact in self._load(self.source, ids)}
+        self.essences = {uid: fact.essence for uid, fact in shown.items()}
+        for uid in ids:
+            if uid not in shown:
+                self.refused[uid] = NotFound()
+            elif (read := self.expected.get(uid)) and read != shown[uid].version:
+                self.refused[uid] = StaleVersion(expected=read, current=shown[uid].version)
+        return [uid for uid in ids if uid not in self.refused]
+
+    def finish(self, result: MergeResult) -> None:
+        """Archive here what arrived there, in the transaction of the merge; what conflicts stays."""
+        self.arrival = result.commit
+        picked = [uid for uid in self.essences if uid not in self.refused]
+        shown = self._load(self.target, picked)
+        arrived = {fact.uid for fact in shown if fact.status != Fact.Status.ARCHIVED}
+        clashing = {item.uid for item in result.check.plan.open_conflicts}
+        for uid in picked:
+            if uid not in arrived or uid in clashing:
+                self.refused[uid] = Conflict(CONFLICTS, name=self.target)
+        gone = [uid for uid in picked if uid not in self.refused]
+        if gone and not self.stays:
+            done = ActionEngine().apply_action(
+                action="archive",
+                fact_ids=gone,
+                actor=self.actor,
+                branch_name=self.source,
+                reason=self.reason or f"Moved to {self.target}.",
+            )
+            self.departure = done.commit
+            self.refused |= {one.fact_id: one.error for one in done.results if one.error}
+
+    def build_report(self, ids: Sequence[UUID]) -> MoveReport:
+        results = [self._build_outcome(uid) for uid in ids]
+        return MoveReport(results, self.departure or self.arrival, arrival=self.arrival)
+
+    def _build_outcome(self, uid: UUID) -> Outcome:
+        essence = self.essences.get(uid, "")
+        if error := self.refused.get(uid):
+            return Outcome(uid, REFUSED, error.code, error.text, essence, error)
+        return Outcome(uid, DONE, "", TOOK if self.stays else MOVED, essence)
+
+    def _load(self, name: str, ids: Sequence[UUID]) -> list[Fact]:
+        rows = Fact.objects.on(find_branch(self.actor, name))
+        batches = batched(ids, BATCH_SIZE)
+        return [fact for batch in batches for fact in rows.filter(uid__in=batch).fetch_all()]

@@ -18,8 +18,13 @@ from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.transactions import retry_methods
-from memory.engines.embedding.engine import SWEEP_SECONDS, active_provider, enqueue_texts, round_robin
-from memory.engines.embedding.stored_vectors import load_vectors
+from memory.engines.embedding.engine import (
+    SWEEP_SECONDS,
+    active_provider,
+    enqueue_texts,
+    load_vectors,
+    round_robin,
+)
 from memory.engines.embedding.unread import find_by_words, list_unread
 from memory.engines.facts.assessment import default_exclusions
 from memory.engines.facts.engine import FactEngine

@@ -1,11 +1,13 @@
-"""The review queue: questions for a person, and their answers."""
+"""The review queue: questions for a person, their answers, and how many waited on which day."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from typing import Annotated
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.core.cache import cache
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from curation.engines.review.pair_answers import DISMISS, KEEP_BOTH
@@ -19,13 +21,13 @@ from memory.engines.facts.batch import FactBatch, get_source, inherit_content, r
 from memory.engines.facts.bulk_actions import REASON, archive_fact
 from memory.engines.facts.facts_across_branches import facts_on
 from memory.engines.facts.field_diff import check_version
-from memory.engines.facts.supersession import check_keeper, link_superseded
+from memory.engines.facts.links import check_keeper, link_superseded
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import BRANCH, EXPECTED_VERSIONS
 from memory.engines.fields.facts import TEXT_BYTES
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import Choice, Identifier, LongText, Text
-from memory.engines.sessions.revision_links import remove_revisions
+from memory.engines.sessions.revisions import remove_revisions
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
@@ -53,6 +55,8 @@ REVIEW_FILTERS = (
     one_of("fact_id", Identifier(), "Questions about this fact."),
 )
 IN_USE = Q(branch__archived_at=None)  # an archived branch takes no answers: its items do not wait
+TTL_SECONDS = 300  # of the counts of days that are over
+OPEN = Q(status=ReviewItem.Status.OPEN)
 
 
 @dataclass(frozen=True)
@@ -301,3 +305,31 @@ def confirm_sources(commit: CommitWriter, keeper: Fact, other: Fact) -> None:
     where = {"uid": keeper.uid, "branch_id": commit.branch.pk, "seq": commit.seq, "at": commit.at}
     Confirmation.objects.bulk_create(Confirmation(source=source, **where) for source in new)
     commit.side_rows += len(new)
+
+
+# ---- the backlog -------------------------------------------------------------------------------------
+
+
+def count_backlog(*, actor: Actor, until: datetime, days: int, branch: Branch | None = None) -> Sequence[int]:
+    """Return how many questions waited as each of the days before that of ``until`` ended, in UTC.
+
+    They are counted again after some minutes. Needs the scope curate.
+    """
+    actor.require_scope("curate")
+    midnight = datetime.combine(until.astimezone(UTC).date(), time.min, UTC)
+    ends = [midnight - timedelta(days=back) for back in reversed(range(days))]
+    if actor.branch_patterns:
+        return count_waiting(actor, ends, branch)
+    key = f"backlog:{actor.project_id}:{branch.pk if branch else ''}:{midnight:%Y%m%d}:{days}"
+    return cache.get_or_set(key, lambda: count_waiting(actor, ends, branch), TTL_SECONDS) or []
+
+
+def count_waiting(actor: Actor, times: Sequence[datetime], branch: Branch | None) -> list[int]:
+    """Return how many questions waited at each time, the earliest first."""
+    items = select_waiting(actor, branch).filter(OPEN | Q(resolved_at__gte=times[0]))
+    counts = {
+        f"n{place}": Count("pk", filter=Q(created_at__lt=at) & (OPEN | Q(resolved_at__gte=at)))
+        for place, at in enumerate(times)
+    }
+    found = items.aggregate(**counts)
+    return [found[name] for name in counts]

@@ -23,7 +23,7 @@ from curation.engines.fields.scores import (
     SCORING_FILTERS,
 )
 from curation.engines.orders import SCORINGS
-from curation.engines.quarantine.hidden_scores import select_shown_scores
+from curation.engines.quarantine.hidden_handoffs import select_shown_scores
 from curation.engines.scoring.dimensions import check_dimension, check_dimensions
 from curation.engines.scoring.run import ScoringRun, claim_scoring, list_judges
 from curation.engines.scoring.summary import ScoreSummary, summarize_rows

@@ -5,6 +5,7 @@ A run that begins again finds the stored votes, and asks only for the rest.
 
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -14,18 +15,19 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations.engines.conversations import get_visible
-from conversations.engines.threads import load_thread
+from conversations.engines.semantic_diff.tool_steps import encode_arguments, read_call
+from conversations.engines.threads import Thread, load_thread
 from conversations.models import Message
 from curation.engines.cases import Excerpt
 from curation.engines.judge import describe_error
 from curation.engines.prompts import SCORE, fence_parts
-from curation.engines.ratings import Rating, combine_votes, cut_text, parse_rating
+from curation.engines.ratings import Rating, combine_votes, cut_characters, cut_text, parse_rating
 from curation.engines.scoring.dimensions import describe_answer, list_names
-from curation.engines.scoring.transcript import Transcript, read_transcript
 from curation.engines.verification_run import REFUSED_REQUEST, Paused
 from curation.models import Score, Scoring
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
+from memory.db.querysets import VersionedQuerySet
 from memory.db.transactions import retry_transaction
 from memory.engines.erasure.marks import ErasureMark, Stale
 from memory.engines.support.leases import (
@@ -47,6 +49,19 @@ SCORER = "scoring_engine"
 UNKNOWN_SCORE = 0.5
 NO_JUDGE = "No judge is set (DAY1_JUDGE_MODEL)."
 GUESS = "No judgement: each dimension has 0.5."
+MAX_MESSAGE = 2_000  # characters of one message
+MAX_TOTAL = 30_000  # of all of them
+MAX_START = 10_000  # of those at its start, where it is longer; its end tells more
+MAX_ROWS = 1_000  # messages that are read from either end
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The text, how many messages it has, and how many of the conversation it leaves out."""
+
+    text: str
+    shown: int
+    left_out: int
 
 
 def claim_scoring(scoring_id: UUID) -> Scoring | None:
@@ -263,3 +278,39 @@ def build_score(row: Scoring, name: str, rating: Rating, method: str) -> Score:
 def list_judges(requested: Sequence[str]) -> list[str]:
     """Return the judges of a scoring: those that were asked for, else the one of the settings, if any."""
     return list(dict.fromkeys(requested)) or ([conf().judge_model] if conf().judge_model else [])
+
+
+# ---- the transcript ----------------------------------------------------------------------------------
+
+
+def read_transcript(thread: Thread, rows: VersionedQuerySet) -> Transcript:
+    """Return the start and the end of a thread, all of it where that fits."""
+    total = sum(part.count() for _, part in thread.split(rows))
+    start = take_lines(thread.stream(rows, MAX_ROWS), MAX_START)
+    left = MAX_TOTAL - sum(map(len, start.values()))
+    end = take_lines(thread.stream(rows, MAX_ROWS, down=True), left, start)
+    left_out = total - len(start) - len(end)
+    gap = [f"[{left_out} messages are left out here]"] if left_out else []
+    text = "\n\n".join([*start.values(), *gap, *reversed(end.values())])
+    return Transcript(text, len(start) + len(end), left_out)
+
+
+def take_lines(
+    messages: Iterator[Message], limit: int, known: dict[int, str] | None = None
+) -> dict[int, str]:
+    """Return messages as texts by their keys, as far as they fit, up to the first known one."""
+    found: dict[int, str] = {}
+    for row in messages:
+        text = describe_message(row)
+        if row.rid in (known or ()) or len(text) > limit:
+            break
+        found[row.rid] = text
+        limit -= len(text)
+    return found
+
+
+def describe_message(row: Message) -> str:
+    calls = (read_call(call, row) for call in row.tool_calls if isinstance(call, dict))
+    parts = [row.content, *(f"calls {one.name} {encode_arguments(one.arguments)}" for one in calls)]
+    text = "\n".join(part for part in parts if part)
+    return cut_characters(MAX_MESSAGE, f"[{row.sequence_num}] {row.role}: {text}")

@@ -1,7 +1,7 @@
 """Templates: made of a branch, found for a task, instantiated, renewed by a version, deprecated."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Unpack
 
@@ -26,26 +26,23 @@ from curation.engines.fields.templates import (
     TemplateFields,
 )
 from curation.engines.orders import TEMPLATES
-from curation.engines.templates.isolation import Instance, isolate_use
 from curation.engines.templates.ranking import TemplateMatch, rank_templates
 from curation.engines.templates.rows import (
     Point,
     add_version,
+    attach_counts,
     find_for_type,
     find_template_row,
     find_version,
     insert_template,
     list_template_uses,
-    lock_own,
-    owns_or_curates,
-    require_active,
-)
-from curation.engines.templates.usage import (
-    attach_counts,
     list_uses,
     list_visible_templates,
+    lock_own,
     may_use,
     name_branch,
+    owns_or_curates,
+    require_active,
 )
 from curation.models import Template, TemplateUse, TemplateVersion
 from memory.actors import Actor
@@ -57,12 +54,23 @@ from memory.engines.branches.manager import BranchManager, check_name
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.store.snapshots import forbid_patterns
+from memory.engines.store.workspaces import WorkspaceEngine
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Invalid, NotFound
+from memory.models import Workspace
 
 State, Outcome = Template.State, TemplateUse.Outcome
+MAX_WORKSPACE_NAME = 100
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A branch that began from a template; with the isolation ``database`` the workspace that holds it."""
+
+    use: TemplateUse
+    workspace: Workspace | None = None
 
 
 def check_name_pattern(name: str, value: Any) -> str:
@@ -341,3 +349,25 @@ def with_counts(template: Template) -> Template:
     """Return a template with the counts of its uses."""
     attach_counts([template])
     return template
+
+
+# ---- instances in a workspace ------------------------------------------------------------------------
+
+
+def isolate_use(actor: Actor, target_branch: str, begin: Callable[[], TemplateUse]) -> Instance:
+    """Begin a use, and copy the store with its branch into a workspace; without the copy nothing counts.
+
+    What is left then is the archived branch, which keeps its name: a branch is never deleted.
+    The branch comes first, so that it is in the copy, and the store has not moved when that is promoted.
+    """
+    use = begin()
+    try:
+        name = target_branch[:MAX_WORKSPACE_NAME]
+        workspace = WorkspaceEngine().create_workspace(
+            name=name, description=f"From the template {use.version.template.name}", actor=actor
+        )
+    except BaseException:
+        BranchManager().archive_branch(name=target_branch, actor=actor)
+        use.delete()
+        raise
+    return Instance(use, workspace)

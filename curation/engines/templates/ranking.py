@@ -9,7 +9,7 @@ import numpy as np
 from django.db import connection
 
 from curation.engines.fields.templates import MAX_CANDIDATES
-from curation.engines.templates.usage import attach_counts, list_visible_templates, measure_success
+from curation.engines.templates.rows import attach_counts, list_visible_templates, measure_success
 from curation.models import Template
 from memory.actors import Actor
 from memory.engines.embedding.engine import active_provider

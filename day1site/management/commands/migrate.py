@@ -7,7 +7,7 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 from day1site.management.schema import create_store
-from memory.db.schema_transaction import schema_transaction
+from memory.db.transactions import schema_transaction
 
 PARTIAL = ("one_by_one", "app_label", "fake", "fake_initial")  # what names migrations, or how they run
 

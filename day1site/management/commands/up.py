@@ -30,7 +30,7 @@ from day1site.server.process import (
 )
 from day1site.server.provisioning import find_first_key, prepare
 from day1site.settings.paths import command_options, command_prefix, default_data_dir
-from memory.engines.access.provisioning import FirstStart
+from memory.engines.access.projects import FirstStart
 from memory.engines.support.usage import UsageEngine
 from memory.exceptions import Day1Error
 from memory.quota import Usage

@@ -12,7 +12,7 @@ from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import CHANGING_AGENT, OBJECTIVE, TASK, TASK_AGENT
-from memory.engines.sessions.assignment import list_open
+from memory.engines.sessions.briefing import list_open
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import keep_nothing
 from memory.exceptions import Invalid

@@ -9,7 +9,7 @@ from itertools import islice, product
 
 from snowballstemmer import stemmer
 
-from memory.db.segmentation import search_phrases
+from memory.db.index_tokens import search_phrases
 from memory.word_forms import UNSPACED, list_spellings, list_traditional, narrow_kana, widen_letters
 
 MAX_PATTERNS = 200

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.db.models.expressions import Exists, Subquery
 from django.db.models.functions import Substr
 
 from memory.db.backend import get_backend
 from memory.db.indexes import full_text_index
 from memory.db.matrixone.boolean_patterns import build_pattern, list_phrases
 from memory.db.matrixone.features import DatabaseFeatures
-from memory.db.matrixone.match_filters import split_plain
 from memory.db.matrixone.vector_sql import Match, Matches
 from memory.db.matrixone.vectors import Vectors
 from memory.db.matrixone.word_statistics import MAX_CHARACTERS, Statistics, Texts, read_statistics
@@ -27,6 +27,7 @@ MIN_CANDIDATES = 60  # rows of the first portion
 CANDIDATES = 4  # matches that are looked at first, for each that is wanted
 BATCH_SIZE = DatabaseFeatures.keys_at_once
 HASHES = "hashes"  # key of the content hashes noted during a search
+RecordedFilter = tuple[bool, tuple, dict]
 
 
 class SearchIndex:
@@ -227,3 +228,27 @@ class _Ranking:
 def list_texts(rows: Iterable[tuple]) -> Texts:
     """Return texts by row id, with a token for the branch and one for each column of tokens with a value."""
     return {rid: (text, 1 + sum(map(bool, tokens))) for rid, text, *tokens in rows}
+
+
+# ---- filters beside a match --------------------------------------------------------------------------
+
+
+def split_plain(filters_given: Iterable[RecordedFilter]) -> tuple[list[RecordedFilter], list[RecordedFilter]]:
+    """Split filters into those that may be combined with MATCH and those that may not."""
+    plain: list[RecordedFilter] = []
+    later: list[RecordedFilter] = []
+    for filters in filters_given:
+        _, args, kwargs = filters
+        (later if any(map(_looks_elsewhere, (*args, *kwargs.values()))) else plain).append(filters)
+    return plain, later
+
+
+def _looks_elsewhere(part: Any) -> bool:
+    if isinstance(part, Q):
+        return any(map(_looks_elsewhere, part.children))
+    if isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str):  # a lookup and its value
+        return _looks_elsewhere(part[1])
+    if isinstance(part, QuerySet | Exists | Subquery) or getattr(part, "looks_elsewhere", False):
+        return True
+    sources: Any = getattr(part, "get_source_expressions", list)()
+    return any(map(_looks_elsewhere, filter(None, sources)))

@@ -14,11 +14,11 @@ from django.db import DatabaseError, models
 
 from memory.db.bm25 import count_phrases, split_tokens, term_rarity, weigh_counts
 from memory.db.expressions import placeholders
+from memory.db.index_tokens import space_characters, spell_signs
 from memory.db.indexes import full_text_index
 from memory.db.matrixone import errors
 from memory.db.matrixone.boolean_patterns import Range, list_ranges
 from memory.db.matrixone.vector_sql import NO_TABLE
-from memory.db.segmentation import space_characters, spell_signs
 
 MAX_GROWTH = 0.02  # of a table, until its words are counted again
 MAX_CHARACTERS = 10_000  # of a text that is scored; what stands behind them counts for nothing

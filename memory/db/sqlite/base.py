@@ -23,7 +23,6 @@ from memory.db.sqlite.checkpoint import get_log_bound
 from memory.db.sqlite.copies import Copies
 from memory.db.sqlite.damaged_file import DamagedFile, open_damaged
 from memory.db.sqlite.django_internals import SQLiteCursor, SQLiteWrapper
-from memory.db.sqlite.empty_store import EmptyStore
 from memory.db.sqlite.file_check import FileCheck
 from memory.db.sqlite.index_check import IndexCheck
 from memory.db.sqlite.older_code import bar_older_code, readmit_older_code
@@ -32,6 +31,7 @@ from memory.db.sqlite.overwriting import overwrite_deleted
 from memory.db.sqlite.schema import DatabaseSchemaEditor, index_tables
 from memory.db.sqlite.search_index import SearchIndex
 from memory.db.sqlite.storage import ErrorWrapper, get_state, is_damage, note_commit
+from memory.db.sqlite.structure import EmptyStore
 from memory.db.sqlite.vocabulary import create_vocabularies
 from memory.db.sqlite.write_lock import FairLock, get_file_lock
 

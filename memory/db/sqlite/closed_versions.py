@@ -11,10 +11,9 @@ from typing import Any
 
 from memory.db.bm25 import term_rarity
 from memory.db.expressions import placeholders
-from memory.db.index_tokens import point_tokens, row_tokens, span_tokens, value_token
+from memory.db.index_tokens import point_tokens, row_tokens, space_characters, span_tokens, value_token
 from memory.db.indexes import FullTextIndex
 from memory.db.querysets import VersionedQuerySet
-from memory.db.segmentation import space_characters
 
 STEPS = 10  # weights between one and its double: those of a step share a query
 

@@ -21,8 +21,7 @@ from typing import Any
 
 from memory.db import atomic_files
 from memory.db.sqlite.file_check import SHADOW, list_index_scans, open_read_only, read_header
-from memory.db.sqlite.raw_file import RawFile, describe_table, name_values
-from memory.db.sqlite.raw_pages import PageFile
+from memory.db.sqlite.raw_pages import PageFile, RawFile, describe_table, name_values
 from memory.db.sqlite.store_mark import measure_log
 
 BATCH_SIZE = 500

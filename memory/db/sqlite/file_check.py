@@ -13,12 +13,11 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from memory.db.errors import ForeignFile
-from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
 from memory.db.sqlite.log_check import is_log_damaged
 from memory.db.sqlite.online_backup import HEALTHY, MAGIC
 from memory.db.sqlite.rebuilding import make_full_text_anew, rebuild_index
 from memory.db.sqlite.store_mark import HEADER_BYTES, has_lost_log, measure_log, read_head, read_state
-from memory.db.sqlite.structure import find_differences, make_part
+from memory.db.sqlite.structure import SHADOW_SUFFIXES, find_differences, make_part
 from memory.db.store_copies import CopyFailed
 from memory.db.temporary_database import temporary_alias
 from memory.db.work_slots import work_slots

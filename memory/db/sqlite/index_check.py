@@ -9,7 +9,6 @@ from typing import Any
 from memory.db.bm25 import TOKENIZER
 from memory.db.index_tokens import OPEN, PINNED, row_tokens
 from memory.db.indexes import FullTextIndex
-from memory.db.segmentation import space_characters
 from memory.db.sqlite.closed_versions import version_tokens
 from memory.db.sqlite.file_check import get_path, open_read_only
 from memory.db.sqlite.search_index import row_state

@@ -7,8 +7,8 @@ from django.apps import apps
 from django.db import DatabaseError
 
 from memory.db.indexes import full_text_index
-from memory.db.sqlite.empty_store import SHADOW_SUFFIXES
 from memory.db.sqlite.schema import full_text_table
+from memory.db.sqlite.structure import SHADOW_SUFFIXES
 
 
 def rebuild_index(connection: Any, name: str) -> None:

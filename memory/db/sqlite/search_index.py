@@ -11,10 +11,17 @@ from django.core.exceptions import EmptyResultSet
 from django.db import models
 
 from memory.db.deferred import run_in_thread
-from memory.db.index_tokens import OPEN, PINNED, row_tokens, state_token
+from memory.db.index_tokens import (
+    OPEN,
+    PINNED,
+    row_tokens,
+    search_phrases,
+    space_characters,
+    spell_signs,
+    state_token,
+)
 from memory.db.indexes import FullTextIndex, full_text_index
 from memory.db.querysets import Ranked, VersionedQuerySet
-from memory.db.segmentation import search_phrases, space_characters, spell_signs
 from memory.db.sqlite.closed_versions import ClosedVersions, match_text, narrowing_tokens
 from memory.db.sqlite.index_state import begin_epoch
 from memory.db.sqlite.keyword_cache import (

@@ -10,8 +10,7 @@ from memory.db.index_tokens import vector_slots
 from memory.db.querysets import Ranked, VersionedQuerySet
 from memory.db.sqlite.coded_vectors import Codes, inner_products
 from memory.db.sqlite.vector_loader import build_matrix, load_vectors
-from memory.db.sqlite.vector_match import BestRows
-from memory.db.sqlite.vector_scan import sort_hits
+from memory.db.sqlite.vector_scan import BestRows, sort_hits
 
 
 class StoredVectors:

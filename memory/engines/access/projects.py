@@ -1,28 +1,44 @@
-"""Projects: created with their branch main and their first members, and removed from a store as a whole.
+"""Projects: created with their branch main and first members, changed in their settings, and removed whole.
 
-Only the local user may do either. Both are recorded in the audit trail of the project that the user works in,
-since a project's own trail is removed with it.
+Only the local user creates or removes one. Both are recorded in the audit trail of the project that
+the user works in, since a project's own trail is removed with it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
-from memory.actors import Actor
+from memory.actors import Actor, local_actor
 from memory.db.backend import get_index, get_store_copies
 from memory.db.transactions import retry_methods, write_transaction
+from memory.engines.access.keys import KeyEngine
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import create_main
+from memory.engines.fields.base import Use
+from memory.engines.fields.facts import FACT
+from memory.engines.fields.projects import PROJECT
+from memory.engines.search.ranked import get_recipe
+from memory.engines.support import validation as c
 from memory.engines.support.validation import refuse_secret
-from memory.exceptions import Conflict, Exists, ScopeMissing
+from memory.exceptions import Conflict, Exists, Invalid, NotFound, ScopeMissing
 from memory.models import Branch, BranchedModel, Fact, Membership, Project, QueueMessage
+from memory.models.projects import MAX_DAYS
+from memory.texts import split_names
 
 BATCH_SIZE = 500
+CHECKS = PROJECT.field_checks(Use.UPDATE)
+CHECK_DAYS = c.integer_check(1, MAX_DAYS)
+MAX_CATEGORIES = 50  # with days to live
+CHECK_ORIGIN = c.one_of([name for name in Fact.Origin.values if name != Fact.Origin.DREAMING])
+SLUG, USER = "default", "admin"
 
 
 @retry_methods
@@ -158,3 +174,140 @@ def unindex_rows(rows: QuerySet) -> None:
     while batch := list(rows.filter(rid__gt=last).order_by("rid").only("rid")[:BATCH_SIZE]):
         last = batch[-1].rid
         get_index().remove_rows(batch)
+
+
+class SettingFields(TypedDict, total=False):
+    """The settings of a project, in Python."""
+
+    name: str
+    recipe: str
+    least_evidence: float | None
+    redact_secrets: bool
+    durable_categories: str
+    age_facts: bool
+    category_ttl_days: dict[str, int]
+    stale_after_days: int | None
+    fact_budget: int | None
+    consolidate_agents: bool
+    propose_reflections: bool
+    dream_min_size: int
+    dream_cohesion: float
+    dream_min_age_cycles: int
+    dream_every_n_cycles: int
+    dream_allow_zero_confirmation: bool
+    dream_origins: str
+
+
+@retry_methods
+class ProjectSettingsEngine:
+    def get_project(self, *, actor: Actor, slug: str = "") -> Project:
+        """Return the actor's project. Raises NotFound for the name of another one."""
+        actor.require_scope("read")
+        project = Project.objects.get(pk=actor.project_id)
+        if slug not in ("", project.slug):
+            raise NotFound("There is no project {slug} here.", slug=ascii(slug)[1:-1])
+        return project
+
+    def update_project(self, *, actor: Actor, slug: str = "", **settings: Unpack[SettingFields]) -> Project:
+        """Change settings; what is not given stays as it is.
+
+        Needs the scope admin on every branch and for every agent. Raises NotFound, Invalid, UnknownField,
+        BranchForbidden, AgentForbidden.
+        """
+        actor.require_admin_of_all()
+        values = check_settings(actor, settings)
+        with write_transaction():
+            Project.objects.select_for_update().get(pk=actor.project_id)
+            project = self.get_project(actor=actor, slug=slug)
+            before = {name: getattr(project, name) for name in values}
+            changed = {name: value for name, value in values.items() if value != before[name]}
+            if changed:
+                store_settings(project, changed)
+                old = {name: before[name] for name in changed}
+                record_entry(actor, "project.update", project.slug, {**changed, "before": old})
+        return project
+
+
+def check_settings(actor: Actor, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return valid settings. Raises Invalid, UnknownField."""
+    values = c.validate(settings, CHECKS)
+    if values.get("recipe"):
+        get_recipe(actor, values["recipe"])
+    check_category_days(values.get("category_ttl_days", {}))
+    check_origins(values.get("dream_origins", ""))
+    return values
+
+
+def check_category_days(days: Mapping[str, Any]) -> None:
+    """Check the days to live by category. Raises Invalid."""
+    if len(days) > MAX_CATEGORIES:
+        raise Invalid("{field} may have {most} categories.", field="category_ttl_days", most=MAX_CATEGORIES)
+    for category, number in days.items():
+        FACT["category"].check("category_ttl_days", category)
+        CHECK_DAYS("category_ttl_days", number)
+
+
+def check_origins(names: str) -> None:
+    """Check the origins that dreaming reads: what it made itself is none of them. Raises Invalid."""
+    for name in split_names(names):
+        CHECK_ORIGIN("dream_origins", name)
+
+
+def store_settings(project: Project, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(project, name, value)
+    project.save(update_fields=list(values))
+
+
+@dataclass(frozen=True)
+class FirstStart:
+    """Credentials of the first start, to be shown once. ``password`` is "" when the owner chose it."""
+
+    user: str
+    password: str
+    key: str
+
+
+class ProvisioningEngine:
+    def provision(self, *, password: str = "", keep: Callable[[FirstStart], None]) -> FirstStart | None:
+        """Create what a first start needs, and return its credentials; None where there is a project.
+
+        ``keep`` stores the credentials within the transaction: an interrupted start leaves all or nothing.
+        """
+        if Project.objects.exists():  # a store that takes no writes can be served
+            return None
+        with write_transaction():
+            if Project.objects.exists():
+                return None
+            first = create_first(password)
+            keep(first)
+        return first
+
+    def set_password(self, *, password: str) -> bool:
+        """Set the admin user's password; return False where that user is gone."""
+        user = get_user_model().objects.filter(username=USER).first()
+        if user is None:
+            return False
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        return True
+
+
+def create_first(password: str) -> FirstStart:
+    project = Project.objects.create(name="Default", slug=SLUG)
+    user, shown = get_or_create_admin(password)
+    ProjectEngine().open_project(project=project, members=[user])
+    actor = local_actor(project.pk, label="first start")
+    _, token = KeyEngine().create_key(label="first key", scopes=["admin"], actor=actor)
+    return FirstStart(USER, shown, token)
+
+
+def get_or_create_admin(password: str) -> tuple[Any, str]:
+    """Return the admin user and the password to show; "" when the owner chose it, now or with
+    createsuperuser.
+    """
+    users = get_user_model().objects
+    if user := users.filter(username=USER).first():
+        return user, ""
+    chosen = password or secrets.token_urlsafe(12)
+    return users.create_superuser(USER, password=chosen), "" if password else chosen

@@ -14,10 +14,9 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.merges import MAX_IDS
 from memory.engines.merging.builder import build_plan
 from memory.engines.merging.checked_merge import MergeCheck, check_plan, merge_checked
-from memory.engines.merging.options import MergeOptions, find_branches
 from memory.engines.merging.plan import APPLIED, CONFLICT, IDENTICAL, FullPlan, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
-from memory.engines.merging.strategies import CHERRY_PICK
+from memory.engines.merging.strategies import CHERRY_PICK, MergeOptions, find_branches
 from memory.models import AgentTask, Branch, Fact, TaskAgent
 from memory.models.policies import Gate
 from memory.texts import split_names

@@ -10,7 +10,7 @@ from memory.actors import Actor
 from memory.engines.access.work_handles import get_owner_name
 from memory.engines.branches.manager import RESERVED
 from memory.engines.fields.tasks import MAX_OBJECTIVES, SLUG
-from memory.engines.sessions.assignment import SLUG_LENGTH, match_task
+from memory.engines.sessions.briefing import SLUG_LENGTH, match_task
 from memory.engines.support import validation as c
 from memory.exceptions import (
     AgentForbidden,

@@ -1,19 +1,46 @@
 """How far branches are ahead of and behind their parents; merges bring commits over."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 from uuid import UUID
+
+from django.db.models import Case, F, TextField, When
+from django.db.models.functions import Cast
 
 from memory.db.querysets import Lineage
 from memory.engines.branches.diff import count_commits, find_common_ancestor
-from memory.engines.branches.placement import PlacedBranch
 from memory.engines.support.batches import batched
-from memory.engines.versions.reverted import find_reverted
+from memory.engines.versions.lookup import find_reverted
 from memory.models import Branch, Commit
 
 BATCH_SIZE = 500
+# Times and JSON are read where they matter alone: to convert them would cost more than all the rest.
+HEAD_AT = Case(When(ttl_days__isnull=False, then=F("head_at")))
+TAGS = Cast("tags", TextField())
+CACHED_TAGS = 1024  # lists of tags: most branches share a few
+
+
+class PlacedBranch(NamedTuple):
+    """What the place, the state and the filters of a branch need; ``head_at`` of one that can expire."""
+
+    pk: int
+    name: str
+    parent_id: int | None
+    fork_seq: int
+    head: int
+    ttl_days: int | None
+    owner: str
+    archived_at: datetime | None
+    head_at: datetime | None
+    tags_text: str
+
+    @property
+    def tags(self) -> list[str]:
+        return read_tags(self.tags_text)
 
 
 @dataclass(frozen=True)
@@ -132,3 +159,16 @@ def _read_merges(**where: Any) -> dict[UUID, Merge]:
 def _without_reverted(found: Mapping[UUID, Merge]) -> Merges:
     reverted = find_reverted(list(found))
     return Merges(merge for pk, merge in found.items() if pk not in reverted)
+
+
+@lru_cache(CACHED_TAGS)
+def read_tags(text: str) -> list[str]:
+    tags: list[str] = json.loads(text or "[]")
+    return tags
+
+
+def read_placed(project_id: UUID) -> dict[int, PlacedBranch]:
+    """Return all branches of a project, by id."""
+    rows = Branch.objects.filter(project=project_id).order_by()
+    columns: list[Any] = [*PlacedBranch._fields[:-2], HEAD_AT, TAGS]
+    return {row[0]: PlacedBranch(*row) for row in rows.values_list(*columns)}

@@ -11,17 +11,20 @@ from django.db.models import Count
 from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
-from memory.engines.branches.branch_states import BranchState, KnownBranches, load_branches, load_whole
-from memory.engines.branches.expiry import (
+from memory.engines.branches.branch_states import (
     MAX_ARCHIVED,
     ArchiveReport,
+    BranchState,
     ExpiredBranch,
+    KnownBranches,
     archive_expired,
     find_expired,
     list_page,
+    load_branches,
+    load_whole,
 )
+from memory.engines.branches.distance import PlacedBranch
 from memory.engines.branches.manager import DETAIL_CHECKS, BranchManager
-from memory.engines.branches.placement import PlacedBranch
 from memory.engines.fields.base import Field, Option
 from memory.engines.fields.types import Choice, Flag, ListOf, Reference, Whole
 from memory.engines.support import validation as c

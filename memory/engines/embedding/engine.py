@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -39,12 +40,10 @@ from memory.providers.embedding import EmbeddingProvider, get_provider
 from memory.queue.producer import enqueue
 
 log = logging.getLogger(__name__)
-
 OFF = "off"
 BATCH_SIZE = 500
 IDLE_ROUNDS = 3  # reembed stops after this many consecutive rounds without a vector
 SWEEP_SECONDS = 20.0
-
 State = Vector.State
 
 
@@ -301,3 +300,17 @@ def round_robin(project_ids: Iterable[UUID], work: Callable[[UUID], int], second
                 again.append(project_id)
         left = again if time.monotonic() < until else []
     return total
+
+
+# ---- stored vectors ----------------------------------------------------------------------------------
+
+
+def load_vectors(
+    project_id: UUID, model: str, hashes: Sequence[str]
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the ready vectors, and the hashes never queued for the model."""
+    slots = [vector_slot(project_id, model, value) for value in hashes]
+    rows = Vector.objects.filter(slot__in=slots).values_list("content_hash", "data")
+    found: dict[str, Any] = dict(rows)
+    ready = {value: data for value, data in found.items() if data is not None}
+    return ready, [value for value in hashes if value not in found]

@@ -1,7 +1,8 @@
 """The execution of an erasure, from wherever it stands: by its request, or by a sweep after a crash."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +15,13 @@ from memory.engines.audit.proofs import keyed_digest, prove_digests
 from memory.engines.audit.trail import record_entry
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.erasure.copies import drop_copy, list_copies
-from memory.engines.erasure.listing import complete_list, load_targets
-from memory.engines.erasure.portions import Portion, read_portions
+from memory.engines.erasure.listing import complete_list, list_batches, load_targets
 from memory.engines.erasure.scopes import Targets, project_rows
 from memory.engines.erasure.traces import Traces
+from memory.engines.support.batches import batched
 from memory.engines.support.usage import UsageEngine
 from memory.engines.versions.blanking import (
+    BATCH_SIZE,
     Rows,
     blank_rows,
     delete_pairs,
@@ -28,15 +30,53 @@ from memory.engines.versions.blanking import (
     list_hashes,
     load_versions,
     lock_branches,
+    models_of_kind,
 )
 from memory.exceptions import Day1Error, ProviderUnavailable
 from memory.models import ErasedMemory, Erasure
 from memory.models.erasures import build_erased_key
+from memory.texts import measure_text
 
 log = logging.getLogger(__name__)
-
 State = Erasure.State
 FINISHED = ("state", "waits_for", "to_drop", "proof", "done_at")  # columns that the end of an erasure sets
+READ_SIZE = 20  # memories whose texts are read at once: a message may have a mebibyte
+MAX_TEXTS = 20_000  # of one portion; other rows are searched once for each portion
+MAX_CHARACTERS = 4_000_000  # of the texts of one portion
+MAX_BATCH_CHARACTERS = 4_000_000  # of the memories that one transaction blanks
+
+
+@dataclass
+class Portion:
+    """Memories that are blanked together, and their texts: each with how much of it identifies it."""
+
+    texts: dict[str, int] = field(default_factory=dict)
+    hashes: set[str] = field(default_factory=set)
+    parts: list[tuple[str, Sequence[UUID], int]] = field(default_factory=list)
+    characters: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.texts) >= MAX_TEXTS or self.characters >= MAX_CHARACTERS
+
+    def get_targets(self, erasure: Erasure) -> Targets:
+        found = Targets(match=erasure.pattern)
+        for kind, uids, _ in self.parts:
+            found.add_memories(kind, uids)
+        return found
+
+    def list_batches(self) -> Iterator[tuple[str, list[UUID]]]:
+        """Yield the memories, of one kind each time, as many as one transaction blanks."""
+        batch: list[UUID] = []
+        size, before = 0, ""
+        for kind, uids, characters in self.parts:
+            full = len(batch) + len(uids) > BATCH_SIZE or size + characters > MAX_BATCH_CHARACTERS
+            if batch and (full or kind != before):
+                yield before, batch
+                batch, size = [], 0
+            batch, size, before = [*batch, *uids], size + characters, kind
+        if batch:
+            yield before, batch
 
 
 def run_erasure(erasure: Erasure, actor: Actor) -> Erasure:
@@ -185,3 +225,39 @@ def resume_erasure(erasure: Erasure) -> bool:
         log.exception("Erasure %s was not finished; the next sweep tries again", erasure.pk)
         let_wait(erasure, f"It was stopped by an error ({type(error).__name__}) and is tried again.")
         return False
+
+
+# ---- portions ----------------------------------------------------------------------------------------
+
+
+def read_portions(erasure: Erasure) -> Iterator[Portion]:
+    """Yield what is not blank yet. Whoever takes a portion may blank it before the next."""
+    portion = Portion()
+    for kind, uids in list_batches(erasure, blank=False):
+        for part in batched(uids, READ_SIZE):
+            read_part(erasure.project_id, portion, kind, part)
+            if portion.is_full:
+                yield portion
+                portion = Portion()
+    if portion.parts:
+        yield portion
+
+
+def read_part(project_id: UUID, portion: Portion, kind: str, uids: Sequence[UUID]) -> None:
+    """Add memories with the texts of all their versions to a portion."""
+    before = portion.characters
+    for model in models_of_kind(kind):
+        names = [*model.QUOTED, *(["content_hash"] if model.TEXT else [])]
+        rows = project_rows(model, project_id).filter(uid__in=uids)
+        for row in rows.values(*names).iterator(READ_SIZE) if names else ():
+            portion.hashes.update([row["content_hash"]] if model.TEXT else [])
+            for name, least in model.QUOTED.items():
+                add_text(portion, row[name], least)
+    portion.parts.append((kind, uids, portion.characters - before))
+
+
+def add_text(portion: Portion, text: str, least: int) -> None:
+    """Add a text that is long enough to identify its memory. Two kinds may share one: the stricter counts."""
+    if measure_text(text) >= least:
+        portion.characters += 0 if text in portion.texts else len(text)
+        portion.texts[text] = min(least, portion.texts.get(text, least))

@@ -1,14 +1,21 @@
 """Questions put to places: the ranks of what they expect, and why an expected fact has none."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
+from memory import ranking
 from memory.actors import Actor
+from memory.db.backend import get_backend
 from memory.engines.evaluation.figures import Ranks, Result
-from memory.engines.evaluation.ranks import Place, rank_facts
+from memory.engines.facts.assessment import parse_expiry_time
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.candidates import PreparedQuery
+from memory.engines.search.overlay import Overlay
 from memory.engines.search.query import build_query
+from memory.engines.search.ranked import SearchOptions, limit_reflections, rank_candidates
+from memory.engines.search.scoring import Scored
 from memory.engines.support.batches import batched
 from memory.engines.versions.erased import erased_uids
 from memory.engines.versions.lookup import find_branch, resolve_point
@@ -18,6 +25,21 @@ from memory.models.questions import Question
 
 BATCH_SIZE = 500
 ERASED, ABSENT, ELSEWHERE, UNRANKED = "erased", "absent", "elsewhere", "unranked"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What questions are put to: a branch at a point, by a recipe; with an overlay, what a merge gives.
+
+    Facts that expire are judged at ``expiry_time``, the time of a point that is one, as a search does; else
+    now.
+    """
+
+    branch_name: str
+    recipe: ranking.Recipe
+    seq: int | None = None
+    overlay: Overlay | None = None
+    expiry_time: datetime | None = None
 
 
 def ask_questions(
@@ -96,3 +118,31 @@ def explain_unranked(uids: Sequence[UUID], place: Place, actor: Actor) -> dict[U
     if place.overlay:
         shown = shown - place.overlay.hidden | {change.fact.uid for change in place.overlay.changes}
     return {uid: UNRANKED if uid in shown else ELSEWHERE for uid in uids}
+
+
+# ---- ranks -------------------------------------------------------------------------------------------
+
+
+def rank_facts(
+    place: Place, question: PreparedQuery, filters: FactFilter, actor: Actor, k: int
+) -> list[UUID]:
+    """Return the facts that a search for k finds, best first, and behind them its other candidates."""
+    page, hits = rank_hits(place, question, filters, actor, k)
+    shown = {hit.row.uid for hit in page}
+    return [hit.row.uid for hit in page] + [hit.row.uid for hit in hits if hit.row.uid not in shown]
+
+
+def rank_hits(
+    place: Place, question: PreparedQuery, filters: FactFilter, actor: Actor, k: int
+) -> tuple[Sequence[Scored], Sequence[Scored]]:
+    """Return the page of a search for k, and all of its candidates."""
+    options = SearchOptions(
+        filters=filters,
+        recipe=place.recipe,
+        at=place.seq,
+        now=parse_expiry_time(place.expiry_time),
+        overlay=place.overlay,
+    )
+    with get_backend().snapshot():
+        hits = rank_candidates([place.branch_name], question, options, actor).hits
+    return limit_reflections(hits, k, options), hits

@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
-from memory.engines.evaluation.asking import ask_questions
+from memory.engines.evaluation.asking import Place, ask_questions
 from memory.engines.evaluation.figures import Ranks, Result, summarise
 from memory.engines.evaluation.questions import select_questions
-from memory.engines.evaluation.ranks import Place
 from memory.engines.facts.assessment import parse_expiry_time
 from memory.engines.fields.questions import DEFAULT_K, MAX_K
 from memory.engines.search.ranked import get_recipe

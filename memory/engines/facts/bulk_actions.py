@@ -14,7 +14,7 @@ from memory.db.transactions import retry_methods
 from memory.engines.facts import rules
 from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
 from memory.engines.facts.field_diff import check_version
-from memory.engines.facts.supersession import check_keeper, link_superseded
+from memory.engines.facts.links import check_keeper, link_superseded
 from memory.engines.facts.verdicts import record_verdict, require_judgeable
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import EXPECTED_VERSIONS

@@ -12,7 +12,7 @@ from memory.engines.facts.assessment import annotate_facts, attach_new, mask_arc
 from memory.engines.facts.batch import FactBatch, WriteResult, inherit_content, replace_parents
 from memory.engines.facts.field_diff import check_version
 from memory.engines.facts.filters import FactFilter
-from memory.engines.facts.supersession import link_superseded
+from memory.engines.facts.links import link_superseded
 from memory.engines.facts.verdicts import record_verdict, require_judgeable
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import DEDUPLICATE, PROPOSE, STATED_CHECKS

@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from memory.db.querysets import Lineage
 from memory.engines.facts.known_texts import KnownTexts
-from memory.engines.facts.supersession import CURRENT
+from memory.engines.facts.links import CURRENT
 from memory.engines.merging.changes import load_nearest
 from memory.engines.merging.owners import load_confirmations
 from memory.engines.merging.plan import FullPlan, PlanItem

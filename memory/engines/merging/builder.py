@@ -1,14 +1,28 @@
 """Building of a plan, step by step: what changed, what is there already, what is decided, what it writes."""
 
+import uuid
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
+from memory.engines.facts.assessment import searchable_rows
+from memory.engines.facts.rules import clean_update, compute_essence
 from memory.engines.merging.absorbed import add_stand_ins, find_stand_ins
 from memory.engines.merging.changes import list_changes
-from memory.engines.merging.edge_places import reject_taken_places
-from memory.engines.merging.matching import fork_tails, keep_last_copies, match_edges, match_equal_texts
+from memory.engines.merging.matching import (
+    draft_row,
+    fork_tails,
+    keep_last_copies,
+    list_edge_models,
+    load_edges,
+    match_edges,
+    match_equal_texts,
+)
 from memory.engines.merging.owners import (
     copy_verdicts,
     fit_verdicts,
@@ -18,9 +32,22 @@ from memory.engines.merging.owners import (
     reject_orphans,
     settle_parts,
 )
-from memory.engines.merging.plan import ERASED, SOURCE, TARGET, Decision, FullPlan, MergePoints
-from memory.engines.merging.similar import Compared, compare_items, mark_similar
-from memory.engines.merging.squash import squash_facts
+from memory.engines.merging.pairs import Compared, compare_items, mark_similar
+from memory.engines.merging.plan import (
+    APPLIED,
+    CONFLICT,
+    CONFLICT_FIRST,
+    ERASED,
+    NEW,
+    REJECTED,
+    SOURCE,
+    SQUASHED,
+    TARGET,
+    Decision,
+    FullPlan,
+    MergePoints,
+    PlanItem,
+)
 from memory.engines.merging.strategies import (
     AUTO,
     CHERRY_PICK,
@@ -35,7 +62,14 @@ from memory.engines.merging.strategies import (
     pick_items,
 )
 from memory.engines.merging.withdrawn import ask_about_withdrawn
+from memory.engines.support.batches import batched
 from memory.engines.versions.erased import erased_uids
+from memory.engines.versions.repositories import find_repositories
+from memory.models import BranchedModel, Fact, FactLink
+
+LINE_MARK = "- "
+SHARED = ("visibility", "valid_from", "valid_until", "expires_at")  # of all parts of a squashed fact
+BATCH_SIZE = 500
 
 
 def build_plan(
@@ -107,3 +141,105 @@ def apply_strategy(plan: FullPlan, ids: Sequence[UUID], decisions: Sequence[Deci
         decide_all(plan, TARGET if plan.strategy == OURS else SOURCE)
     if plan.strategy == SQUASH:
         squash_facts(plan)
+
+
+# ---- places of edges ---------------------------------------------------------------------------------
+
+
+def reject_taken_places(plan: FullPlan) -> None:
+    """Reject each edge whose place is not free after the merge; it comes back with the next one.
+
+    A conflict about such an edge is undecided again: nobody shall believe that its decision was carried out.
+    """
+    for model in list_edge_models():
+        # An edge that is rejected keeps a place that another one may have counted on.
+        while taken := _find_taken(plan, model):
+            for item in taken:
+                if item.outcome == CONFLICT:
+                    item.undecide()
+                else:
+                    item.reject(CONFLICT_FIRST)
+
+
+def _find_taken(plan: FullPlan, model: type[BranchedModel]) -> list[PlanItem]:
+    items = [item for item in plan.of_model(model) if item.arrives]
+    owners = _find_owners(plan, model, items) if items else {}
+    return [item for item in items if owners.setdefault(draft_row(item).identity(), item.uid) != item.uid]
+
+
+def _find_owners(plan: FullPlan, model: type[BranchedModel], items: Sequence[PlanItem]) -> dict[str, UUID]:
+    """Return which edge of the target keeps each place after the merge."""
+    leaving = {item.uid for item in plan.of_model(model) if _leaves(item)}
+    rows: dict[str, Any] = load_edges(plan, model, [draft_row(item) for item in items])
+    return {identity: row.uid for identity, row in rows.items() if row.uid not in leaving}
+
+
+def _leaves(item: PlanItem) -> bool:
+    """Return whether the merge frees the place that an edge has on the target."""
+    if item.ours is None or item.outcome == REJECTED or item.is_open:
+        return False
+    removed = item.removes or (item.merged is None and item.theirs.deleted)
+    return bool(removed or draft_row(item).identity() != item.ours.identity())
+
+
+# ---- squash ------------------------------------------------------------------------------------------
+
+
+def squash_facts(plan: FullPlan) -> None:
+    """Make one fact of the new ones that a search of the source finds, which arrive archived: linked to each,
+    and no surer than the least. Those for other readers, of another repository or of another time are apart:
+    what stands alone, or is not found, arrives as it is.
+    """
+    items = [item for item in plan.of_model(Fact) if item.outcome == APPLIED and item.reason == NEW]
+    items = [item for item in items if item.ours is None and item.theirs.status in Fact.SEARCHED]
+    for group in group_items(plan.points, items):
+        if len(group) > 1:
+            _squash_group(plan, group)
+
+
+def group_items(points: MergePoints, items: Sequence[PlanItem]) -> list[list[PlanItem]]:
+    """Return the items that a search of the source finds, by who may read them, where and when they hold."""
+    lineage, found = points.source.lineage(points.source_seq), set[UUID]()
+    for batch in batched([item.uid for item in items], BATCH_SIZE):
+        rows = searchable_rows(lineage, timezone.now()).filter(uid__in=batch).fetch_all()
+        found |= {row.uid for row in rows}
+    shown = [item for item in items if item.uid in found]
+    repositories = find_repositories(points.project_id, [item.theirs for item in shown])
+    groups: dict[tuple, list[PlanItem]] = {}
+    for item, repository in zip(shown, repositories, strict=True):
+        bounds = [getattr(item.theirs, name) for name in SHARED]
+        groups.setdefault((repository, *bounds), []).append(item)
+    return list(groups.values())
+
+
+def _squash_group(plan: FullPlan, items: Sequence[PlanItem]) -> None:
+    for item in items:
+        archived = {"status": Fact.Status.ARCHIVED, "held_status": item.theirs.status}
+        item.merged, item.reason = {**item.theirs.content_values(), **archived}, SQUASHED
+    (repository,) = set(find_repositories(plan.points.project_id, [item.theirs for item in items]))
+    fact = _build_squashed([item.theirs for item in items], repository)
+    links = [_build_source_link(fact, item.theirs) for item in items]
+    plan.written += [fact, *links]
+
+
+def _build_squashed(facts: Sequence[Fact], repository: str) -> Fact:
+    text = "\n".join(f"{LINE_MARK}{fact.essence}" for fact in facts)
+    key = uuid.uuid5(facts[0].uid, ":".join(str(fact.vid) for fact in facts))
+    content = clean_update({"fact_text": text})
+    fact = Fact(
+        uid=key,
+        essence=compute_essence(facts[0].essence),
+        category=Counter(fact.category for fact in facts).most_common(1)[0][0],
+        confidence=min(fact.confidence for fact in facts),
+        source_type=Fact.SourceType.MERGE,
+        tags=sorted({tag for fact in facts for tag in fact.tags}),
+        repository=repository,
+        **{name: getattr(facts[0], name) for name in SHARED},
+        **content,
+    )
+    fact.compute_hashes()
+    return fact
+
+
+def _build_source_link(fact: Fact, source: Fact) -> FactLink:
+    return FactLink(from_id=fact.uid, to_id=source.uid, link_type=FactLink.Type.CONSOLIDATED_FROM)

@@ -10,7 +10,6 @@ from memory.actors import Actor
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import APPROVALS, check_approvals
-from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.gates import (
     FAILED,
     HIDDEN,
@@ -18,15 +17,15 @@ from memory.engines.merging.gates import (
     MAX_NAMED_IDS,
     REQUIRED,
     GateResult,
+    list_undecided,
     run_gates,
     run_required,
 )
-from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import FullPlan
 from memory.engines.merging.plan_pages import Counts
 from memory.engines.merging.request_rows import NOTHING_TO_MERGE, close_merged, lock_request
 from memory.engines.merging.settling import describe_conflict, load_decisions, load_plan
-from memory.engines.merging.strategies import FAST_FORWARD
+from memory.engines.merging.strategies import FAST_FORWARD, MergeOptions
 from memory.engines.merging.writes import write_plan
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing

@@ -7,12 +7,17 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
-from memory.engines.merging.options import MergeOptions, find_branches, parse_strategy, require_on_target
 from memory.engines.merging.plan import Decision, PlanItem
 from memory.engines.merging.plan_pages import MergePlan, PlanQuery, cut_plan, find_points
 from memory.engines.merging.plan_views import PlanView
 from memory.engines.merging.settling import check_decisions, keep_latest, load_plan
-from memory.engines.merging.strategies import AUTO
+from memory.engines.merging.strategies import (
+    AUTO,
+    MergeOptions,
+    find_branches,
+    parse_strategy,
+    require_on_target,
+)
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN

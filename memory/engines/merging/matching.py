@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from memory.db.querysets import Lineage
 from memory.engines.facts.known_texts import KnownTexts
-from memory.engines.facts.supersession import CURRENT
+from memory.engines.facts.links import CURRENT
 from memory.engines.merging.contents import merge_unrelated
 from memory.engines.merging.plan import (
     APPLIED,

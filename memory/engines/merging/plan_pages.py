@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memory.db.budget import count_fitting, count_row_bytes
-from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import CLASSES, MergePoints, PlanItem
 from memory.engines.merging.plan_views import PlanView
+from memory.engines.merging.strategies import MergeOptions
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     PAGE_BYTES,

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from memory.engines.facts.rules import is_same
-from memory.engines.merging.arrivals import list_undecided
+from memory.engines.merging.gates import list_undecided
 from memory.engines.merging.plan import FullPlan, MergePoints, PlanItem
 from memory.engines.versions.hidden import find_hidden
 from memory.engines.versions.kinds import models_by_kind

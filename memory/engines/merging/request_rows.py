@@ -11,8 +11,8 @@ from memory.actors import Actor
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.merging.approvals import refresh_states
-from memory.engines.merging.options import check_live
 from memory.engines.merging.plan import MergePoints
+from memory.engines.merging.strategies import check_live
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import BranchArchived, Conflict, Exists, IllegalTransition, NotFound
 from memory.models import Branch, Commit, MergeRequest, MergeWithdrawal, Project

@@ -22,14 +22,13 @@ from memory.engines.merging.approvals import (
     refresh_states,
     require_other,
 )
-from memory.engines.merging.arrivals import list_undecided
 from memory.engines.merging.builder import draft_plan
 from memory.engines.merging.checked_merge import (
     MergeResult,
     merge_checked,
     renew_approvals,
 )
-from memory.engines.merging.options import check_live, find_branches, parse_strategy, require_on_target
+from memory.engines.merging.gates import list_undecided
 from memory.engines.merging.plan import CLASS, Decision, FullPlan
 from memory.engines.merging.plan_pages import PlanQuery, cut_plan, find_points
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
@@ -58,7 +57,13 @@ from memory.engines.merging.shown_requests import (
     show_check,
     show_plan,
 )
-from memory.engines.merging.strategies import check_known
+from memory.engines.merging.strategies import (
+    check_known,
+    check_live,
+    find_branches,
+    parse_strategy,
+    require_on_target,
+)
 from memory.engines.support import validation as c
 from memory.engines.support.idempotency import Keep, keep_nothing
 from memory.engines.support.pagination import Page, paginate

@@ -10,10 +10,9 @@ from memory.actors import Actor
 from memory.engines.fields.merges import CHOICE, DECISION, MAX_DECISIONS, TEXT
 from memory.engines.merging.builder import draft_plan, finish_plan
 from memory.engines.merging.changes import is_touched
-from memory.engines.merging.options import MergeOptions
+from memory.engines.merging.pairs import Compared
 from memory.engines.merging.plan import CONFLICT, CONFLICT_REASONS, Decision, FullPlan, MergePoints, PlanItem
-from memory.engines.merging.similar import Compared
-from memory.engines.merging.strategies import find_rivals
+from memory.engines.merging.strategies import MergeOptions, find_rivals
 from memory.engines.support import validation as c
 from memory.engines.support.batches import batched
 from memory.engines.support.usage import count_rows

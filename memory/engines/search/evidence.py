@@ -10,12 +10,11 @@ from uuid import UUID
 import numpy as np
 from django.utils.text import Truncator
 
+from memory.db.index_tokens import search_phrases
 from memory.db.raw_select import select_equal
-from memory.db.segmentation import search_phrases
 from memory.engines.search.candidates import PreparedQuery
-from memory.engines.search.late_interaction import match_words
-from memory.engines.search.scoring import Scored
-from memory.engines.search.speakers import ASKING, name_speaker
+from memory.engines.search.scoring import ASKING, Scored, name_speaker
+from memory.engines.search.windows import match_words
 from memory.evidence import (
     FOR_NO_NAME,
     MIN_EVIDENCE,

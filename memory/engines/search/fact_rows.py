@@ -1,18 +1,35 @@
 """Facts as a search reads them: a few columns of each candidate, full facts only for the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from memory import ranking
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.facts.assessment import Assessment
-from memory.engines.search.rows import Row
 from memory.models import Fact
 from memory.ranking import RankingInputs
 
 MAX_FOUND_CHARACTERS = 8000  # of a text in search results; reading by id returns it whole
+
+
+@dataclass(slots=True)
+class Row:
+    """Columns of a candidate for ranking, for any kind of memory."""
+
+    rid: int
+    uid: UUID
+    text: str
+    content_hash: str  # of the text: the key of its vector
+    standing: ranking.RankingInputs
+    same: str = ""  # equal for rows with the same text
+    session_id: str = ""
+    kind: str = ""
+    repository: str = ""
+    role: str = ""  # of a message
 
 
 class FactRow(NamedTuple):

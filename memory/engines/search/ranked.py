@@ -27,11 +27,9 @@ from memory.engines.facts.filters import FactFilter
 from memory.engines.search.answer_boost import find_answers, is_answered
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
 from memory.engines.search.evidence import Rater
-from memory.engines.search.fact_rows import FactRow, fact_rows, ranked_row, read_facts
+from memory.engines.search.fact_rows import FactRow, Row, fact_rows, ranked_row, read_facts
 from memory.engines.search.overlay import Overlay
-from memory.engines.search.rows import Row
-from memory.engines.search.scoring import Scored, collapse_hits, in_order, score_all
-from memory.engines.search.speakers import find_speaker
+from memory.engines.search.scoring import Scored, collapse_hits, find_speaker, in_order, score_all
 from memory.engines.search.windows import Windows, find_windows
 from memory.engines.versions.lookup import find_branch, resolve_point
 from memory.engines.versions.repositories import find_repositories, find_repository

@@ -1,6 +1,8 @@
 """Scoring of candidates of any kind: raw scores in, one ranking with every part of a score out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -10,12 +12,19 @@ import numpy as np
 from memory import ranking
 from memory.engines.search.answer_boost import share_answers
 from memory.engines.search.candidates import Candidates, PreparedQuery
-from memory.engines.search.late_interaction import Matches, match_words
-from memory.engines.search.learned_mix import add_signals
-from memory.engines.search.rows import Row
-from memory.engines.search.speakers import find_exact, name_speaker
-from memory.engines.search.windows import FindWindows, rate_windows
+from memory.engines.search.fact_rows import Row
+from memory.engines.search.windows import FindWindows, Matches, match_words, rate_windows
 from memory.ranking_mix import load_mix
+from memory.texts import count_dense
+from memory.word_forms import fold_text
+
+BEST_OF_SESSION = 3  # candidates of which the mean is the level of their session
+# "[8 May, 2023] Anna: …" or "Anna: …": at most three words of a name.
+SPEAKER = re.compile(r"\s*(?:\[[^\]\n]{0,60}\]\s*)?([^\W\d_][\w.'’-]{0,29}(?: [\w.'’-]{1,30}){0,2})[:：]\s")
+ASKING = frozenset({"user", "human"})
+FIRST_PERSON = re.compile(r"(?<!\w)(?:i|i['’](?:m|ve|d|ll)|my|mine|me|myself|we|our|ours|us)(?!\w)")
+EDGES = re.compile(r"^\W+|\W+$")
+ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "agent"})  # which say no name
 
 
 @dataclass(slots=True)
@@ -133,3 +142,84 @@ def collapse_hits(hits: Sequence[Scored], shown: dict[int, list]) -> list[Scored
         positions = shown[kept.row.rid]
         positions += [position for position in shown[hit.row.rid] if position not in positions]
     return list(best.values())
+
+
+# ---- the learned mix ---------------------------------------------------------------------------------
+
+
+def add_signals(
+    rows: Mapping[int, Row],
+    parts: ranking.Columns,
+    base: np.ndarray,
+    answers: Mapping[int, int],
+    question: PreparedQuery,
+    recipe: ranking.Recipe,
+) -> None:
+    """Add to the parts the signals of the learned mix that come from several rows.
+
+    ``base`` is the weighted sum of the parts so far.
+    """
+    by_rid = dict(zip(rows, base.tolist(), strict=True))
+    speakers = {rid: name_speaker(row) for rid, row in rows.items()}
+    named = find_named(set(speakers.values()), question.text)
+    if named.issuperset(speakers.values()):  # it tells none from another
+        named = frozenset()
+    levels = rate_sessions(rows, by_rid)
+    shares = share_answers(by_rid, answers, speakers, recipe)
+    parts["base"] = base
+    parts["session"] = np.array([levels[rid] for rid in rows])
+    parts["reply"] = np.array([shares.get(rid, 0.0) for rid in rows])
+    parts["speaker"] = np.array([float(speakers[rid] in named) for rid in rows])
+
+
+def rate_sessions(rows: Mapping[int, Row], base: Mapping[int, float]) -> dict[int, float]:
+    """Return the level of each row's session, divided by the best; a row without one stands alone."""
+    scores: dict[str | int, list[float]] = defaultdict(list)
+    for rid, score in base.items():
+        scores[rows[rid].session_id or rid].append(score)
+    levels = {key: _mean_best(values) for key, values in scores.items()}
+    best = max(levels.values(), default=0.0) or 1.0
+    return {rid: levels[rows[rid].session_id or rid] / best for rid in base}
+
+
+def _mean_best(values: list[float]) -> float:
+    best = sorted(values)[-BEST_OF_SESSION:]
+    return sum(best) / len(best)
+
+
+# ---- speakers and single words -----------------------------------------------------------------------
+
+
+def name_speaker(row: Row) -> str:
+    """Return who says a row: the name before its text, else the role of a message."""
+    return find_speaker(row.text) or row.role
+
+
+def find_speaker(text: str) -> str:
+    """Return the name before a text's first colon, in lower case; empty where there is none."""
+    match = SPEAKER.match(text)
+    return match[1].casefold() if match else ""
+
+
+def find_named(speakers: Collection[str], question: str) -> frozenset[str]:
+    """Return the speakers whose name stands in the question as a word; "my" and the like name the user."""
+    folded = question.casefold()
+    names = {name for name in speakers if name and name not in ROLES and stands_in(name, folded)}
+    return frozenset(names | (ASKING.intersection(speakers) if FIRST_PERSON.search(folded) else set()))
+
+
+def find_exact(rows: Mapping[int, Row], question: str) -> np.ndarray:
+    """Return which rows have the only word of a question in just this form; none where it has several."""
+    word = fold_text(EDGES.sub("", question))
+    if not word or len(word.split()) > 1:
+        return np.zeros(len(rows), dtype=bool)
+    return np.array(
+        [word in (text := fold_text(row.text)) and stands_in(word, text) for row in rows.values()]
+    )
+
+
+def stands_in(word: str, folded: str) -> bool:
+    """Return whether a word stands in a text in lower case, and not as a part of another."""
+    if count_dense(word):  # such scripts have no spaces between words
+        return word in folded
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded) is not None

@@ -23,10 +23,9 @@ from memory.db.raw_select import read_cut
 from memory.engines.search.answer_boost import asks
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
 from memory.engines.search.evidence import Judged, Rater, judge_evidence
-from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
+from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS, Row
 from memory.engines.search.query import build_query
 from memory.engines.search.ranked import TYPES, get_recipe
-from memory.engines.search.rows import Row
 from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
 from memory.engines.search.windows import REACH, Near, Windows
 from memory.engines.support.pagination import check_limit

@@ -5,6 +5,7 @@ again: docs/retrieval.md has the measurement.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from uuid import UUID
 
@@ -12,14 +13,36 @@ import numpy as np
 
 from memory import ranking
 from memory.db.querysets import VersionedQuerySet
+from memory.db.raw_select import select_by_key
 from memory.engines.search.candidates import PreparedQuery
-from memory.engines.search.late_interaction import Matches, match_words
-from memory.engines.search.rows import Row
+from memory.engines.search.fact_rows import Row
+from memory.models import Vector
+from memory.models.vectors import vector_slots
+from memory.providers import word_vectors
 
 REACH = 2  # rows to either side
 BEST = 20  # candidates that are looked at again
 STEP_LOSS = 0.05  # off the match of a word, for each row that lies between
 SIMILAR = 0.75  # of the best match of a word: a text with as much has the word, or means it
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Best cosine of each word of the query with any word of each text; ``places`` are the texts' rows."""
+
+    places: Mapping[int, int]
+    rows: np.ndarray  # shape (texts, words)
+    doublings: np.ndarray  # of each text, of its words that have codes
+
+    def take_off(self, allowance: float) -> "Matches":
+        """Return the matches less what the texts' lengths take off: in a long one more matches by chance."""
+        return replace(self, rows=self.rows - allowance * self.doublings[:, None])
+
+    def list_means(self) -> dict[int, float]:
+        return dict(zip(self.places, self.rows.mean(axis=1).tolist(), strict=True)) if self.places else {}
+
+    def list_least(self) -> dict[int, float]:
+        return dict(zip(self.places, self.rows.min(axis=1).tolist(), strict=True)) if self.places else {}
 
 
 class Near(NamedTuple):
@@ -108,3 +131,22 @@ def weigh_words(rows: np.ndarray) -> np.ndarray:
     having = (rows >= SIMILAR * rows.max(axis=0)).sum(axis=0)
     weights: np.ndarray = np.log((len(rows) + 1) / (np.minimum(having, len(rows)) + 0.5))
     return np.maximum(weights, 0.01)
+
+
+# ---- late interaction --------------------------------------------------------------------------------
+
+
+def match_words(hashes: Mapping[int, str], question: PreparedQuery, project_id: UUID) -> Matches:
+    """Return the matches of the texts with word codes. There are none without query word vectors."""
+    if not hashes or question.word_vectors is None or not len(question.word_vectors):
+        return Matches({}, np.zeros((0, 0), dtype=np.float32), np.zeros(0))
+    slot = vector_slots(project_id, question.model)
+    slots = {slot(value): value for value in set(hashes.values())}
+    # Select by key alone: with a condition on the state, the planner reads every vector in that state.
+    codes = select_by_key(Vector.objects.all(), ("slot", "words"), "slot", slots)
+    by_hash = {slots[slot]: bytes(words) for slot, words in codes if words}
+    known = [(rid, by_hash[value]) for rid, value in hashes.items() if value in by_hash]
+    best = word_vectors.match_words(question.word_vectors, [words for _, words in known])
+    width = question.word_vectors.shape[1] // 8
+    doublings = np.array([ranking.count_doublings(len(words) // width) for _, words in known])
+    return Matches({rid: at for at, (rid, _) in enumerate(known)}, best, doublings)

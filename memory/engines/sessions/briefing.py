@@ -4,26 +4,35 @@ Facts, never instructions: each line has its id and stands below its day, so tha
 not fit is what is worth least, not what is oldest.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from django.db.models import Max, Q
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from memory.actors import Actor
 from memory.conf import conf
 from memory.db.querysets import Lineage
+from memory.engines.facts.engine import FactEngine
+from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.short_ids import shorten_id
-from memory.engines.sessions.assignment import find_assigned, list_open
+from memory.engines.fields.tasks import TASK
 from memory.engines.sessions.context import read_summary
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import Budget, Line, explain_marks, fenced_line, head_day, iterate_days
+from memory.engines.sessions.manager import SessionManager, find_last_events, find_previous
 from memory.engines.sessions.relevant import Entry, choose_order, list_relevant
-from memory.engines.versions.repositories import is_elsewhere
-from memory.models import AgentTask, Session
+from memory.engines.sessions.revisions import ReadPoint, Statements, is_vouched_for
+from memory.engines.support import validation as c
+from memory.engines.support.pagination import MAX_PAGE_SIZE
+from memory.engines.versions.lookup import MAIN, find_branch
+from memory.engines.versions.repositories import find_repository, is_elsewhere
+from memory.models import AgentTask, Branch, Fact, Observation, Session, TaskObjective
 from memory.texts import BRIEFING_TAG
 
 MAX_TOKENS, MAX_CHARACTERS = 1000, 9000
@@ -34,6 +43,9 @@ HEAD = "Day1, memory of earlier sessions{where}. Notes to check before relying o
 ORDER = "Newest first: where two disagree, the upper holds."
 MIN_ORDERED = 2  # lines from which their order says something
 END = f"</{BRIEFING_TAG}>"
+CHECK_PATH = c.text_check(1000)
+SLUG_LENGTH = TASK["slug"].type.max_length
+MAX_SESSIONS = 20  # the newest, among which the last one is looked for
 
 
 @dataclass(frozen=True)
@@ -159,3 +171,106 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
         if short and longer != short and budget.replace(str(short), str(longer)):
             chosen[entry.key] = longer
     return [chosen[entry.key] for entry in entries if entry.key in chosen]
+
+
+# ---- the next briefing -------------------------------------------------------------------------------
+
+
+def preview_context(*, actor: Actor, branch_name: str = MAIN, repository: str = "") -> StartContext:
+    """Return what a session that begins now in a repository would be told; nothing is stored or counted.
+
+    Raises Invalid, BranchNotFound, scope and branch refusals.
+    """
+    actor.require_scope("read", branch_name)
+    branch = find_branch(actor, branch_name)
+    session = Session(
+        project_id=actor.project_id, branch=branch, project_path=CHECK_PATH("repository", repository)
+    )
+    previous = find_previous(session) if session.project_path else None
+    session.parent_session = previous.key if previous else ""
+    return start_context(session, actor, branch.lineage(), timezone.now())
+
+
+# ---- the task ----------------------------------------------------------------------------------------
+
+
+def find_assigned(session: Session, actor: Actor) -> AgentTask | None:
+    """Return the task in progress that a session names, else the one whose branch, or an agent's branch of
+    which, it is on; None where there is none that the actor may use.
+    """
+    rows = AgentTask.objects.filter(project=session.project_id, state=AgentTask.State.ACTIVE)
+    rows = rows.select_related("branch").prefetch_related("objectives")
+    named = rows.filter(match_task(session.task_id)).first() if session.task_id else None
+    on_branch = Q(branch=session.branch_id) | Q(agents__branch=session.branch_id)
+    found = named or rows.filter(on_branch).distinct().first()
+    return found if found and actor.may_use(found.branch.name) else None
+
+
+def match_task(text: str) -> Q:
+    """Return the condition for the task of an id or a slug."""
+    if not text.isascii() or len(text) > SLUG_LENGTH:
+        return Q(pk__in=[])
+    try:
+        return Q(pk=UUID(text)) | Q(slug=text)
+    except ValueError:
+        return Q(slug=text)
+
+
+def list_open(objectives: Iterable[TaskObjective]) -> list[TaskObjective]:
+    """Return the objectives that are not done."""
+    return [one for one in objectives if one.state != TaskObjective.State.DONE]
+
+
+# ---- catching up -------------------------------------------------------------------------------------
+
+
+def newest_facts(actor: Actor, branch_name: str, limit: int) -> Sequence[Fact]:
+    """Return the newest active facts of a branch; none of a repository other than the actor's.
+
+    A fact whose place a newer statement took is left out, unless a curator verified or pinned it.
+    """
+    own = find_repository(actor)
+    found = list_newest(actor, branch_name, MAX_PAGE_SIZE if own else limit)
+    if own:  # among many of others there may be few of it
+        found += list_newest(actor, branch_name, limit, repository=own)
+    news = {fact.uid: fact for fact in found if not is_elsewhere(fact.repository, own)}
+    facts = [news[uid] for uid in sorted(news, reverse=True)]
+    replaced = find_replaced(actor, branch_name, facts)
+    return [fact for fact in facts if fact.uid not in replaced or is_vouched_for(fact)][:limit]
+
+
+def find_last_session(actor: Actor, branch_name: str, repository: str) -> Session | None:
+    """Return the session that is over in which something happened last, else the newest that is over.
+
+    Where none is over it is the newest: an active one may be the caller's own.
+    """
+    where = {"branch_name": branch_name, "repository": repository}
+    found = SessionManager().get_recent_sessions(actor=actor, limit=MAX_SESSIONS, **where).results
+    over = [one for one in found if one.status != Session.Status.ACTIVE]
+    branch = find_branch(actor, branch_name)
+    dated = {**find_last_written(branch, over), **find_last_events(branch, over)} if over else {}
+    happened = [one for one in over if one.key in dated]
+    last = max(happened, key=lambda one: dated[one.key], default=None)
+    return last or next(iter((*over, *found)), None)
+
+
+def find_last_written(branch: Branch, sessions: Sequence[Session]) -> dict[str, datetime]:
+    """Return when each session last wrote a fact or an observation, where it wrote any."""
+    found: dict[str, datetime] = {}
+    for model in (Fact, Observation):
+        rows = model.objects.on(branch).filter(session_id__in=[one.key for one in sessions]).rows()
+        for key, at in rows.order_by().values_list("session_id").annotate(last=Max("created_at")):
+            found[key] = max(at, found.get(key, at))
+    return found
+
+
+def list_newest(actor: Actor, branch_name: str, limit: int, **narrow: Any) -> list[Fact]:
+    filters = FactFilter.from_values({"status": [Fact.Status.ACTIVE.value], **narrow})
+    page = FactEngine().list_facts(actor=actor, branch_name=branch_name, filters=filters, limit=limit)
+    return list(page.results)
+
+
+def find_replaced(actor: Actor, branch_name: str, facts: Sequence[Fact]) -> dict[UUID, UUID]:
+    """Return the id of the newer statement that took the place of a fact, by the fact's id."""
+    point = ReadPoint(actor.project_id, find_branch(actor, branch_name).lineage(), timezone.now())
+    return {uid: newer.uid for uid, newer in Statements(point).find_revised(facts).items()}

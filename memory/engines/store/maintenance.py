@@ -1,24 +1,27 @@
-"""Maintenance of a whole store: rebuilding the full-text index, and online backup."""
+"""Maintenance of a whole store: rebuilding the full-text index, online backup, orphaned copies."""
 
+import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from django.db import transaction
+from django.utils import timezone
 
 from memory.db import atomic_files
-from memory.db.backend import get_backend, get_features, get_index, get_online_copy
+from memory.db.backend import get_backend, get_features, get_index, get_online_copy, get_store_copies
 from memory.db.damage import permit_writes
 from memory.db.indexes import full_text_index
-from memory.db.store_copies import CopyFailed
+from memory.db.store_copies import CopyFailed, begun_at
 from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.support.readable_rows import read_rows
 from memory.engines.versions.pinned_versions import Points, fork_points, is_pinned, text_models
 from memory.exceptions import Conflict, Exists, StoreDamaged
-from memory.models import OPEN, BranchedModel
+from memory.models import OPEN, BranchedModel, Snapshot, Workspace
 
 BATCH_SIZE = 1000
 NEEDED_SHARE = 1.1  # free space for a copy, as a multiple of the store's size
@@ -34,6 +37,8 @@ DAMAGED_COPY = (
     "The copy is damaged, so nothing was kept, and no older copy was removed: {answer}. The store may be"
     " damaged too: `day1 check` tells."
 )
+log = logging.getLogger(__name__)
+TTL = timedelta(days=1)  # longer than it takes to make a copy, or to read one
 
 
 @dataclass(frozen=True)
@@ -159,3 +164,43 @@ def publish_draft(draft: Path, path: Path, force: bool) -> None:
         atomic_files.publish_file(draft, path, replace=force)
     except FileExistsError:
         raise Exists("{path} exists already; --force replaces it.", path=path) from None
+
+
+# ---- orphaned copies ---------------------------------------------------------------------------------
+
+
+def delete_orphans() -> int:
+    """Delete the copies that belong to no snapshot and no open workspace; return how many.
+
+    Not to be called inside a transaction.
+    """
+    copies = get_store_copies()
+    try:
+        # List the copies first: a copy whose row is stored meanwhile is then known.
+        frozen, forks = copies.list_snapshots(), copies.list_workspaces()
+    except CopyFailed as error:
+        log.info("Orphaned copies are left: %s", error)
+        return 0
+    unknown = find_orphans(frozen, Snapshot.objects.values_list("copy", flat=True))
+    closed = find_orphans(forks, Workspace.objects.open().values_list("copy", flat=True))
+    return delete_copies(unknown, copies.drop_snapshot) + delete_copies(closed, copies.drop_workspace)
+
+
+def delete_copies(names: Iterable[str], drop: Callable[[str], None]) -> int:
+    """Delete the named copies; one that cannot be deleted does not stop the others."""
+    count = 0
+    for name in names:
+        try:
+            drop(name)
+            count += 1
+        except CopyFailed as error:
+            log.warning("The copy %s is left: %s", name, error)
+    return count
+
+
+def find_orphans(names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    before = timezone.now() - TTL
+    for name in sorted(set(names) - set(known)):
+        if (begun := begun_at(name)) and begun < before:
+            log.warning("The copy %s belongs to nothing any more and is removed", name)
+            yield name

@@ -11,8 +11,7 @@ from django.db import IntegrityError, connection
 from django.utils import timezone
 
 from memory.actors import Actor
-from memory.db.dry_run import run_until_write
-from memory.db.transactions import retry_methods, write_transaction
+from memory.db.transactions import retry_methods, run_until_write, write_transaction
 from memory.engines.support.usage import count_growth, measure_value
 from memory.engines.support.validation import secrets_found
 from memory.exceptions import Conflict, Day1Error, Invalid, QuotaExceeded

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from memory.db.segmentation import space_characters
+from memory.db.index_tokens import space_characters
 from memory.engines.support.similarity import count_negations, extract_names, extract_numbers, lowercase_stems
 from memory.texts import count_dense
 from memory.words import STOP_WORDS

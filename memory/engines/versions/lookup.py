@@ -1,6 +1,6 @@
 """Lookup of branches by name, of points on them by number, id or time, and of the versions that they show."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -8,11 +8,13 @@ from uuid import UUID
 from memory.actors import Actor
 from memory.db.querysets import Lineage
 from memory.db.raw_select import fetch_instances, fetch_one
+from memory.engines.support.batches import batched
 from memory.exceptions import BranchNotFound, Invalid, NotFound
 from memory.models import Branch, BranchedModel, Commit, Snapshot
 
 Row = TypeVar("Row", bound=BranchedModel)
 MAIN = "main"
+BATCH_SIZE = 500
 
 
 def find_branch(actor: Actor, name: str) -> Branch:
@@ -94,3 +96,13 @@ def nearest_versions(lineage: Lineage, model: type[Row], uids: Iterable[UUID]) -
         found |= {row.uid: row for row in fetch_instances(rows, "uid", left)}
         left = [uid for uid in left if uid not in found]
     return found
+
+
+def find_reverted(commit_ids: Sequence[UUID]) -> set[UUID]:
+    """Return which of some commits were reverted, by reverts that stand."""
+    found: dict[UUID, UUID] = {}
+    for batch in batched(commit_ids, BATCH_SIZE):
+        rows = Commit.objects.filter(reverts__in=batch).order_by()
+        found |= {pk: target for pk, target in rows.values_list("id", "reverts") if target}
+    brought_back = find_reverted(list(found)) if found else set()
+    return {target for revert, target in found.items() if revert not in brought_back}

@@ -152,9 +152,9 @@ class TestQueue:
 class TestPortions:
     def test_more_texts_than_are_read_at_once(self, actor, main, monkeypatch) -> None:
         """Each text is looked for, whatever portion it is in, and by its id."""
-        from memory.engines.erasure import portions
+        from memory.engines.erasure import execution
 
-        monkeypatch.setattr(portions, "MAX_TEXTS", 30)
+        monkeypatch.setattr(execution, "MAX_TEXTS", 30)
         agent = actor.with_origin(session_id=SESSION)
         texts = [f"Number {n} of the {WORD} facts." for n in range(130)]
         FACTS.write_facts(actor=agent, facts=[{"fact_text": text} for text in texts])
@@ -167,19 +167,19 @@ class TestPortions:
 
     def test_more_characters_than_are_read_at_once(self, actor, main, monkeypatch) -> None:
         """A portion ends with the memory that fills it, and one transaction blanks a part of it."""
-        from memory.engines.erasure import portions
+        from memory.engines.erasure import execution
 
-        monkeypatch.setattr(portions, "READ_SIZE", 1)
-        monkeypatch.setattr(portions, "MAX_CHARACTERS", 250)
-        monkeypatch.setattr(portions, "MAX_BATCH_CHARACTERS", 200)
+        monkeypatch.setattr(execution, "READ_SIZE", 1)
+        monkeypatch.setattr(execution, "MAX_CHARACTERS", 250)
+        monkeypatch.setattr(execution, "MAX_BATCH_CHARACTERS", 200)
         agent = actor.with_origin(session_id=SESSION)
         texts = [f"{WORD} number {n:02}".ljust(100, ".") for n in range(7)]
         FACTS.write_facts(actor=agent, facts=[{"fact_text": text, "essence": "Dots"} for text in texts])
         SESSIONS.create_session(session_id="other", actor=actor)
         SESSIONS.end_session(session_id="other", actor=actor, summary="\n".join(texts))
         erasure = begin(actor)
-        assert [len(one.texts) for one in portions.read_portions(erasure)] == [3, 3, 1]
-        sizes = [[len(uids) for _, uids in one.list_batches()] for one in portions.read_portions(erasure)]
+        assert [len(one.texts) for one in execution.read_portions(erasure)] == [3, 3, 1]
+        sizes = [[len(uids) for _, uids in one.list_batches()] for one in execution.read_portions(erasure)]
         assert sizes == [[2, 1], [2, 1], [1, 1]]  # the last one is the session
         assert ERASURES.finish_pending() == 1
         assert Session.objects.get(key="other").summary == "\n".join(["[erased]"] * 7)

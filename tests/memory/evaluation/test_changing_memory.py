@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
-from memory.engines.erasure.engine import ErasureEngine
-from memory.engines.erasure.plan import confirm_name
+from memory.engines.erasure.engine import ErasureEngine, confirm_name
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import MAX_AT_ONCE, EvalEngine
 from memory.engines.facts.engine import FactEngine

@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
-from memory.engines.erasure.engine import ErasureEngine
-from memory.engines.erasure.plan import confirm_name
+from memory.engines.erasure.engine import ErasureEngine, confirm_name
 from memory.engines.evaluation.figures import Result, measure_difference, summarise
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import LOST_AFTER, MAX_AT_ONCE, SWEPT, EvalEngine, run_queued

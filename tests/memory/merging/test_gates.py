@@ -15,8 +15,8 @@ from memory.engines.fields.policies import GATES
 from memory.engines.merging.checked_merge import check_merge
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult, run_gate
-from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision
+from memory.engines.merging.strategies import MergeOptions
 from memory.engines.support.validation import secrets_found
 from memory.engines.versions.policies import Policy
 from memory.exceptions import Invalid

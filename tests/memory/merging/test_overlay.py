@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from memory.actors import Actor
 from memory.engines.branches.manager import BranchManager
 from memory.engines.embedding.engine import EmbeddingEngine
-from memory.engines.evaluation.ranks import Place, rank_hits
+from memory.engines.evaluation.asking import Place, rank_hits
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.merging.engine import MergeEngine, build_options
-from memory.engines.merging.overlay import build_overlay
 from memory.engines.merging.plan import Decision
+from memory.engines.merging.recall_gate import build_overlay
 from memory.engines.merging.settling import load_plan
 from memory.engines.search.query import build_query
 from memory.exceptions import Day1Error

@@ -16,11 +16,11 @@ from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.checked_merge import MergeCheck, MergeResult, check_plan, merge_checked
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult
-from memory.engines.merging.options import MergeOptions
 from memory.engines.merging.plan import Decision, FullPlan
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.shown_requests import build_options
+from memory.engines.merging.strategies import MergeOptions
 from memory.exceptions import Conflict, IllegalTransition, NotFound, ScopeMissing
 from memory.models import AuditEntry, Fact, MergeDecision, MergeRequest
 from tests.memory.api.client import nothing_left

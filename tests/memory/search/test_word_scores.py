@@ -10,7 +10,6 @@ from memory.db.indexes import full_text_index
 from memory.db.matrixone.boolean_patterns import list_phrases
 from memory.db.matrixone.search_index import list_texts
 from memory.db.matrixone.word_statistics import MAX_CHARACTERS, Statistics, Word
-from memory.db.segmentation import space_characters
 from memory.db.sqlite import keyword_cache
 from memory.engines.search.engine import SearchEngine
 from memory.engines.store.maintenance import MaintenanceEngine

@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from curation.engines.review.backlog import count_backlog
+from curation.engines.review.review_queue import count_backlog
 from curation.models import ReviewItem
 from memory.actors import Actor, local_actor
 from memory.engines.activity.contributors import TodayEngine

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
 
 from memory.engines.facts import rules as fact_rules
-from memory.engines.facts.ageing.kept import KeptFacts
-from memory.engines.facts.ageing.plan import AgeingPlan
+from memory.engines.facts.ageing.plan import AgeingPlan, KeptFacts
 from memory.engines.facts.ageing.rules import Candidate, Reason
 from memory.engines.support.batches import batched
 from memory.engines.versions.commits import CommitWriter

@@ -1,5 +1,6 @@
 """The ageing of a branch: what would go, the commit that archives it, the runs, and the pressure."""
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +15,7 @@ from django.utils.translation import gettext_noop as _
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.facts.ageing.archiving import archive_candidates
-from memory.engines.facts.ageing.kept import find_blocking
-from memory.engines.facts.ageing.plan import AgeingPlan
+from memory.engines.facts.ageing.plan import AgeingPlan, find_blocking
 from memory.engines.facts.ageing.rules import REASONS, AgeingRules, Candidate
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.support import validation as c
@@ -31,9 +31,8 @@ from memory.engines.support.pagination import (
 )
 from memory.engines.support.write_buffer import buffer
 from memory.engines.versions.commits import MAX_COMMIT_ROWS, open_commit
-from memory.engines.versions.lookup import MAIN, find_branch
-from memory.engines.versions.reverted import find_reverted
-from memory.exceptions import Conflict, Invalid, NotFound
+from memory.engines.versions.lookup import MAIN, find_branch, find_reverted
+from memory.exceptions import Conflict, Day1Error, DirectWritesRefused, Invalid, NotFound
 from memory.models import AgedVersion, Branch, Commit, Fact, Project
 
 KIND = "fact.age"
@@ -41,6 +40,9 @@ MAX_NEXT = 5  # facts that the pressure of a branch names
 MAX_IDS = 1000
 BUSY = _("Merge request {number} is open from {name}: nothing ages there until it is closed.")
 CHECK_REASON = c.one_of([reason.value for reason in REASONS])
+MAX_COMMITS = 100  # of one branch in one day
+REFUSALS = (Conflict, DirectWritesRefused)  # a merge request is open, or a policy forbids it
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -310,3 +312,38 @@ def find_reasons(facts: Sequence[Fact]) -> dict[UUID, AgedVersion]:
     """Return why ageing archived facts, by the versions that are shown."""
     rows = AgedVersion.objects.filter(vid__in=[fact.vid for fact in facts])
     return {row.uid: row for row in rows}
+
+
+# ---- every day ---------------------------------------------------------------------------------------
+
+
+def age_projects() -> int:
+    """Age the branches of each project with ``age_facts``; return how many facts were archived."""
+    projects = Project.objects.filter(age_facts=True).order_by("pk")
+    return sum(age_project(project) for project in projects)
+
+
+def age_project(project: Project) -> int:
+    """Age the branches of a project; one that refuses is left for another day."""
+    actor = Actor(project.pk, "system", label="ageing", scopes=frozenset({"curate"}), surface="worker")
+    live = Branch.objects.live().filter(project=project, read_only=False)
+    done = 0
+    for name in live.order_by("pk").values_list("name", flat=True):
+        try:
+            done += age_branch(actor, name)
+        except REFUSALS:
+            continue
+        except Day1Error as error:
+            logger.warning("Ageing of %s in %s: %s", name, project.slug, error.text)
+    return done
+
+
+def age_branch(actor: Actor, name: str) -> int:
+    """Archive what has aged on a branch, commit by commit; return how many."""
+    done = 0
+    for _number in range(MAX_COMMITS):
+        report = AgeingEngine().run_ageing(actor=actor, branch_name=name)
+        done += report.count
+        if not report.remaining:
+            break
+    return done
