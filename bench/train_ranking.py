@@ -129,7 +129,7 @@ def ask_question(
 
 
 def rank_facts(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
-    from memory.engines.search.query import build_query
+    from memory.engines.search.candidates import build_query
     from memory.engines.search.ranked import parse_options, rank_candidates
 
     options = parse_options(store.actor, "hybrid", None, (), "timeless", None, None)
@@ -140,7 +140,7 @@ def rank_facts(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
 def rank_messages(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
     from conversations.engines.neighbours import neighbours
     from conversations.models import Message
-    from memory.engines.search.query import build_query
+    from memory.engines.search.candidates import build_query
     from memory.engines.search.text_search import text_search
     from memory.engines.versions.lookup import find_branch
 

@@ -48,7 +48,7 @@ def verify_due() -> None:
 @shared_task(name="curation.dream")
 def dream() -> None:
     """Propose reflections, in the projects that asked for it."""
-    from curation.engines.dreaming.nightly import dream_projects
+    from curation.engines.dreaming.engine import dream_projects
 
     dream_projects()
 

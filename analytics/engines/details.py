@@ -8,9 +8,8 @@ from django.db.models import Count, Max, Min, Q
 
 from analytics.engines import tallies as t
 from analytics.engines.answers import AgentFigures, ConversationFigures, ToolUse
-from analytics.engines.decisions import filter_uids
 from analytics.engines.events import filter_sessions
-from analytics.engines.junk import count_rejected
+from analytics.engines.junk import count_rejected, filter_uids
 from analytics.engines.scopes import Scope, order_counts, share
 from conversations.engines.threads import load_thread, match_segments
 from conversations.models import Conversation, Message

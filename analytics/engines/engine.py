@@ -23,7 +23,6 @@ from analytics.engines.answers import (
     Trends,
 )
 from analytics.engines.days import AgentDay, list_agent_days
-from analytics.engines.decisions import count_answers, count_open
 from analytics.engines.details import build_agent, build_conversation, fill, list_tools
 from analytics.engines.events import (
     count_commits,
@@ -32,7 +31,7 @@ from analytics.engines.events import (
     filter_sessions,
     measure_yield,
 )
-from analytics.engines.junk import count_junk, count_rejected, list_junk
+from analytics.engines.junk import count_answers, count_junk, count_open, count_rejected, list_junk
 from analytics.engines.ranges import TimeRange
 from analytics.engines.scopes import Scope, find_agent, find_conversation, list_branches, order_counts, share
 from conversations.models import Conversation, Message

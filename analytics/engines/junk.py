@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from statistics import median
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analytics.engines.answers import Junk
-from analytics.engines.decisions import filter_about, filter_open
-from analytics.engines.ranges import DAY, FORMS
+from analytics.engines.ranges import DAY, FORMS, TimeRange
 from analytics.engines.scopes import Scope
 from analytics.engines.tallies import (
     FACT_AGENTS,
@@ -24,14 +24,19 @@ from analytics.engines.tallies import (
 )
 from curation.engines.queue.reasons import build_never_recalled, find_idle_time, select_recalled_idle
 from curation.models import ReviewItem
-from memory.db.querysets import FEW
+from memory.db.lineage import MaskedLineage
+from memory.db.querysets import FEW, VersionedQuerySet
 from memory.engines.facts.assessment import annotate_facts, has_verdict
 from memory.engines.support import validation as c
+from memory.engines.support.batches import batched
 from memory.models import Fact, FactAssessment
 
 IN_USE: dict[str, Sequence[Any]] = {"status": sorted(Fact.SEARCHED)}
 GROUPS = ("never_recalled", "stale", "contradicted", "near_duplicate")
 Kind, REJECTED = ReviewItem.Kind, FactAssessment.Status.INVALIDATED
+BATCH_SIZE = 500
+MAX_TIMED = 5000  # answers whose median is taken, the newest
+Status = ReviewItem.Status
 
 
 def count_junk(scope: Scope) -> Junk:
@@ -116,3 +121,45 @@ def count_rejected(scope: Scope) -> Counter[str]:
     among = FactAssessment._base_manager.filter(**judged).values("uid")  # few, and read first
     rejected = Q(uid__in=among) & Q(has_verdict([REJECTED], scope.lineage))
     return regroup(add_up(FACT_AGENTS, scope.lineage, rejected), FACT_AGENTS, "agent_id")
+
+
+# ---- decisions ---------------------------------------------------------------------------------------
+
+
+def count_answers(scope: Scope, span: TimeRange) -> tuple[Counter[str], float | None]:
+    """Return the answers of the range by decision, and the hours that half of them took at most."""
+    rows = ReviewItem.objects.filter(branch=scope.branch, status=Status.RESOLVED).order_by()
+    rows = rows.filter(resolved_at__gte=span.since, resolved_at__lt=min(span.until, scope.now))
+    times = rows.order_by("-resolved_at").values_list("created_at", "resolved_at")[:MAX_TIMED]
+    hours = [(end - begin).total_seconds() / 3600 for begin, end in times if end]
+    decisions = Counter(dict(rows.values_list("resolution").annotate(n=Count("pk"))))
+    return decisions, round(median(hours), 2) if hours else None
+
+
+def count_open(scope: Scope) -> dict[str, int]:
+    """Return the questions that are open at the scope's time by kind."""
+    rows = filter_open(scope)
+    if isinstance(scope.lineage, MaskedLineage):  # one about what is in quarantine waits for the release
+        rows = filter_about(rows, Fact.objects.in_lineage(scope.lineage))
+    found = Counter(dict(rows.values_list("kind").annotate(n=Count("pk"))))
+    return {kind: found[kind] for kind in ReviewItem.Kind.values}
+
+
+def filter_open(scope: Scope) -> QuerySet[ReviewItem]:
+    rows = ReviewItem.objects.filter(branch=scope.branch, created_at__lte=scope.now).order_by()
+    return rows.filter(Q(status=Status.OPEN) | Q(resolved_at__gt=scope.now))
+
+
+def filter_about(questions: QuerySet[ReviewItem], facts: VersionedQuerySet[Fact]) -> QuerySet[ReviewItem]:
+    """Return the questions of which both facts are among the given ones."""
+    rows = facts.rows()
+    both = [Exists(rows.filter(uid=OuterRef(name))) for name in ("fact_id", "other_id")]
+    return questions.filter(*both)
+
+
+def filter_uids(facts: VersionedQuerySet[Fact], uids: set[UUID]) -> set[UUID]:
+    """Return those of the ids that are among the facts."""
+    found: set[UUID] = set()
+    for batch in batched(sorted(uids), BATCH_SIZE):
+        found |= {uid for (uid,) in facts.select_by_key(("uid",), "uid", batch)}
+    return found

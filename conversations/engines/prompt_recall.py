@@ -30,8 +30,7 @@ from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.search.candidates import PreparedQuery, find_candidates
-from memory.engines.search.query import MAX_QUERY_LENGTH, build_query
+from memory.engines.search.candidates import MAX_QUERY_LENGTH, PreparedQuery, build_query, find_candidates
 from memory.engines.sessions.context import list_others
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import (

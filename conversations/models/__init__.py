@@ -4,14 +4,3 @@ from conversations.models.conversations import Compaction, Conversation, Message
 from conversations.models.instructions import Instructions
 from conversations.models.replays import Replay, ReplayBatch, ReplayStep
 from conversations.models.runs import ConsolidationRun
-
-__all__ = [
-    "Compaction",
-    "ConsolidationRun",
-    "Conversation",
-    "Instructions",
-    "Message",
-    "Replay",
-    "ReplayBatch",
-    "ReplayStep",
-]

@@ -3,26 +3,7 @@
 from curation.models.bundles import Bundle, SigningKey, TrustedKey
 from curation.models.handoffs import Handoff
 from curation.models.quarantines import Quarantine
-from curation.models.review import ReviewItem
-from curation.models.saved_views import SavedView
+from curation.models.review import ReviewItem, SavedView
 from curation.models.scores import Score, Scoring
 from curation.models.templates import Template, TemplateUse, TemplateVersion
 from curation.models.verifications import Verification, VerificationCursor, VerificationJob
-
-__all__ = [
-    "Bundle",
-    "Handoff",
-    "Quarantine",
-    "ReviewItem",
-    "SavedView",
-    "Score",
-    "Scoring",
-    "SigningKey",
-    "Template",
-    "TemplateUse",
-    "TemplateVersion",
-    "TrustedKey",
-    "Verification",
-    "VerificationCursor",
-    "VerificationJob",
-]

@@ -2,33 +2,35 @@
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 from uuid import UUID
 
 from day1site.connections import Complaint
-from day1site.events.history import History
 from day1site.server.asgi_auth import in_thread
 from memory.answers.events import stream_message
 from memory.db.errors import StorageRefused
 from memory.engines.access.keys import KeyEngine
-from memory.engines.activity.events import Event, EventEngine, Watch
+from memory.engines.activity.events import BATCH_SIZE, Event, EventEngine, Watch
 from memory.exceptions import RateLimited, StoreDamaged, Unavailable
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 EncodedEvent = tuple[Event, bytes]  # an event, and its encoded message
-
 _complaint = Complaint()
-
 POLL_SECONDS = 0.25  # between two polls for new events
 KEY_SECONDS = 2.0  # between two checks of the streams' keys
 MAX_KEPT_EVENTS = 1000  # newest events of a project in memory; a stream further behind reads the database
 MAX_STREAMS_PER_KEY = 100  # concurrent streams per key
 MAX_STREAMS = 500  # of the 1,000 requests that may be in progress
+PAGE_SIZE = BATCH_SIZE  # positions per page; the number read at once
+MAX_PAGES = 8  # kept for streams that are close together
+Page = tuple[list[T], int]  # the events, and the last position read
+Key = tuple[UUID, int]  # a project, and the position before a page
 
 
 @dataclass(eq=False)
@@ -167,3 +169,42 @@ async def tried(work: Awaitable[None], failure: str) -> None:
 def read(project: UUID, after: int) -> tuple[list[EncodedEvent], int]:
     events, position = EventEngine().read_events(project_id=project, after=after)
     return [(event, stream_message(event)) for event in events], position
+
+
+# ---- past events -------------------------------------------------------------------------------------
+
+
+class History(Generic[T]):
+    """Pages of past events. ``read`` is called with a project and a position, and works in a thread."""
+
+    def __init__(self, read: Callable[[UUID, int], Awaitable[Page[T]]]) -> None:
+        self._read = read
+        self._turn = asyncio.Semaphore(1)
+        self._pages: OrderedDict[Key, asyncio.Task[Page[T]]] = OrderedDict()
+
+    async def get_page(self, project: UUID, position: int) -> Page[T]:
+        """Return the page with the event after a position; concurrent callers share one read."""
+        key = (project, position - position % PAGE_SIZE)
+        if key not in self._pages:
+            self._pages[key] = task = asyncio.create_task(self._load(key))
+            task.add_done_callback(lambda task: self._settle(key, task))
+        self._pages.move_to_end(key)
+        return await asyncio.shield(self._pages[key])  # others await the same task
+
+    async def _load(self, key: Key) -> Page[T]:
+        await self._turn.acquire()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            return await self._read(*key)
+        finally:
+            # Pause for as long as the read took, to leave the processor to others.
+            loop.call_later(loop.time() - began, self._turn.release)
+
+    def _settle(self, key: Key, task: "asyncio.Task[Page[T]]") -> None:
+        """Drop failed and incomplete pages, and the oldest complete ones beyond the limit."""
+        if task.cancelled() or task.exception() or task.result()[1] < key[1] + PAGE_SIZE:
+            self._pages.pop(key, None)
+        done = [other for other, page in self._pages.items() if page.done()]
+        for other in done[: max(0, len(done) - MAX_PAGES)]:
+            del self._pages[other]

@@ -1,4 +1,4 @@
-"""Erasures: what was removed for good, without the content."""
+"""Erasures: what was removed for good, without the content; and versions that quarantines hide."""
 
 from uuid import UUID, uuid5
 
@@ -82,3 +82,27 @@ class ErasedMemory(models.Model):
 def build_erased_key(project_id: UUID, kind: str, uid: UUID) -> UUID:
     """Return the key of a row: one column, as compound unique keys fail in bulk inserts on MatrixOne."""
     return uuid5(project_id, f"{kind}:{uid}")
+
+
+class HiddenVersion(models.Model):
+    """A version that one quarantine hides; the row goes when that quarantine is released.
+
+    ``vid`` names a version across branches, so that a copy that a merge brought is hidden too.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    quarantine = models.UUIDField(default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    kind = models.CharField(max_length=30)
+    uid = models.UUIDField()
+    vid = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["vid"], name="hidden_vid"),
+            models.Index(fields=["quarantine", "kind"], name="hidden_quarantine"),
+            models.Index(fields=["uid"], name="hidden_uid"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.uid}"

@@ -1,4 +1,4 @@
-"""Saved questions with the facts that a search should find, and the runs that put them to a branch."""
+"""Saved questions with the facts that a search should find, their runs, and the log of searches."""
 
 from typing import ClassVar
 
@@ -65,3 +65,15 @@ class EvalRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.branch} · {self.recipe}"
+
+
+class RecallLog(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="recalls")
+    at = models.DateTimeField()
+    branch = models.CharField(max_length=200)
+    query = models.TextField()
+    fact_ids = JSONTextField(default=list)
+    session_id = models.CharField(max_length=200, blank=True)
+    agent_id = models.CharField(max_length=200, blank=True)
+    surface = models.CharField(max_length=20)

@@ -1,6 +1,8 @@
-"""Sessions of agents."""
+"""Sessions of agents, the handles by which their calls go on, and which hook events were ingested."""
 
 from django.db import models
+from django.utils import timezone
+from django_mysql.models import FixedCharField
 
 from memory.db.fields import JSONTextField
 from memory.models.branches import Branch
@@ -56,3 +58,21 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class WorkHandle(models.Model):
+    """A branch and a repository under a secret name of its owner. Only the hash of the name is stored."""
+
+    hash = FixedCharField(max_length=64, primary_key=True)
+    branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="+")
+    repository = models.CharField(max_length=1000, blank=True, default="")
+    owner = models.CharField(max_length=100, help_text="The key or user that it is bound to.")
+    used_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+
+class IngestedEvent(models.Model):
+    """One event, by a hash of its client, session, agent, name and own id: it is ingested only once."""
+
+    id = FixedCharField(max_length=64, primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(db_index=True)

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from memory.engines.activity.calendar import Span, load_calendar
+from memory.engines.activity.contributors import Span, load_calendar
 from memory.views.view_context import ViewContext
 
 HEIGHT, MIN_BAR = 24, 3  # pixels

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from analytics.engines.decisions import filter_about
+from analytics.engines.junk import filter_about
 from analytics.engines.tallies import FACT_DAYS
 from curation.engines.queue.reasons import select_recalled_idle
 from curation.models import ReviewItem

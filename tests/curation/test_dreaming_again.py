@@ -6,7 +6,7 @@ import pytest
 
 from conversations.models import ConsolidationRun
 from curation.engines.dreaming import source
-from curation.engines.dreaming.nightly import dream_projects
+from curation.engines.dreaming.engine import dream_projects
 from curation.engines.dreaming.rules import DreamRules
 from memory.actors import Actor
 from memory.engines.access.projects import ProjectSettingsEngine

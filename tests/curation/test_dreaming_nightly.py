@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations.models import ConsolidationRun
 from conversations.tasks import sweep_runs
-from curation.engines.dreaming.nightly import dream_projects
+from curation.engines.dreaming.engine import dream_projects
 from curation.engines.review.near_duplicates import NearDuplicateEngine
 from curation.models import ReviewItem
 from curation.tasks import dream as dream_nightly

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from day1site.events import history, hub
+from day1site.events import hub
 from memory.actors import Actor
 from memory.engines.activity import events
 from memory.models import Project
@@ -39,7 +39,7 @@ class Reads:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
-    monkeypatch.setattr(history, "PAGE_SIZE", PAGE)
+    monkeypatch.setattr(hub, "PAGE_SIZE", PAGE)
     monkeypatch.setattr(events, "BATCH_SIZE", PAGE)
     found = Reads()
     monkeypatch.setattr(hub, "read", found)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.engines.search.query import build_query
+from memory.engines.search.candidates import build_query
 from memory.engines.search.scoring import find_named, find_speaker
 from memory.evidence import Expectation, Likeness, expect_answer, list_names, rate_evidence
 

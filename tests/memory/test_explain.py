@@ -272,10 +272,10 @@ class TestAgreesWithTheSearch:
     def test_about_opposite_vectors(self, write, why, actor, project, monkeypatch):
         uids = [write(text).uid for text in ("beta", "gamma")]
         embed(project, beta=(1, 0, 0), gamma=(-1, 0, 0))
-        from memory.engines.search import explain
+        from memory.engines.search import engine
 
-        ask = explain.build_query
-        monkeypatch.setattr(explain, "build_query", lambda query, _, kind: ask(query, X, kind))
+        ask = engine.build_query
+        monkeypatch.setattr(engine, "build_query", lambda query, _, kind: ask(query, X, kind))
         hits = search_engine.search(query="nothing", actor=actor, query_vector=X).hits
         assert [hit.fact.uid for hit in hits] == uids
         assert [why(uid, query="nothing").position for uid in uids] == [1, 2]

@@ -13,8 +13,8 @@ from memory.engines.embedding.enqueue import enqueue_missing
 from memory.engines.embedding.worker import advance_clock
 from memory.engines.facts.engine import FactEngine
 from memory.engines.merging.pairs import Kind, Pairs, Reason, find_pairs
+from memory.engines.search.candidates import build_query
 from memory.engines.search.engine import SearchEngine
-from memory.engines.search.query import build_query
 from memory.engines.store.check.engine import CheckEngine
 from memory.engines.store.check.repair import plan_repair, repair_store
 from memory.engines.versions.commits import open_commit

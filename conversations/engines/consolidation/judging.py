@@ -26,8 +26,7 @@ from memory.clock import read_time
 from memory.conf import conf
 from memory.db.bulk_sql import insert_all
 from memory.db.transactions import retry_transaction, write_transaction
-from memory.engines.search.candidates import find_candidates
-from memory.engines.search.query import build_query
+from memory.engines.search.candidates import build_query, find_candidates
 from memory.engines.sessions.learning import system_actor
 from memory.engines.sessions.revisions import STANDINGS, Revision, find_verdicts, store_revisions
 from memory.engines.support.leases import FIRST_WAIT, MAX_WAIT

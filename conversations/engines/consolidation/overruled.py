@@ -13,8 +13,7 @@ from conversations.engines.consolidation.matching import Texts, add_texts
 from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.models import ConsolidationRun, Message
-from memory.engines.search.candidates import find_candidates
-from memory.engines.search.query import build_query
+from memory.engines.search.candidates import build_query, find_candidates
 from memory.engines.support.claims import shares_root, shares_topic
 from memory.engines.support.standing import announces_change, changes, may_change
 from memory.models import FactLink, Session

@@ -14,8 +14,7 @@ from django.utils import timezone
 from conversations.engines.consolidation.matching import Texts, add_texts
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import searchable_rows
-from memory.engines.search.candidates import find_candidates
-from memory.engines.search.query import build_query
+from memory.engines.search.candidates import build_query, find_candidates
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revisions import Revision, get_time, store_revisions
 from memory.engines.sessions.utterances import REVISABLE, find_utterances

@@ -14,7 +14,7 @@ from memory.engines.merging.builder import build_plan
 from memory.engines.merging.recall_gate import build_overlay
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.merging.shown_requests import build_options
-from memory.engines.search.query import build_query
+from memory.engines.search.candidates import build_query
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN, find_branch, resolve_point

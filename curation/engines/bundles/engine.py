@@ -19,8 +19,7 @@ from curation.engines.bundles.document import (
 )
 from curation.engines.bundles.importing import ImportReport, import_document
 from curation.engines.bundles.keys import Trust, judge_signature, sign_document
-from curation.engines.bundles.kinds import count_content, read_content
-from curation.engines.bundles.known_fields import name_dropped
+from curation.engines.bundles.kinds import count_content, name_dropped, read_content
 from curation.engines.bundles.reading import Selection, plain_value, redact_content
 from curation.engines.bundles.uploads import check_upload, find_same, keep_upload, store_bundle
 from curation.engines.fields.bundles import BUNDLE, BUNDLE_FILTERS, DRY_IMPORT, IMPORT_BRANCH, REQUIRE_TRUSTED

@@ -16,8 +16,7 @@ from curation.engines.bundles.arrivals import (
 )
 from curation.engines.bundles.document import Document
 from curation.engines.bundles.keys import Trust, judge_signature
-from curation.engines.bundles.kinds import KINDS, check_content
-from curation.engines.bundles.known_fields import MAX_NAMED, name_dropped
+from curation.engines.bundles.kinds import KINDS, MAX_NAMED, check_content, name_dropped
 from memory.actors import Actor
 from memory.db.transactions import write_transaction
 from memory.engines.branches.manager import BranchManager, check_name

@@ -7,8 +7,7 @@ from django.db.models import Max, Q
 
 from curation.engines.bundles.document import FIELD, Document, check_document, dump_document, list_sealed
 from curation.engines.bundles.keys import check_signature
-from curation.engines.bundles.kinds import check_content, count_content
-from curation.engines.bundles.known_fields import prune_document
+from curation.engines.bundles.kinds import check_content, count_content, prune_document
 from curation.engines.bundles.reading import count_secrets
 from curation.engines.quarantine.hidden_bundles import IN_QUARANTINE
 from curation.models import Bundle, TrustedKey

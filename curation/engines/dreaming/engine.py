@@ -11,18 +11,18 @@ from conversations.engines.consolidation.engine import find_open_branch, find_ru
 from conversations.engines.consolidation.extraction import ModelCosts
 from conversations.engines.consolidation.report import CREATED, ConsolidationReport, Evidence, RunChange
 from conversations.engines.consolidation.report import build_report as build_stored_report
-from conversations.engines.consolidation.runs import describe_counts, open_run
+from conversations.engines.consolidation.runs import describe_counts, drop_run, open_run
 from conversations.models import ConsolidationRun
-from curation.engines.dreaming.known import drop_known, find_replaced
 from curation.engines.dreaming.reflections import Reflection, build_reflection
 from curation.engines.dreaming.rules import PREFIX, DreamRules, read_rules
 from curation.engines.dreaming.sentences import PROMPT, write_sentences
 from curation.engines.dreaming.source import DreamSource, read_source
-from curation.engines.dreaming.writing import commit_reflections
+from curation.engines.dreaming.writing import commit_reflections, drop_known, find_replaced
 from memory.actors import Actor
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import BranchManager
+from memory.engines.embedding.engine import model_in_force
 from memory.engines.merging.gates import run_gate
 from memory.engines.merging.recall_gate import MergeRecall
 from memory.engines.merging.recall_gate import measure_recall as measure_merge
@@ -32,8 +32,8 @@ from memory.engines.merging.shown_requests import build_options
 from memory.engines.versions.commits import lock_branch
 from memory.engines.versions.lookup import MAIN
 from memory.engines.versions.policies import find_policy
-from memory.exceptions import Invalid
-from memory.models import Branch, Fact, MergeRequest
+from memory.exceptions import Conflict, Day1Error, Invalid
+from memory.models import Branch, Fact, MergeRequest, Project
 
 MAX_CYCLES_AHEAD = 1_000_000  # of a given cycle: every later one has to be at it or beyond
 MAX_REFLECTIONS = 80  # of one commit, with their links
@@ -42,8 +42,6 @@ RECALL = "Recall among the first {k}: {before:.2f} before, {after:.2f} after, of
 NO_RECALL = "Recall before and after was not measured ({error})."
 WAITING = "Merge request {number} of an earlier run is open: {count} new groups wait for it."
 Level, State = ConsolidationRun.Level, ConsolidationRun.State
-
-
 logger = logging.getLogger(__name__)
 
 
@@ -263,3 +261,52 @@ def withdraw_proposal(run: ConsolidationRun, actor: Actor, system: Actor) -> Non
     elif request.slot is not None:
         engine.reject_request(request_id=request.pk, actor=system, reason="The run was undone.")
     BranchManager().archive_branch(name=request.source.name, actor=system)
+
+
+# ---- every night -------------------------------------------------------------------------------------
+
+
+def dream_projects() -> int:
+    """Dream on main of each project with ``propose_reflections``; return how many runs were made."""
+    return sum(map(dream_project, Project.objects.filter(propose_reflections=True).order_by("pk")))
+
+
+def dream_project(project: Project) -> bool:
+    """Dream on main of a project, where a run is due; one that is refused is left for another night."""
+    branch = Branch.objects.live().filter(project=project, name=MAIN, read_only=False).first()
+    rules = read_rules(project)
+    if branch is None or not is_due(branch, rules):
+        return False
+    actor = Actor(project.pk, "system", label="dreaming", scopes=frozenset({"curate"}), surface="worker")
+    before = find_last(branch)
+    try:
+        run = DreamEngine().consolidate(actor=actor, branch_name=branch.name, rules=rules).run
+    except Conflict:  # another run is at it
+        return False
+    except Day1Error as error:
+        logger.warning("Dreaming on %s of %s: %s", branch.name, project.slug, error.text)
+        return False
+    if before and before.read_to == run.read_to and not run.created:  # it says what the last one said
+        drop_run(run)
+        return False
+    return True
+
+
+def is_due(branch: Branch, rules: DreamRules) -> bool:
+    """Return whether a run may find something new: the branch has gone on for the cycles that the project
+    wants since the last run that ended, no request of an earlier run is open, and there is an embedder.
+    """
+    if not model_in_force() or find_pending(branch):
+        return False
+    last = find_last(branch)
+    if last is None:
+        return True
+    if last.state == State.DONE and last.read_to == branch.head_at:
+        return False
+    return check_cycle(branch, None) - (last.cycle or 0) >= rules.every_n_cycles
+
+
+def find_last(branch: Branch) -> ConsolidationRun | None:
+    """Return the last run that ended."""
+    runs = ConsolidationRun.objects.filter(branch=branch, level=Level.DREAMING, cycle__isnull=False)
+    return runs.exclude(finished_at=None).exclude(state=State.FAILED).order_by("-pk").first()

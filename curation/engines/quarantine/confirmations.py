@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from curation.engines.quarantine.sources import Source, is_by_source, select_commits
 from curation.models import Quarantine
 from memory.engines.support.batches import batched
-from memory.engines.versions.hidden import CONFIRMATION
+from memory.engines.versions.erased import CONFIRMATION
 from memory.models import Branch, Confirmation, HiddenVersion, Session
 
 BATCH_SIZE = 500

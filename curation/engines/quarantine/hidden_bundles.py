@@ -20,8 +20,7 @@ from curation.engines.quarantine.frozen import (
 )
 from curation.engines.quarantine.sources import BUNDLE_IMPORT, Source, list_active, select_commits
 from curation.models import Bundle, Quarantine
-from memory.engines.versions.erased import as_uuid
-from memory.engines.versions.hidden import is_masked
+from memory.engines.versions.erased import as_uuid, is_masked
 from memory.exceptions import Conflict
 from memory.models import HiddenVersion
 

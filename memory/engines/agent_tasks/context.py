@@ -1,12 +1,16 @@
 """What an agent should know of a task, within a token budget."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
+from typing import Any, Protocol
 
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from memory.actors import Actor
+from memory.conf import conf
 from memory.engines.agent_tasks.completion import list_conflicts
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.fields.tasks import BUDGET
@@ -106,3 +110,30 @@ def list_waiting(
 
 def is_readable(part: TaskAgent, actor: Actor) -> bool:
     return actor.may_use(part.branch.name) and not part.branch.archived_at
+
+
+# ---- the template ------------------------------------------------------------------------------------
+
+
+class TemplateSuggester(Protocol):
+    """Interface of the app that knows templates; DAY1["template_suggester"] names the class."""
+
+    def suggest_template(self, *, task_type: str, description: str, actor: Actor) -> str | None:
+        """Return the name of a template that the actor may use and that fits, if there is one."""
+
+
+def suggest_template(values: Mapping[str, Any], actor: Actor) -> str | None:
+    """Return the name of a template for a task with these fields. Writes nothing."""
+    path = conf().template_suggester
+    if not path:
+        return None
+    description = "\n".join(text for name in ("name", "description") if (text := values.get(name, "")))
+    return load_suggester(path).suggest_template(
+        task_type=values.get("task_type", ""), description=description, actor=actor
+    )
+
+
+@cache
+def load_suggester(path: str) -> TemplateSuggester:
+    found: TemplateSuggester = import_string(path)()
+    return found

@@ -11,7 +11,7 @@ from memory.actors import Actor
 from memory.db.transactions import retry_methods, write_transaction
 from memory.engines.access.work_handles import WorkEngine, get_owner_name
 from memory.engines.agent_tasks import completion
-from memory.engines.agent_tasks.context import TaskContext, load_context
+from memory.engines.agent_tasks.context import TaskContext, load_context, suggest_template
 from memory.engines.agent_tasks.rules import (
     MAX_AGENTS,
     PREFIX,
@@ -27,7 +27,6 @@ from memory.engines.agent_tasks.rules import (
     require_part,
     require_working,
 )
-from memory.engines.agent_tasks.suggestions import suggest_template
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.distance import annotate_distances
 from memory.engines.branches.manager import BranchManager

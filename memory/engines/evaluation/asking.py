@@ -11,9 +11,8 @@ from memory.db.backend import get_backend
 from memory.engines.evaluation.figures import Ranks, Result
 from memory.engines.facts.assessment import parse_expiry_time
 from memory.engines.facts.filters import FactFilter
-from memory.engines.search.candidates import PreparedQuery
+from memory.engines.search.candidates import PreparedQuery, build_query
 from memory.engines.search.overlay import Overlay
-from memory.engines.search.query import build_query
 from memory.engines.search.ranked import SearchOptions, limit_reflections, rank_candidates
 from memory.engines.search.scoring import Scored
 from memory.engines.support.batches import batched

@@ -23,7 +23,7 @@ from memory.engines.facts.assessment import (
 )
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
-from memory.engines.versions.hidden import find_hidden
+from memory.engines.versions.erased import find_hidden
 from memory.engines.versions.lookup import find_branch
 from memory.models import OPEN, Branch, BranchedModel, Confirmation, Fact, FactAssessment
 from memory.models.facts import PROPOSED_INDEX

@@ -15,7 +15,7 @@ from uuid import UUID
 from memory.engines.facts.rules import is_same
 from memory.engines.merging.gates import list_undecided
 from memory.engines.merging.plan import FullPlan, MergePoints, PlanItem
-from memory.engines.versions.hidden import find_hidden
+from memory.engines.versions.erased import find_hidden
 from memory.engines.versions.kinds import models_by_kind
 from memory.models.base import ERASED_MARK
 

@@ -17,9 +17,8 @@ from memory.db.querysets import Lineage
 from memory.engines.facts.assessment import annotate_facts, annotate_usage, default_exclusions, mask_archived
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.recall_log import log_recall
-from memory.engines.search.candidates import PreparedQuery
+from memory.engines.search.candidates import PreparedQuery, build_query
 from memory.engines.search.evidence import Judged, Rater, judge_evidence
-from memory.engines.search.query import build_query
 from memory.engines.search.ranked import (
     REFLECTIONS,
     Hit,

@@ -24,7 +24,6 @@ from memory.engines.search.answer_boost import asks
 from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
 from memory.engines.search.evidence import Judged, Rater, judge_evidence
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS, Row
-from memory.engines.search.query import build_query
 from memory.engines.search.ranked import TYPES, get_recipe
 from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
 from memory.engines.search.windows import REACH, Near, Windows

@@ -18,8 +18,7 @@ from memory.db.bulk_sql import insert_all, update_one
 from memory.db.raw_select import fetch_one
 from memory.db.transactions import write_transaction
 from memory.engines.audit.trail import record_entry
-from memory.engines.versions.erased import refuse_erased
-from memory.engines.versions.hidden import mask_commit
+from memory.engines.versions.erased import mask_commit, refuse_erased
 from memory.engines.versions.kinds import group_by_model
 from memory.engines.versions.lookup import nearest_versions
 from memory.engines.versions.policies import Write, check_direct_write

@@ -1,18 +1,24 @@
 """What was erased: asked by whatever writes versions that it did not make, such as merges and imports."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, Protocol, TypeVar
 from uuid import UUID, uuid5
 
+from django.utils.module_loading import import_string
+
+from memory.conf import conf
+from memory.db.expressions import NotHiddenConfirmation
 from memory.db.raw_select import select_equal
 from memory.engines.support.batches import batched
 from memory.exceptions import Conflict
-from memory.models import BranchedModel, ErasedMemory, Erasure, Fact, Session
+from memory.models import Branch, BranchedModel, ErasedMemory, Erasure, Fact, HiddenVersion, Session
 from memory.models.base import ERASED_MARK
 
 Item = TypeVar("Item")
 BATCH_SIZE = 500
 SESSION, SOURCE = "session", "source"  # kinds of ErasedMemory that are no versions
+CONFIRMATION = NotHiddenConfirmation.KIND
 
 
 def as_uuid(text: Any) -> UUID | None:
@@ -69,3 +75,40 @@ def refuse_erased(project_id: UUID, rows: Sequence[BranchedModel]) -> None:
     blank = [row.uid for row in rows if isinstance(row, Fact) and row.fact_text == ERASED_MARK]
     if blank and erased_uids(project_id, blank):
         raise Conflict("This fact was erased and cannot be changed.")
+
+
+# ---- what is in quarantine ---------------------------------------------------------------------------
+
+# Which versions a quarantine hides is decided elsewhere: DAY1["commit_maskers"] names the classes.
+
+
+class CommitMasker(Protocol):
+    """Interface of what hides fresh versions; called within the commit, where something is in quarantine."""
+
+    def mask_commit(self, commit: Any, rows: Sequence[BranchedModel]) -> None:
+        """Hide those of a commit's rows that are a quarantined source's, or derived from what is hidden."""
+
+
+def mask_commit(commit: Any, rows: Sequence[BranchedModel]) -> None:
+    """Hide what of a commit has to be; nothing is asked where nothing is in quarantine."""
+    if commit.branch.masked:
+        for masker in load_maskers(tuple(conf().commit_maskers)):
+            masker.mask_commit(commit, rows)
+
+
+@cache
+def load_maskers(paths: tuple[str, ...]) -> tuple[CommitMasker, ...]:
+    return tuple(import_string(path)() for path in paths)
+
+
+def find_hidden(vids: Iterable[int]) -> set[int]:
+    """Return those of the versions that a quarantine hides."""
+    found: set[int] = set()
+    for batch in batched(list(vids), BATCH_SIZE):
+        found |= set(HiddenVersion.objects.filter(vid__in=batch).values_list("vid", flat=True))
+    return found
+
+
+def is_masked(project_id: UUID) -> bool:
+    """Return whether anything of the project is in quarantine."""
+    return Branch.objects.filter(project=project_id, masked=True).exists()

@@ -20,7 +20,7 @@ from memory.engines.merging.engine import MergeEngine, build_options
 from memory.engines.merging.plan import Decision
 from memory.engines.merging.recall_gate import build_overlay
 from memory.engines.merging.settling import load_plan
-from memory.engines.search.query import build_query
+from memory.engines.search.candidates import build_query
 from memory.exceptions import Day1Error
 from memory.models.nodes import uuid7
 from memory.ranking import RECIPES

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.actors import Actor
-from memory.engines.activity.calendar import MAX_SPANS, list_ends, load_calendar
+from memory.engines.activity.contributors import MAX_SPANS, list_ends, load_calendar
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.models import Branch

@@ -14,8 +14,7 @@ from django.utils.translation import gettext_noop as _
 
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
-from memory.engines.facts.ageing.archiving import archive_candidates
-from memory.engines.facts.ageing.plan import AgeingPlan, find_blocking
+from memory.engines.facts.ageing.plan import AgeingPlan, archive_candidates, find_blocking
 from memory.engines.facts.ageing.rules import REASONS, AgeingRules, Candidate
 from memory.engines.facts.assessment import annotate_facts
 from memory.engines.support import validation as c

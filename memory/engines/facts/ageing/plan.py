@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from memory.db.expressions import ActiveOnLineage
 from memory.db.querysets import VersionedQuerySet
+from memory.engines.facts import rules as fact_rules
 from memory.engines.facts.ageing.rules import (
     STALE_PRIORITIES,
     AgeingRow,
@@ -22,6 +23,7 @@ from memory.engines.facts.ageing.rules import (
 )
 from memory.engines.facts.derived_trust import Capped, find_capped
 from memory.engines.support.batches import batched
+from memory.engines.versions.commits import CommitWriter
 from memory.engines.versions.graph import VersionGraph
 from memory.models import (
     OPEN,
@@ -44,6 +46,7 @@ BATCH_SIZE = 500
 VERIFIED_DAYS = 180  # that a person's verdict protects a fact
 LoadFacts = Callable[[Branch], Iterable[UUID]]
 KEEPERS: dict[str, LoadFacts] = {}
+ARCHIVED = Fact.Status.ARCHIVED
 
 
 class KeptFacts:
@@ -284,3 +287,50 @@ def load_verified(branch: Branch, since: datetime) -> set[tuple[UUID, str]]:
         status=FactAssessment.Status.VERIFIED, method=FactAssessment.Method.HUMAN, at__gt=since
     )
     return set(verdicts.gather_values("uid", "judged_hash"))
+
+
+# ---- the commit --------------------------------------------------------------------------------------
+
+
+def archive_candidates(
+    commit: CommitWriter, plan: AgeingPlan, chosen: Sequence[Candidate], versions: Mapping[UUID, int]
+) -> list[Candidate]:
+    """Archive the chosen facts that are as they were when the plan was made; return those.
+
+    ``versions`` are those in which a person saw some of them.
+    """
+    known = {one.uid: one for one in chosen}
+    unchanged = find_unchanged(commit, plan, known)
+    facts = [fact for fact in unchanged if fact.version == versions.get(fact.uid, fact.version)]
+    contents = [(fact, dict(fact_rules.change_status(fact, ARCHIVED)), False) for fact in facts]
+    fresh = commit.add_versions(contents)
+    done = [known[fact.uid] for fact in facts]
+    store_reasons(commit, fresh, done)
+    commit.targets += [str(fact.uid) for fact in facts]
+    return done
+
+
+def find_unchanged(commit: CommitWriter, plan: AgeingPlan, known: dict[UUID, Candidate]) -> Iterator[Fact]:
+    """Yield the facts whose versions are those of the plan and that nothing keeps meanwhile."""
+    kept = KeptFacts(commit.branch, plan.now)
+    for batch in batched(list(known), BATCH_SIZE):
+        for fact in commit.visible_rows(Fact).filter(uid__in=batch).fetch_all():
+            if fact.vid == known[fact.uid].vid and fact.searchable and not kept.find_code(fact):
+                yield fact
+
+
+def store_reasons(commit: CommitWriter, fresh: Sequence[Fact], done: Sequence[Candidate]) -> None:
+    rows = [
+        AgedVersion(
+            vid=fact.vid,
+            project_id=commit.branch.project_id,
+            branch=commit.branch,
+            seq=commit.seq,
+            uid=fact.uid,
+            reason=one.reason,
+            since=one.since,
+            worth=one.worth.total if one.reason == Reason.OVER_BUDGET else None,
+        )
+        for fact, one in zip(fresh, done, strict=True)
+    ]
+    AgedVersion.objects.bulk_create(rows, batch_size=BATCH_SIZE)
