@@ -119,9 +119,17 @@ class Actor:
             agent_id=agent_id or self.bound_agent or self.agent_id,
         )
 
-    def maker_fields(self) -> dict[str, str]:
-        """Return who makes a row, as its columns: a label alone may be that of several."""
-        return {"created_by": self.label, "created_by_kind": self.kind, "created_by_id": self.id}
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Kind and id: a label may be that of several."""
+        return self.kind, self.id
+
+    def identity_fields(self, group: str) -> dict[str, str]:
+        """Return who acts, as columns: a group such as ``actor`` has kind, id and label behind its name; one
+        such as ``created_by`` is the label, and has kind and id.
+        """
+        label = group if group.endswith("_by") else f"{group}_label"
+        return {label: self.label, f"{group}_kind": self.kind, f"{group}_id": self.id}
 
     def origin_fields(self) -> dict[str, str]:
         """Return the session, task and agent ids as the fields of a row."""

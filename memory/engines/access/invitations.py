@@ -55,7 +55,7 @@ class InvitationEngine:
             project_id=actor.project_id,
             expires_at=timezone.now() + timedelta(days=values.pop("days")),
             secret_hash=hash_secret(secret),
-            **actor.maker_fields(),
+            **actor.identity_fields("created_by"),
             **values,
         )
         with write_transaction():

@@ -82,7 +82,7 @@ class KeyEngine:
             default_branch=check_default(default_branch, branch_patterns),
             rate_per_minute=check_rate(rate_per_minute),
             expires_at=check_expiry(expires_at),
-            **actor.maker_fields(),
+            **actor.identity_fields("created_by"),
         )
         check_grant(key, actor)
         with write_transaction():
@@ -273,7 +273,7 @@ def build_successor(old: ApiKey, actor: Actor, take_over: bool) -> ApiKey:
         rate_per_minute=old.rate_per_minute,
         expires_at=old.expires_at,
         rotated_from=None if take_over else old.pk,
-        **actor.maker_fields(),
+        **actor.identity_fields("created_by"),
     )
 
 

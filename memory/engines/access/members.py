@@ -100,7 +100,7 @@ class MemberEngine:
         try:
             with write_transaction():
                 member = Membership.objects.create(
-                    project_id=actor.project_id, user=user, role=role, **actor.maker_fields()
+                    project_id=actor.project_id, user=user, role=role, **actor.identity_fields("created_by")
                 )
                 record_entry(actor, "member.add", user.get_username(), {"role": role})
         except IntegrityError:

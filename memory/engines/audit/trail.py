@@ -84,9 +84,7 @@ def record_entry(
     entry = AuditEntry(
         project_id=actor.project_id,
         at=at or timezone.now(),
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        actor_label=actor.label,
+        **actor.identity_fields("actor"),
         surface=actor.surface,
         action=action,
         target=target[:300],

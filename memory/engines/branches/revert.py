@@ -99,7 +99,7 @@ class RevertEngine:
 
 
 def is_own_commit(commit: Commit, actor: Actor) -> bool:
-    return (commit.actor_kind, commit.actor_id) == (actor.kind, actor.id)
+    return (commit.actor_kind, commit.actor_id) == actor.identity
 
 
 def build_conflict(ids: Sequence[str]) -> Conflict:

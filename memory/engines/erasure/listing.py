@@ -62,9 +62,7 @@ def begin_erasure(
         target="" if found.match else target,
         pattern=found.match,
         to_drop=describe_agreed(copies),
-        requested_by=actor.label,
-        requested_by_kind=actor.kind,
-        requested_by_id=actor.id,
+        **actor.identity_fields("requested_by"),
     )
     with write_transaction():
         # Who has not seen that a session is closed has committed by now: see `complete_list`.

@@ -104,12 +104,12 @@ def check_approvals(request: MergeRequest | None, policy: Policy) -> GateResult:
 
 
 def is_author(request: MergeRequest, actor: Actor) -> bool:
-    return (request.author_kind, request.author_id) == (actor.kind, actor.id)
+    return (request.author_kind, request.author_id) == actor.identity
 
 
 def require_other(request: MergeRequest, policy: Policy, actor: Actor) -> None:
     """Refuse the author of a request where the policy wants another to approve it. Raises Conflict."""
-    if not policy.author_may_approve and is_of_author(request, (actor.kind, actor.id)):
+    if not policy.author_may_approve and is_of_author(request, actor.identity):
         raise Conflict(
             "Who opened a merge request into {target} may not approve it: its policy wants another.",
             target=request.target.name,
@@ -131,9 +131,7 @@ def insert_approval(request: MergeRequest, actor: Actor, source_seq: int) -> Non
     now = actor.write_time()
     MergeApproval.objects.create(
         request=request,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        actor_label=actor.label,
+        **actor.identity_fields("actor"),
         at=max(now, request.decided_at or now),
         source_seq=source_seq,
     )
