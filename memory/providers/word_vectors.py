@@ -48,17 +48,6 @@ def drop_dense(keep: Callable[[str], bool]) -> Callable[[str], bool]:
     return lambda word: not count_dense(word) and keep(word)
 
 
-def word_similarity(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
-    """Return for each text the mean over the query's words of the best cosine with any of its words.
-
-    The score is nan without codes.
-    """
-    if not len(query):
-        return np.full(len(texts), np.nan, dtype=np.float32)
-    mean: np.ndarray = match_words(query, texts).mean(axis=1)
-    return mean
-
-
 def match_words(query: Vectors, texts: Sequence[Codes]) -> np.ndarray:
     """Return the best cosine of each of the query's words with any word of each text. Shape (texts, words).
 

@@ -492,7 +492,7 @@ def test_a_merge_request_shows_no_text_of_it(project: Project, actor: Actor, ada
     request = MergeRequestEngine().create_request(source="task/a", actor=ada)
     view = MergeRequestEngine().check_request(request_id=request.pk, actor=ada).view
     assert view is not None
-    texts = {item.theirs.fact_text for item in view.load_items("fact")}
+    texts = {item.theirs.fact_text for item in view.load(view.list_positions("fact"))}
     assert texts == {"Good.", "[in quarantine]"}
 
 

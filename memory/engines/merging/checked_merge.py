@@ -85,11 +85,6 @@ AnyCheck = TypeVar("AnyCheck", bound=Checked)
 # ---- checks --------------------------------------------------------------------------------------------
 
 
-def check_merge(options: MergeOptions) -> MergeCheck:
-    """Check a merge as both branches are now."""
-    return check_plan(load_plan(options, options.points), options)
-
-
 def check_plan(plan: FullPlan, options: MergeOptions) -> MergeCheck:
     """Ask the gates of the target's policy, and for its approvals; a request must have something to merge."""
     policy = find_target_policy(options)

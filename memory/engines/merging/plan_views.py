@@ -123,9 +123,6 @@ class PlanView:
         ]
         return [position for run in runs for position in run]
 
-    def load_items(self, kind: str = "", classes: Sequence[str] = ()) -> list[PlanItem]:
-        return self.load(self.list_positions(kind, classes))
-
     def find_item(self, kind: str, uid: UUID) -> PlanItem | None:
         """Return the memory of this kind and id, if the plan has it."""
         for (_outcome, name), run in self.runs.items():

@@ -12,10 +12,10 @@ from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
 from memory.engines.fields.policies import GATES
-from memory.engines.merging.checked_merge import check_merge
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.gates import GateResult, run_gate
 from memory.engines.merging.plan import Decision
+from memory.engines.merging.settling import load_plan
 from memory.engines.merging.strategies import MergeOptions
 from memory.engines.support.validation import secrets_found
 from memory.engines.versions.policies import Policy
@@ -45,7 +45,7 @@ class TestConflicts:
     def test_facts_that_were_not_compared_are_a_warning(self, mira, learned, task, main, reason, words):
         """The plan itself says so where an embedder is at work; here it is told."""
         options = MergeOptions(task, main)
-        plan = check_merge(options).plan
+        plan = load_plan(options, options.points)
         plan.unchecked, plan.unchecked_reason = [learned.uid], reason
         result = run_gate("conflicts", plan, options, Policy())
         assert (result.state, result.ids, result.count) == ("warning", (learned.uid,), 1)

@@ -96,8 +96,8 @@ def test_a_view_finds_what_its_plan_has(mira: Actor, conflict: Fact) -> None:
         assert item in view.find_items([item.uid])
     assert view.find_item("relation", conflict.uid) is None
     assert view.find_item("fact", mira.project_id) is None
-    assert {item.uid for item in view.load_items("fact")} == set(uids)
-    assert [item.uid for item in view.load_items("fact", ["conflict"])] == [conflict.uid]
+    assert {item.uid for item in view.load(view.list_positions("fact"))} == set(uids)
+    assert [item.uid for item in view.load(view.list_positions("fact", ["conflict"]))] == [conflict.uid]
     assert (view.undecided, view.open_conflicts) == ({"edited": 1}, 1)
 
 
@@ -156,5 +156,5 @@ class TestLarge:
         judge(mira, conflict, "main")
         found = ENGINE.check_request(request_id=request_id, actor=mira)
         assert found.view.points.target_seq == main.head + 2
-        (item,) = found.view.load_items("fact", ["conflict"])
+        (item,) = found.view.load(found.view.list_positions("fact", ["conflict"]))
         assert item.ours.fact_text == "Three days."

@@ -143,7 +143,7 @@ class TestNearTexts:
         key = {"kind": "fact", "uid": two.uid, "token": item.token}
         MergeDecision.objects.create(request=request, choice="edited", text="Two.", at=now(), **key)
         view = REQUESTS.check_request(request_id=request.pk, actor=actor).view
-        conflicts = view.load_items("fact", ["conflict"])
+        conflicts = view.load(view.list_positions("fact", ["conflict"]))
         assert [item.uid for item in conflicts if item.decision is None] == [two.uid]
         REQUESTS.decide_conflicts(request_id=request.pk, decisions=[Decision(two.uid, "both")], actor=actor)
         REQUESTS.merge_request(request_id=request.pk, actor=actor)
