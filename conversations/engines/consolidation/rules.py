@@ -14,18 +14,14 @@ from conversations.engines.consolidation.approvals import (
     find_question,
     read_approval,
 )
-from conversations.engines.consolidation.lasting import (
+from conversations.engines.consolidation.hearsay import (
     OBLIGES,
     REPORTED,
     SUGGESTED,
-    asks_choice,
-    is_at_work,
     is_documented,
     is_hearsay,
-    is_passing,
-    is_report,
-    lasts,
 )
+from conversations.engines.consolidation.lasting import asks_choice, is_at_work, is_passing, is_report, lasts
 from conversations.engines.consolidation.sentence_score import score_prompt
 from conversations.engines.consolidation.sentences import (
     MIN_PART_LENGTH,

@@ -23,6 +23,7 @@ from memory.db.indexes import full_text_index
 from memory.db.querysets import Lineage, Ranked, VersionedQuerySet
 from memory.db.raw_select import select_by_key
 from memory.db.sqlite.coded_vectors import CodedVectors
+from memory.db.sqlite.growable_arrays import Columns, HashPositions
 from memory.db.sqlite.stored_vectors import StoredVectors
 from memory.db.sqlite.vector_files import CacheState, VectorFiles, find_newest_commit
 from memory.db.sqlite.vector_loader import (
@@ -33,14 +34,7 @@ from memory.db.sqlite.vector_loader import (
     load_versions,
     uid_low_bits,
 )
-from memory.db.sqlite.vector_scan import (
-    Columns,
-    HashPositions,
-    Scan,
-    VisibleMask,
-    concatenate_arms,
-    sort_hits,
-)
+from memory.db.sqlite.vector_scan import Scan, VisibleMask, concatenate_arms, sort_hits
 from memory.heap import trim_heap
 
 MASKS = 32

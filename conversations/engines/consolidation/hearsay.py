@@ -1,0 +1,52 @@
+"""What a person tells of others and of documents: no decision of its own. Pure functions, no database."""
+
+import re
+
+# What another said.
+REPORTED = re.compile(
+    r"(?i)\b(?:says|(?<!i )said|claims?|according to|wondering|i wonder|torn between|thinking (?:aloud"
+    r"|out loud)|(?:i|we) (?:have )?(?:heard|read)|rumou?r|apparently|supposedly|allegedly|ein kollege"
+    r"|eine kollegin|meinte?n?|sagte?n?|angeblich|laut|il paraît|un collègue|selon|(?:dit|dice|diz"
+    r"|dicen|dizem) que|según|un compañero|segundo o|um colega|hab(?:e|en)? gehört|entendu dire|he oído"
+    r"|ouvi dizer)\b|らしい|そうです|有人说|据说|听说|同事说|网上|文档里说|论文里说|注释里|师兄"
+    r"|有(?:人|同[事志学]|朋友|领导)(?:建议|提议|觉得|认为)|师[傅父][^，。]{0,4}常?说"
+    # "always say client" is no hearsay
+    r"|(?<!ways )(?<!never )(?<!\bto )(?<!\bwe )(?<!not )(?<!n't )(?<!\bdont )(?<!please )(?<!must )"
+    r"(?<!should )(?<!^)\bsay\b"
+)
+# What others only suggest, or decided for themselves.
+SUGGESTED = re.compile(
+    r"(?i)^\W*(?:\w+ ){1,3}(?:says?|thinks?|reckons?|claims?|swears?|meint|sagt|findet|dit|pense|dice|piensa"
+    r"|cree|diz|acha)\b.{0,12}\b(?:should|could|might|sollten?|könnten|müssten|devrait|devrions|pourrait"
+    r"|deberíamos|podríamos|deveríamos|poderíamos)\b|\b(?:her|his|their) (?:team|company|firm"
+    r"|group) (?:decided|agreed|chose|uses?|went)\b|隔壁.{0,6}说"
+    r"|隔壁(?:公司|团队|部门)"
+)
+# What a document says; a rule about documents is one.
+DOCUMENTED = re.compile(
+    r"(?i)\b(?:the|their|that|this) (?:\w+ ){0,2}(?:docs?|documentation|datasheet|paper|blog|runbook"
+    r"|comments?|readme|wiki|article|guide|manual|tutorial)(?: (?:of|in|on) [\w. -]{1,30}?)?(?: (?:now|still"
+    r"|also|only|even|already|just|\w+ly))? (?:says?|said|states?|recommends?|suggests?|mentions?|tells?"
+    r"|describes?|insists?|calls?|has it|wants?|thinks?|promises?|implies|reads|warns?|advises?|claims?)\b"
+    r"|\b(?:in der doku|im wiki|in der readme|im handbuch) steht\b|\bla doc(?:umentation)? dit\b"
+    r"|\bla documentación dice\b|\ba documentação diz\b"
+)
+SETTLED = re.compile(
+    r"(?i)\b(?:so (?:we|let's|please|do|use)|let's|from now on|also|daher|donc|así que|então)\b|所以"
+)
+# What others say that has to be: it may change what was decided.
+OBLIGES = re.compile(
+    r"(?i)\b(?:must|ha(?:s|ve) to|needs? to|not allowed|muss|müssen|darf nicht|dürfen nicht|doit|doivent"
+    r"|debe|deben"
+    r"|deve|devem)\b|必须|不得|しなければ|必ず"
+)
+
+
+def is_hearsay(sentence: str) -> bool:
+    """Return whether a sentence tells what others, or documents, say."""
+    return bool(REPORTED.search(sentence)) or is_documented(sentence)
+
+
+def is_documented(sentence: str) -> bool:
+    """Return whether a sentence tells what a document says, and nothing that follows from it."""
+    return bool(DOCUMENTED.search(sentence)) and not SETTLED.search(sentence)
