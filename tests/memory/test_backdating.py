@@ -97,7 +97,7 @@ def test_no_surface_tells_times_but_the_demo():
         for path in (ROOT / app).rglob("*.py")
         if re.search(r"acting_at\(|told_at=", path.read_text())
     ]
-    assert sorted(said) == ["day1site/demo/player.py", "day1site/demo/player.py", "memory/actors.py"]
+    assert sorted(said) == ["day1site/demo/player.py", "memory/actors.py"]
 
 
 @pytest.mark.django_db(transaction=True)
