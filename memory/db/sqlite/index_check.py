@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 from memory.db.bm25 import TOKENIZER
-from memory.db.index_tokens import OPEN, PINNED, row_tokens
+from memory.db.index_tokens import OPEN, PINNED, row_tokens, space_characters
 from memory.db.indexes import FullTextIndex
 from memory.db.sqlite.closed_versions import version_tokens
 from memory.db.sqlite.file_check import get_path, open_read_only

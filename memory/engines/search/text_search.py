@@ -21,7 +21,7 @@ from memory.db.backend import get_backend
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
 from memory.engines.search.answer_boost import asks
-from memory.engines.search.candidates import Candidates, PreparedQuery, find_candidates
+from memory.engines.search.candidates import Candidates, PreparedQuery, build_query, find_candidates
 from memory.engines.search.evidence import Judged, Rater, judge_evidence
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS, Row
 from memory.engines.search.ranked import TYPES, get_recipe

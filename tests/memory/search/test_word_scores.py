@@ -6,6 +6,7 @@ from django.db import connection
 from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.bm25 import count_phrases
+from memory.db.index_tokens import space_characters
 from memory.db.indexes import full_text_index
 from memory.db.matrixone.boolean_patterns import list_phrases
 from memory.db.matrixone.search_index import list_texts
