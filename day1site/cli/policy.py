@@ -10,7 +10,17 @@ from day1site.cli.operations import list_operation
 from day1site.cli.parameters import OneOf, argument, drop_empty, option, switch
 from day1site.cli.rest import Answer
 
-pattern_argument = argument("pattern", "PATTERN", help="a branch, or a pattern such as 'task/*'")
+
+def check_pattern(_ctx: Any, _param: Any, pattern: str) -> str:
+    """Return a pattern that is not empty. Raises UsageError."""
+    if not pattern.strip("/"):
+        raise UsageError("PATTERN is a branch, or a pattern such as 'task/*'.")
+    return pattern
+
+
+pattern_argument = argument(
+    "pattern", "PATTERN", callback=check_pattern, help="a branch, or a pattern such as 'task/*'"
+)
 
 
 @list_operation(

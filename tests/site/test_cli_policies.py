@@ -58,6 +58,8 @@ def test_what_a_policy_command_does_not_understand_changes_nothing(day1: Day1) -
         (("set", "main", "--gate", "secrets", "--no-gates"), 2),
         (("set", "main", "--gate", "vibes"), 1),
         (("set", "Main"), 1),
+        (("set", "", "--approvals", "1"), 2),
+        (("delete", "/"), 2),
         (("delete", "main"), 1),
         (("show", "none"), 1),
     ):
