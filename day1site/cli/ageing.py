@@ -3,13 +3,13 @@
 from typing import Any
 
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.operations import list_operation, operation
 from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import OneOf, argument, branch_option, drop_empty, option, paging_options, switch
+from day1site.cli.parameters import OneOf, argument, branch_option, drop_empty, option, switch
 from day1site.cli.rest import Answer, quote_id
 
 REASONS = ("expired", "time_to_live", "stale", "over_budget")
 AGED_COLUMNS = ["id", "reason", "since", "priority", "worth", "fact"]
-RUN_COLUMNS = ["commit", "when", "by", "archived", "undone"]
 reason_option = option("--reason", "reasons", multiple=True, type=OneOf(REASONS), help="only for this reason")
 
 
@@ -25,14 +25,14 @@ reason_option = option("--reason", "reasons", multiple=True, type=OneOf(REASONS)
 @option("--exclude", multiple=True, metavar="ID", help="not this fact")
 @branch_option
 def run(run: Invocation, dry_run: bool, branch: str, fact_ids: tuple[str, ...], **options: Any) -> None:
-    api = run.open_client().api
+    client = run.open_client()
     chosen: dict[str, Any] = {name: list(values) for name, values in drop_empty(options).items()}
     chosen |= {"fact_ids": list(fact_ids)} if fact_ids else {}
     if dry_run:
-        preview = api.post("/ageing/preview", branch=branch, limit=100, **chosen)
+        preview = client.call("ageing.preview", branch=branch, limit=100, **chosen)
         run.show(preview, lambda out: print_preview(out, preview))
         return
-    done = api.post("/ageing/run", branch=branch, **chosen)
+    done = client.call("ageing.run", branch=branch, **chosen)
     run.show(done, lambda out: print_run(out, done))
 
 
@@ -76,30 +76,24 @@ def undo(run: Invocation, commit_id: str) -> None:
     run.show_line(commit, f"{commit_id}\tundone by commit {commit['seq']}")
 
 
-@command("runs", "List the runs on a branch, the newest first.", "day1 age runs")
-@branch_option
-@paging_options
-def list_runs(run: Invocation, branch: str, **options: Any) -> None:
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/ageing/runs", branch=branch, **paging),
-        options,
-        RUN_COLUMNS,
-        run_cells,
-        "Nothing has been archived by ageing here.",
-    )
-
-
-def run_cells(row: Answer) -> list[Any]:
+@list_operation(
+    "ageing.runs",
+    "runs",
+    "List the runs on a branch, the newest first.",
+    "day1 age runs",
+    columns=["commit", "when", "by", "archived", "undone"],
+    empty="Nothing has been archived by ageing here.",
+)
+def list_runs(row: Answer) -> list[Any]:
     when = short_time(row["at"])
     undone = "yes" if row["undone"] else "no"
     return [row["id"], when, row["actor_label"], describe_counts(row["reasons"]), undone]
 
 
-@command("pressure", "Show how full a branch is, and what would go next.", "day1 age pressure")
-@branch_option
-def pressure(run: Invocation, branch: str) -> None:
-    row = run.open_client().api.get("/ageing/pressure", branch=branch)
+@operation(
+    "ageing.pressure", "pressure", "Show how full a branch is, and what would go next.", "day1 age pressure"
+)
+def pressure(run: Invocation, row: Answer) -> None:
     run.show(row, lambda out: print_pressure(out, row))
 
 

@@ -6,11 +6,12 @@ import time
 from typing import Any
 
 from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import field_names, field_options, filter_options, split_filters
+from day1site.cli.declared_fields import field_names, field_options
 from day1site.cli.errors import CliError, Refused
 from day1site.cli.fact_jsonl import read_lines
 from day1site.cli.import_export import open_source
 from day1site.cli.invocation import Invocation, command, read_text
+from day1site.cli.operations import list_operation
 from day1site.cli.output import note, progress
 from day1site.cli.parameters import (
     WHOLE,
@@ -18,15 +19,13 @@ from day1site.cli.parameters import (
     at_option,
     branch_option,
     drop_empty,
-    listing_options,
     option,
     paging_options,
 )
-from day1site.cli.rest import Answer
+from day1site.cli.rest import Answer, iterate_rows
 
 POLL_SECONDS = 1.0
 LINE_FIELD_PATTERN = re.compile(r"questions\[(\d+)\]")  # the field of a refusal
-COLUMNS = ("id", "text", "expected", "branch", "note")
 LINE_FIELDS = field_names("question", "import")
 
 
@@ -40,29 +39,26 @@ LINE_FIELDS = field_names("question", "import")
 @branch_option
 def save(run: Invocation, text: str, branch: str, **options: Any) -> None:
     fields = drop_empty({**options, "expected": list(options["expected"])})
-    row = run.open_client().api.post("/questions", text=read_text(text), branch=branch, **fields)
+    row = run.open_client().call("questions.create", text=read_text(text), branch=branch, **fields)
     run.show_line(row, f"{row['id']}\t{row['text']}")
 
 
-@command("list", "List the questions, the newest first.", "day1 questions list --all")
-@filter_options("question")
-@listing_options
-def list_questions(run: Invocation, **options: Any) -> None:
-    filters, options = split_filters("question", options)
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/questions", **filters, **paging),
-        options,
-        COLUMNS,
-        lambda row: [row["id"], row["text"], len(row["expected"]), row["branch"], row["note"]],
-        "No questions are saved yet.",
-    )
+@list_operation(
+    "questions.list",
+    "list",
+    "List the questions, the newest first.",
+    "day1 questions list --all",
+    columns=["id", "text", "expected", "branch", "note"],
+    empty="No questions are saved yet.",
+)
+def list_questions(row: Answer) -> list[Any]:
+    return [row["id"], row["text"], len(row["expected"]), row["branch"], row["note"]]
 
 
 @command("delete", "Delete a question.", "day1 questions delete 0197…")
 @argument("question", "ID")
 def delete(run: Invocation, question: str) -> None:
-    run.open_client().api.delete(f"/questions/{question}")
+    run.open_client().call("questions.destroy", question_id=question)
     run.show_line({"id": question, "deleted": True}, f"{question}\tdeleted")
 
 
@@ -76,9 +72,9 @@ def delete(run: Invocation, question: str) -> None:
 def import_questions(run: Invocation, file: str, branch: str) -> None:
     """Save all of them, or none where a line is no question: they go in one request."""
     lines = read_questions(file)
-    api = run.open_client(makes_store=True).api
+    client, questions = run.open_client(makes_store=True), [line for _, line in lines]
     try:
-        answer = api.post("/questions/bulk", questions=[line for _, line in lines], branch=branch)
+        answer = client.call("questions.bulk", questions=questions, branch=branch)
     except Refused as error:
         raise explain_refusal(error, lines) from error
     saved = answer["created"]
@@ -124,13 +120,10 @@ def find_fault(line: Answer) -> str:
 
 @command("export", "Print the questions, one JSON object a line.", "day1 questions export > questions.jsonl")
 def export_questions(run: Invocation) -> None:
-    api, cursor = run.open_client().api, ""
-    while cursor is not None:
-        page = api.get("/questions", limit=100, **({"cursor": cursor} if cursor else {}))
-        for row in page["results"]:
-            line = {name: value for name, value in row.items() if name in LINE_FIELDS and value}
-            print(json.dumps(line, ensure_ascii=False))
-        cursor = page["next"]
+    client = run.open_client()
+    for row in iterate_rows(lambda paging: client.call("questions.list", **paging)):
+        line = {name: value for name, value in row.items() if name in LINE_FIELDS and value}
+        print(json.dumps(line, ensure_ascii=False))
 
 
 @command("runs", "List the runs of the questions, the newest first.", "day1 questions runs --limit 5")

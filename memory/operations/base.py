@@ -6,7 +6,7 @@ known by that name, any other says its field in the signature (``agent_id: Annot
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from inspect import Parameter as Argument
@@ -32,7 +32,6 @@ COMMON: dict[str, Field] = {
     "branch_name": BRANCH,
 }
 Verb = Literal["get", "post", "patch", "put", "delete"]
-MISSING: Any = object()
 COUNT = Whole()  # without a range that an engine knows of
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
 GROUPS = frozenset({"filters", "updates"})  # arguments that take several values together
@@ -278,20 +277,22 @@ class Operation:
         return partial(self.answer.render, **{name: known[name] for name in self.answer.takes})
 
 
-def take_parameters(inputs: Iterable[Parameter], payload: Input) -> dict[str, Any]:
+def take_parameters(inputs: Collection[Parameter], payload: Input) -> dict[str, Any]:
     """Take what was given of some parameters, as arguments of the method. Raises Invalid, TooLarge."""
-    found: dict[str, Any] = {}
-    groups: dict[Group, dict[str, Any]] = {}
+    groups = {one.group.argument: one.group for one in inputs if one.group}
+    found: dict[str, Any] = {name: {} for name in groups}
     for one in inputs:
-        values = groups.setdefault(one.group, {}) if one.group else found
-        if one.field.alias:
-            payload.accept_alias(one.field.alias, one.name)
-        value = payload.take_value(one.name, one.check, MISSING, one.field.type.read_text)
-        if value is not MISSING and (value or one.argument != "branch_name"):
-            values[one.argument] = value
-        elif one.required:
-            raise Invalid("{field} is needed.", field=one.name)
-    return found | {group.argument: group.build(values) for group, values in groups.items()}
+        field = one.field
+        if field.alias:
+            payload.accept_alias(field.alias, field.name)
+        if payload.holds(field.name):
+            value = payload.take_value(field.name, one.check, None, field.type.read_text)
+            if value or one.argument != "branch_name":
+                (found[one.group.argument] if one.group else found)[one.argument] = value
+                continue
+        if field.required:
+            raise Invalid("{field} is needed.", field=field.name)
+    return found | {name: group.build(found[name]) for name, group in groups.items()}
 
 
 def check_names(check: c.Check) -> c.Check:

@@ -22,7 +22,6 @@ MAX_NAMES = 200
 count = c.integer_check(0)
 word = c.text_check(8000)
 parse_point = c.parse_point
-parse_versions = c.parse_versions
 _safe = c.integer_check(-(2**53))
 
 
@@ -79,6 +78,10 @@ class Input:
             name: values if len(values) > 1 else values[0] for name, values in request.query_params.lists()
         }
         self.body = read_request_body(request)
+
+    def holds(self, name: str) -> bool:
+        """Return whether a value is left to take."""
+        return name in self.query or name in self.body
 
     def take_value(
         self, name: str, check: c.Check, default: Any = None, read: Callable[[str], Any] | None = None

@@ -1,7 +1,7 @@
 """QuestionEngine: saved questions, with the facts that a search should find."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -13,7 +13,7 @@ from memory.engines.audit.trail import record_entry
 from memory.engines.fields.base import Use
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.fields.orders import QUESTIONS
-from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS
+from memory.engines.fields.questions import QUESTION, QUESTION_FILTERS, QUESTION_LINES
 from memory.engines.search.candidates import check_query
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -60,7 +60,11 @@ class QuestionEngine:
         return self.update_question(question_id=known.pk, actor=actor, expected=expected), False
 
     def import_questions(
-        self, *, questions: Sequence[Mapping[str, Any]], actor: Actor, branch_name: str = MAIN
+        self,
+        *,
+        questions: Annotated[Sequence[Mapping[str, Any]], QUESTION_LINES],
+        actor: Actor,
+        branch_name: str = MAIN,
     ) -> tuple[list[Question], int]:
         """Save several questions, all or none. A run says which of their facts are nowhere.
 

@@ -14,12 +14,13 @@ from memory.engines.fields.types import (
     Moment,
     Number,
     ObjectList,
+    Record,
     Reference,
     Repository,
     Text,
     Whole,
 )
-from memory.models.questions import MAX_EXPECTED, EvalRun
+from memory.models.questions import MAX_EXPECTED, MAX_QUESTIONS, EvalRun
 
 TEXT_BYTES = 32 * 1024  # of a question; a query has at most 8,000 characters
 MAX_K = 100
@@ -76,6 +77,12 @@ QUESTION = Noun(
     Field("created_by", Reference(200), use=READ, label=_("By")),
     commands=("questions", "save, list, import and export questions with the facts that they expect"),
 )
+QUESTION_LINE = Record(
+    "QuestionLineInput",
+    "A question of several. Ids that no branch has are taken too: a run names them.",
+    QUESTION.select_fields(Use.CREATE),
+)
+QUESTION_LINES = Field("questions", ListOf(QUESTION_LINE, 1, MAX_QUESTIONS))
 QUESTION_FILTERS = QUESTION.filtered_by(
     one_of(
         "category",

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Count
@@ -17,6 +17,9 @@ from memory.db.transactions import retry_methods
 from memory.engines.facts.ageing.plan import AgeingPlan, archive_candidates, find_blocking
 from memory.engines.facts.ageing.rules import REASONS, AgeingRules, Candidate
 from memory.engines.facts.assessment import annotate_facts
+from memory.engines.fields.base import Field
+from memory.engines.fields.common import EXPECTED_VERSIONS
+from memory.engines.fields.types import Choice, Identifier, ListOf
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     NOT_OURS,
@@ -37,6 +40,10 @@ from memory.models import AgedVersion, Branch, Commit, Fact, Project
 KIND = "fact.age"
 MAX_NEXT = 5  # facts that the pressure of a branch names
 MAX_IDS = 1000
+REASON_CHOICES = [(reason.value, reason.label) for reason in REASONS]
+ONLY_REASONS = Field("reasons", ListOf(Choice(REASON_CHOICES)))
+ONLY_FACTS = Field("fact_ids", ListOf(Identifier(), max_items=MAX_IDS), "Only these, as far as they aged.")
+EXCLUDED = Field("exclude", ListOf(Identifier(), max_items=MAX_IDS), "Not these.")
 BUSY = _("Merge request {number} is open from {name}: nothing ages there until it is closed.")
 CHECK_REASON = c.one_of([reason.value for reason in REASONS])
 MAX_COMMITS = 100  # of one branch in one day
@@ -108,9 +115,9 @@ class AgeingEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        reasons: Collection[str] = (),
-        fact_ids: Iterable[UUID] | None = None,
-        exclude: Iterable[UUID] = (),
+        reasons: Annotated[Collection[str], ONLY_REASONS] = (),
+        fact_ids: Annotated[Iterable[UUID] | None, ONLY_FACTS] = None,
+        exclude: Annotated[Iterable[UUID], EXCLUDED] = (),
         limit: int = 50,
         cursor: str = "",
     ) -> AgeingPreview:
@@ -136,10 +143,10 @@ class AgeingEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        reasons: Collection[str] = (),
-        fact_ids: Iterable[UUID] | None = None,
-        exclude: Iterable[UUID] = (),
-        expected_versions: Mapping[UUID, int] | None = None,
+        reasons: Annotated[Collection[str], ONLY_REASONS] = (),
+        fact_ids: Annotated[Iterable[UUID] | None, ONLY_FACTS] = None,
+        exclude: Annotated[Iterable[UUID], EXCLUDED] = (),
+        expected_versions: Annotated[Mapping[UUID, int] | None, EXPECTED_VERSIONS] = None,
     ) -> AgeingReport:
         """Archive what has aged on a branch, in one commit of at most 5,000 facts.
 
