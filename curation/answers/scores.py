@@ -1,4 +1,4 @@
-"""Request and response serializers of scores and scorings."""
+"""What is answered of scores and scorings."""
 
 from typing import Any
 
@@ -9,18 +9,9 @@ from curation.engines.scoring.summary import ScoreSummary
 from curation.models import Score, Scoring
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
-from memory.answers.requests import OnBranch
 from memory.engines.fields.base import Use
 
-AGAIN = "Have it rated anew. Else the same request gets the rating that it had, while nothing was said since."
 NO_JUDGEMENT = "Left out of them: scores of a heuristic, which are no judgement."
-
-
-@d.declare_fields(SCORING.select_fields(Use.CREATE))
-class EvaluateInput(OnBranch):
-    """How a conversation is rated by judges."""
-
-    again = s.BooleanField(default=False, help_text=AGAIN)
 
 
 @d.declare_fields(SCORE.select_fields(Use.ANSWER))

@@ -4,7 +4,6 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from curation.engines.calibration import Calibration
 from curation.engines.overview import MergeReadiness, Summary
 from curation.models import Verification, VerificationJob
 from memory.answers.rendering import as_text, build_renderer
@@ -125,12 +124,6 @@ class CalibrationShape(s.Serializer):
     table = s.DictField(help_text="Counts by the person's verdict, then the judge's.")
 
 
-class CalibrationPageShape(s.Serializer):
-    results = CalibrationShape(many=True)
-    next = s.CharField(allow_null=True, help_text="null: all are on this page.")
-    previous = s.CharField(allow_null=True)
-
-
 render_score = build_renderer(ScoreShape)
 _rating = build_renderer(RatingShape, "scores")
 _status = build_renderer(FactVerificationShape, "rating")
@@ -144,7 +137,8 @@ def render_rating(row: Verification) -> dict[str, Any]:
     return _rating(row, scores=[render_score(one) for one in row.scores.all()])
 
 
-def render_status(fact: Fact, rating: Verification | None) -> dict[str, Any]:
+def render_status(found: tuple[Fact, Verification | None]) -> dict[str, Any]:
+    fact, rating = found
     return _status(fact, rating=rating and render_rating(rating))
 
 
@@ -159,7 +153,3 @@ def render_summary(found: Summary) -> dict[str, Any]:
 def render_readiness(found: MergeReadiness) -> dict[str, Any]:
     ids = {name: [as_text(uid) for uid in getattr(found, name)] for name in ("offending", "verifiable")}
     return _readiness(found, **ids)
-
-
-def calibrations_shape(found: list[Calibration]) -> dict[str, Any]:
-    return {"results": [render_calibration(one) for one in found], "next": None, "previous": None}

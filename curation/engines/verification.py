@@ -1,11 +1,12 @@
 """VerificationEngine: facts rated by a judge, by the heuristic where there is none, or by a person."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
+from django.db import connection
 from django.utils import timezone
 
 from curation.engines.orders import JOBS
@@ -16,20 +17,41 @@ from memory.actors import Actor
 from memory.conf import conf
 from memory.db.transactions import never_rerun, retry_methods, retry_transaction
 from memory.engines.audit.trail import record_entry
+from memory.engines.facts.bulk_actions import MAX_FACTS as MAX_NAMED
 from memory.engines.facts.bulk_actions import check_ids
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.verdicts import require_judgeable
+from memory.engines.fields.base import Field
+from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.types import Choice, Flag, Identifier, ListOf, Record, Text, Whole
 from memory.engines.support.leases import list_due
 from memory.engines.support.pagination import Page, paginate
 from memory.engines.versions.branch_access import filter_allowed_branches
 from memory.engines.versions.lookup import MAIN, find_branch
-from memory.exceptions import BranchArchived, BranchReadOnly, NotFound, StaleVersion
-from memory.models import Branch, Fact
+from memory.exceptions import BranchArchived, BranchReadOnly, NotFound, StaleVersion, UnknownField
+from memory.models import Branch, Fact, FactAssessment
 from memory.queue.producer import enqueue
 
 MAX_VOTES, MAX_BUDGET = 9, 100_000
 MAX_WAIT_SECONDS, POLL_SECONDS = 30, 0.1
+WAIT = Field(
+    "wait",
+    Whole(0, MAX_WAIT_SECONDS),
+    "Seconds to wait for the judge; the rating is then the answer.",
+)
+VERDICT = Field("verdict", Choice([(name, name) for name in FactAssessment.JUDGEMENTS]))
+VERDICT_REASON = Field("reason", Text(2000), "With a verdict.")
+CHOSEN = Field(
+    "filters",
+    Record("BatchFiltersInput", "Filters of facts, as a list of them has.", FACT_FILTERS),
+    "By default those that neither a person nor a judge has judged.",
+)
+FACT_IDS = Field("fact_ids", ListOf(Identifier(), min_items=1, max_items=MAX_NAMED), "These alone.")
+LIMIT = Field("limit", Whole(1, MAX_FACTS), f"The newest so many; {DEFAULT_LIMIT}.")
+BUDGET = Field("budget", Whole(1, MAX_BUDGET), "Calls of the judge; the settings' number.")
+VOTES = Field("votes", Whole(1, MAX_VOTES), "Answers on each fact.")
+AGAIN = Field("again", Flag(), "Also texts that were rated before.")
 DONE_STATES = (State.DONE, State.STOPPED, State.FAILED)
 
 
@@ -51,25 +73,34 @@ class VerificationEngine:
         VerificationRun(job, patient=False).carry_out()
         return self._get_result(job)
 
-    def set_verdict(
+    @never_rerun  # each of its steps is rerun by itself: no fact gets two jobs
+    def judge_fact(
         self,
         *,
         fact_id: UUID,
-        verdict: str,
         actor: Actor,
         branch_name: str = MAIN,
-        reason: str = "",
+        verdict: Annotated[str, VERDICT] = "",
+        reason: Annotated[str, VERDICT_REASON] = "",
+        wait: Annotated[int, WAIT] = 0,
         expected_version: int | None = None,
-    ) -> Fact:
-        """Record a person's verdict; see FactEngine.set_verification."""
-        return FactEngine().set_verification(
-            fact_id=fact_id,
-            verdict=verdict,
-            actor=actor,
-            branch_name=branch_name,
-            reason=reason,
-            expected_version=expected_version,
-        )
+    ) -> Fact | VerificationJob:
+        """Record a person's verdict; without one, queue a rating, and wait for it so many seconds.
+
+        In a transaction, which no worker can see into before it ends, nothing is waited for. Raises as
+        ``start_verification`` does, and as FactEngine.set_verification.
+        """
+        WAIT.check("wait", wait)
+        where: dict[str, Any] = {"fact_id": fact_id, "actor": actor, "branch_name": branch_name}
+        where["expected_version"] = expected_version
+        if verdict:
+            return FactEngine().set_verification(verdict=verdict, reason=reason, **where)
+        if reason:
+            raise UnknownField(field="reason")  # it goes with a verdict
+        job = self.start_verification(**where)
+        if not wait or connection.in_atomic_block:
+            return job
+        return self.wait_for_job(job_id=job.pk, actor=actor, seconds=wait)
 
     def start_verification(
         self, *, fact_id: UUID, actor: Actor, branch_name: str = MAIN, expected_version: int | None = None
@@ -85,23 +116,24 @@ class VerificationEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        filters: FactFilter | None = None,
-        fact_ids: Sequence[UUID] = (),
-        limit: int = DEFAULT_LIMIT,
-        budget: int | None = None,
-        votes: int | None = None,
-        again: bool = False,
+        chosen: Annotated[Mapping[str, Any] | None, CHOSEN] = None,
+        fact_ids: Annotated[Sequence[UUID], FACT_IDS] = (),
+        limit: Annotated[int, LIMIT] = DEFAULT_LIMIT,
+        budget: Annotated[int | None, BUDGET] = None,
+        votes: Annotated[int | None, VOTES] = None,
+        again: Annotated[bool, AGAIN] = False,
     ) -> VerificationJob:
         """Queue the verification of facts of a branch; return the job, which tells how far it is.
 
-        Of those that the filters let pass, by default the unverified ones, the newest ``limit`` are taken;
-        ``again`` takes in those whose text was rated before. ``budget`` bounds the calls of the judge: the
-        job stops before it would make more. Needs the scope curate. Raises Invalid, TooLarge,
+        Of those that the filters ``chosen`` let pass, by default the unverified ones, the newest ``limit``
+        are taken; ``again`` takes in those whose text was rated before. ``budget`` bounds the calls of the
+        judge: the job stops before it would make more. Needs the scope curate. Raises Invalid, TooLarge,
         BranchNotFound, BranchArchived.
         """
         actor.require_scope("curate", branch_name)
         branch = find_live_branch(actor, branch_name)
         check_number("limit", limit, MAX_FACTS)
+        filters = None if chosen is None else FactFilter.from_values(chosen)
         ids = check_ids(fact_ids) if fact_ids else select_facts(branch, filters, limit, again)
         job = build_job(actor, branch, ids, budget, votes)
         job.save()

@@ -3,11 +3,23 @@
 from curation.answers import verification as shapes
 from curation.engines.calibration import calibrate
 from curation.engines.overview import check_merge_gate, summarize_branch
+from curation.engines.verification import VerificationEngine
 from curation.models import Verification
+from memory.engines.fields.common import STATED
 from memory.operations.base import Answer, Resource, Row
 
 VERIFICATION = Resource(
     "verification", "verification", row=Row("verification_id", "pk", "uuid"), model=Verification
+)
+VERIFICATION.add(
+    "batch",
+    VerificationEngine().verify_batch,
+    "Verify facts of a branch in the background",
+    Answer(shapes.JobShape, shapes.render_job, codes=(202,)),
+    of_row=False,
+    body="BatchInput",
+    about="Which facts to verify, and how many calls of the judge that may cost.",
+    origin=STATED,
 )
 VERIFICATION.add(
     "merge_gate",
@@ -32,7 +44,7 @@ VERIFICATION.add(
     "calibration",
     calibrate,
     "Compare the judge with people's verdicts",
-    Answer(shapes.CalibrationPageShape, shapes.calibrations_shape),
+    Answer(shapes.CalibrationShape, shapes.render_calibration, is_complete=True),
     verb="get",
     of_row=False,
 )

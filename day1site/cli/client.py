@@ -74,9 +74,6 @@ class Client:
         words = {**with_point(options), **filters}
         return self.api.get(f"{fact_path(fact_id)}/explain", query=query, branch=branch, **words)
 
-    def change_fact(self, action: str, fact_id: str, branch: str, fields: Fields) -> Answer:
-        return self.api.post(f"{fact_path(fact_id)}/{action}", branch=branch, **fields)
-
     def read_past(self, branch: str, kind: str, at: str, filters: Fields, paging: Fields) -> Answer:
         query = {**filters, **paging, "at": check_point(at)}
         return self.api.get("/time-travel", branch=branch, type=kind, **query)

@@ -17,7 +17,7 @@ from day1site.cli.parameters import (
     option,
     switch,
 )
-from day1site.cli.rest import Answer, quote_id
+from day1site.cli.rest import Answer
 from day1site.cli.waiting import wait_for
 
 DONE_STATES = ("done", "failed")
@@ -35,11 +35,11 @@ DONE_STATES = ("done", "failed")
 @option("--votes", type=WHOLE, metavar="N", help="answers of each judge, 1 to 9")
 @switch("--again", default=None, help="also where it was rated so, and nothing was said since")
 @branch_option
-def judge(run: Invocation, conversation_id: str, branch: str, **options: Any) -> None:
+def judge(run: Invocation, conversation_id: str, **options: Any) -> None:
     client = run.open_client()
     fields = {name: list(v) if isinstance(v, tuple) else v for name, v in drop_empty(options).items()}
-    path = f"/conversations/{quote_id(conversation_id)}/evaluate"
-    row = follow_scoring(client, client.api.post(path, branch=branch, **fields))
+    made = client.call("conversations.evaluate", conversation_id=conversation_id, **fields)
+    row = follow_scoring(client, made)
     run.show(row, lambda out: show_scoring(out, row))
 
 

@@ -20,7 +20,7 @@ from day1site.cli.parameters import (
     option,
     switch,
 )
-from day1site.cli.rest import Answer, fact_path
+from day1site.cli.rest import Answer
 
 POLL_SECONDS = 0.5
 VERDICTS = ("verified", "invalidated", "unverified")  # that a person gives
@@ -48,15 +48,15 @@ fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X
 @expected_version_option
 def verify(run: Invocation, id: str, branch: str, verdict: str | None, reason: str, **options: Any) -> None:
     client = run.open_client()
+    where = {"fact_id": id, "branch": branch}
     if verdict:
-        fields = drop_empty({"verdict": verdict, "reason": reason, **options})
-        fact = client.change_fact("verify", id, branch, fields)
+        fact = client.call("facts.verify", verdict=verdict, reason=reason, **where, **options)
         run.show_line(fact, f"{fact['id']}\t{fact['verification_status']} on {branch}")
         return
     if reason:
         raise UsageError("--reason goes with a verdict of your own.")
-    follow_job(client, client.change_fact("verify", id, branch, drop_empty(options)))
-    row = client.api.get(f"{fact_path(id)}/verification", branch=branch)
+    follow_job(client, client.call("facts.verify", **where, **options))
+    row = client.call("facts.verification", **where)
     run.show(row, lambda out: show_rating(out, row))
 
 
@@ -106,7 +106,7 @@ def start_batch(run: Invocation, branch: str, **options: Any) -> None:
     filters, rest = split_filters("fact", options)
     client = run.open_client()
     body = drop_empty({**rest, "filters": drop_empty(filters) or None})
-    job = follow_job(client, client.api.post("/verification/batch", branch=branch, **body))
+    job = follow_job(client, client.call("verification.batch", branch=branch, **body))
     run.show(job, lambda out: show_job(out, job))
 
 

@@ -11,6 +11,7 @@ from rest_framework import serializers as s
 from memory.engines.fields import types as t
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import AT
+from memory.engines.fields.filters import MAX_VALUES, FilterField
 
 Traits = dict[str, Any]
 Shape = TypeVar("Shape", bound="DeclaredShape")
@@ -82,7 +83,9 @@ def request_field(field: Field, **traits: Any) -> s.Field:
     """Return the field of a request, with its limits."""
     null: Traits = {"allow_null": True} if field.null else {}
     required: Traits = {} if field.required else {"required": False}
-    return _make_field(_REQUEST, field.type, **{**_describe_traits(field.help), **required, **null, **traits})
+    many = isinstance(field, FilterField) and field.many
+    kind = t.ListOf(field.type, 1, MAX_VALUES) if many else field.type
+    return _make_field(_REQUEST, kind, **{**_describe_traits(field.help), **required, **null, **traits})
 
 
 def answer_field(field: Field, **traits: Any) -> s.Field:

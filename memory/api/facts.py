@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from memory.actors import Actor
 from memory.answers import facts as shapes
 from memory.api.access import SESSION_HEADER
-from memory.api.base import expected_version, get_request_actor
+from memory.api.base import get_request_actor
 from memory.api.operations import build_view
 from memory.api.routes import serve_at
 from memory.api.schema import documented
@@ -17,7 +17,7 @@ from memory.engines.facts.short_ids import find_fact_id
 from memory.engines.fields.common import STATED_CHECKS
 from memory.engines.search.engine import SearchEngine
 from memory.exceptions import Invalid
-from memory.operations.facts import FACTS, engine
+from memory.operations.facts import FACTS
 from memory.operations.inputs import Input, count, parse_integer, parse_names, parse_point, word
 from memory.operations.search_inputs import take_fact_filters, take_query
 
@@ -87,14 +87,6 @@ class FactViewSet(DeclaredView):
             **options,
         )
         return Response(shapes.found_shape(found))
-
-    def write_target(self, request: Request, payload: Input, pk: str) -> dict[str, Any]:
-        """Parse the fact, branch, actor and expected version of a request."""
-        branch, actor = payload.take_branch(), payload.take_actor(get_request_actor(request))
-        found = find_fact_id("id", pk, actor=actor, branch_name=branch)
-        who: dict[str, Any] = {"fact_id": found, "branch_name": branch, "actor": actor}
-        expected = expected_version(request, payload, lambda: engine.get_fact(**who).version)
-        return {**who, "expected_version": expected}
 
     @staticmethod
     def parse_options(payload: Input) -> tuple[str, int, str, dict[str, Any]]:

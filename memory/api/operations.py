@@ -182,7 +182,9 @@ def build_input(operation: Operation) -> type[OperationInput]:
         }
         shape = type(name, (OperationInput,), {"inputs": inputs, **names, "__doc__": operation.about})
         set_override(shape, "component_name", name)
-        INPUTS[name] = declare_fields(one.field for one in inputs)(shape)
+        INPUTS[name] = declare_fields(one.field for one in inputs if one.name not in operation.in_query)(
+            shape
+        )
     if INPUTS[name].inputs != inputs:
         raise TypeError(f"{name} of {operation.prefix}.{operation.name} is another one than before.")
     return INPUTS[name]
@@ -217,8 +219,8 @@ def list_codes(operation: Operation) -> tuple[int, ...]:
 
 def is_cacheable(operation: Operation) -> bool:
     """Return whether it reads a row with an ETag: 304 is answered to who has it."""
-    shape = operation.answer.shape
-    return operation.name == "retrieve" and shape is not None and has_tag(shape)
+    shape, reads_row = operation.answer.shape, operation.verb == "get" and operation.row is not None
+    return reads_row and not operation.answers_page and shape is not None and has_tag(shape)
 
 
 def has_tag(shape: type) -> bool:
@@ -233,7 +235,8 @@ def describe_operation(operation: Operation) -> Callable[[Handler], Handler]:
     if operation.inputs and not operation.body and operation.verb in WITH_BODY:
         raise TypeError(f"{operation.name} takes values from a body: name it.")
     body = build_input(operation) if operation.body else None
-    parameters = [] if operation.body else list_query(operation)
+    stated = [describe_parameter(one) for one in operation.inputs if one.name in operation.in_query]
+    parameters = stated if operation.body else list_query(operation)
     return schema.route(
         operation.summary,
         list_answers(operation),
@@ -249,9 +252,10 @@ def list_answers(operation: Operation) -> dict[int, Any]:
     shape = operation.answer.shape
     if shape is None:
         return dict.fromkeys(list_codes(operation), schema.GONE)
-    schema.name_components(sys.modules[shape.__module__])
+    for one in (shape, *operation.answer.others.values()):
+        schema.name_components(sys.modules[one.__module__])
     answered = schema.page(shape) if operation.answers_page else shape
-    answers = dict.fromkeys(list_codes(operation), answered)
+    answers = {**dict.fromkeys(list_codes(operation), answered), **operation.answer.others}
     return {**answers, 304: schema.SAME} if is_cacheable(operation) else answers
 
 

@@ -47,6 +47,7 @@ class Answer:
     a result, ``is_created`` whether it was made now. Of a list ``is_whole`` renders the page, not a row;
     ``is_complete`` is one of all rows, which has no cursor.
     ``untold`` are the values of what is told once, in the answer that is kept for a repeated request.
+    ``others`` are the serializers of statuses that answer another thing.
     """
 
     shape: type | None
@@ -58,6 +59,7 @@ class Answer:
     is_whole: bool = False
     is_complete: bool = False
     untold: Mapping[str, Any] = field(default_factory=dict)
+    others: Mapping[int, type] = field(default_factory=dict)
 
     def find_code(self, result: Any) -> int:
         """Return the status of the answer to a result; 0 for the usual one."""
@@ -153,10 +155,10 @@ class Operation:
 
     ``path`` goes on from the row that it is about, or from the list where ``row`` is None, with places as
     Django writes them (``objectives/<int:n>``). ``fields`` are what ``**fields`` of the method takes,
-    ``origin`` what a caller may say of itself, ``without`` arguments that only Python gives. ``body`` names
-    the request's body in OpenAPI, ``about`` describes it. One that ``reads`` may be repeated though it is a
-    POST; one that ``is_long`` runs outside of a transaction. ``operation_id`` is its name in OpenAPI, where
-    the path makes a misleading one.
+    ``origin`` what a caller may say of itself, ``without`` arguments that only Python gives, ``in_query``
+    those that stand in the address though there is a body. ``body`` names that in OpenAPI, ``about``
+    describes it. One that ``reads`` may be repeated though it is a POST; one that ``is_long`` runs outside of
+    a transaction. ``operation_id`` is its name in OpenAPI, where the path makes a misleading one.
     """
 
     name: str
@@ -173,6 +175,7 @@ class Operation:
     fields: tuple[Field, ...] = ()
     origin: tuple[Field, ...] = ()
     without: tuple[str, ...] = ()
+    in_query: tuple[str, ...] = ()
     filters: tuple[FilterField, ...] = ()
     order: Ordering | None = None
     prefix: str = ""

@@ -28,7 +28,9 @@ def test_a_template_is_made_listed_and_read(api: Api, template: dict[str, Any]) 
     assert api.get("/templates").json()["results"] == [template]
     assert api.get("/templates?task_type=BUG_FIX&state=active").json()["results"] == [template]
     assert api.get("/templates?task_type=release").json()["results"] == []
-    row = api.get("/templates/bug-fix").json()
+    answer = api.get("/templates/bug-fix")
+    assert api.get("/templates/bug-fix", If_None_Match=answer["ETag"]).status_code == 304
+    row = answer.json()
     (version,) = row.pop("versions")
     assert (row.pop("uses"), row) == ([], template)
     assert (version["source_branch"], version["source_seq"], version["fact_count"]) == (SOURCE, 1, 1)

@@ -18,7 +18,6 @@ from memory.engines.branches.revert import RevertEngine
 from memory.engines.erasure.engine import ErasureEngine, confirm_name
 from memory.engines.facts.bulk_actions import ActionEngine
 from memory.engines.facts.engine import FactEngine
-from memory.engines.facts.filters import FactFilter
 from memory.engines.merging.engine import MergeEngine
 from memory.exceptions import (
     BranchArchived,
@@ -166,7 +165,7 @@ def test_a_batch_takes_the_newest_that_the_filters_let_pass(
 ) -> None:
     old, *_ = write_many(write, 3)
     write("A decision that is of another kind.", category="decision")
-    job = engine.verify_batch(actor=actor, filters=FactFilter.from_values({"category": ["general"]}), limit=2)
+    job = engine.verify_batch(actor=actor, chosen={"category": ["general"]}, limit=2)
     assert QueueMessage.objects.filter(payload__contains=str(job.pk)).count() == 1
     assert (job.state, job.total, job.position) == ("queued", 2, 0)
     run(job)

@@ -1,13 +1,14 @@
 """A declaration that does not fit its method is refused at once; a query has the values that JSON has."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
 
 from day1site.mcp.call_context import Arguments
 from memory.actors import Actor
-from memory.api.operations import build_input, describe_operation, find_row
+from memory.api.operations import build_input, build_view, describe_operation, find_row, list_answers
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import STATED
@@ -182,6 +183,17 @@ def test_a_row_has_an_id_or_a_number(scales: Resource) -> None:
     for text in ("1234567890", "x", "-1", "١"):
         with pytest.raises(Invalid, match="id must be a UUID"):
             find_row(scales.row, text, {})
+
+
+def test_what_stands_in_the_address_is_no_part_of_the_body(scales: Resource) -> None:
+    answer = replace(ROW, others={202: ROW.shape})
+    traits = {"body": "LoadInput", "in_query": ("share",), "is_long": True}
+    scales.add("weigh", Engine().weigh, "Weigh", answer, **traits)
+    operation = scales.operations["weigh"]
+    assert build_input(operation)().get_fields().keys() == {"tags", "names", "is_open"}
+    assert take_parameters(operation.inputs, Query("share=0.5")) == {"share": 0.5}
+    assert list_answers(operation).keys() == {200, 202}
+    assert build_view(scales).long_actions == {"weigh"}
 
 
 def test_an_operation_and_a_resource_are_declared_once(scales: Resource) -> None:

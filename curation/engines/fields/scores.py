@@ -8,6 +8,7 @@ from memory.engines.fields.common import answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import (
     Choice,
+    Flag,
     Identifier,
     ListOf,
     Number,
@@ -25,6 +26,11 @@ NAME = "[a-z][a-z0-9_]{0,49}"  # of a dimension
 MAX_EXPLANATION = 500
 GIVEN_METHODS = (Score.Method.HUMAN, Score.Method.EXTERNAL)  # the others are Day1's own
 METHOD = Choice(Score.Method.choices, reserved=(Score.Method.JUDGE, Score.Method.HEURISTIC))
+AGAIN = Field(
+    "again",
+    Flag(),
+    "Have it rated anew. Else the same request gets the rating that it had, while nothing was said since.",
+)
 
 SCORE = Noun(
     "score",

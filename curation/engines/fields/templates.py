@@ -8,6 +8,7 @@ from curation.models import Template, TemplateUse
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
 from memory.engines.fields.common import STATED, answered_time
 from memory.engines.fields.filters import one_of
+from memory.engines.fields.tasks import AGENT_OPTION
 from memory.engines.fields.types import (
     Choice,
     CutText,
@@ -56,7 +57,11 @@ ISOLATION = Field(
 BEFORE = Field("before", Whole(), "A version.", Use.CREATE)
 AFTER = Field("after", Whole(), "Another; the newest when it is not given.")
 SESSION, TASK, AGENT = STATED
-USING = (SESSION, TASK.with_traits(option=Option("the task that it is for", "--task", "ID")), AGENT)
+USING = (
+    SESSION,
+    TASK.with_traits(use=TASK.use | Use.OPTION, option=Option("the task that it is for", "--task", "ID")),
+    AGENT.with_traits(use=AGENT.use | Use.OPTION, option=AGENT_OPTION),
+)
 
 
 class TemplateFields(TypedDict, total=False):

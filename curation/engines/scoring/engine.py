@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -15,6 +15,7 @@ from conversations.engines.conversations import get_visible
 from conversations.engines.threads import load_thread
 from conversations.models import Message
 from curation.engines.fields.scores import (
+    AGAIN,
     GIVEN_METHODS,
     MAX_JUDGES,
     MAX_VOTES,
@@ -28,7 +29,7 @@ from curation.engines.scoring.dimensions import check_dimension, check_dimension
 from curation.engines.scoring.run import ScoringRun, claim_scoring, list_judges
 from curation.engines.scoring.summary import ScoreSummary, summarize_rows
 from curation.engines.selection import check_number
-from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, find_live_branch
+from curation.engines.verification import MAX_WAIT_SECONDS, POLL_SECONDS, WAIT, find_live_branch
 from curation.models import Score, Scoring
 from memory.actors import Actor
 from memory.conf import conf
@@ -72,23 +73,35 @@ class ScoringEngine:
             self.wait_for_scoring(scoring_id=row.pk, actor=actor, seconds=MAX_WAIT_SECONDS)
         return self.get_scoring(scoring_id=row.pk, actor=actor)
 
-    def start_scoring(self, *, conversation_id: UUID, actor: Actor, **options: Any) -> Scoring:
+    def start_scoring(
+        self,
+        *,
+        conversation_id: UUID,
+        actor: Actor,
+        branch_name: str = MAIN,
+        wait: Annotated[int, WAIT] = 0,
+        again: Annotated[bool, AGAIN] = False,
+        **options: Any,
+    ) -> Scoring:
         """Queue the rating of a conversation by judges; return it, with the state that it is in.
 
-        Options: ``branch_name``; ``dimensions``, by default the eight of Day1; ``judges``, models of the
-        judge's server; ``votes`` of each of them, of which the median counts. Without a judge it is done at
-        once, with .5 in each dimension and a warning. The same request returns the one that is under way, and
-        as long as nothing else was said the one that ended (``is_earlier``): nothing is paid for or counted
-        twice. ``again`` has an ended one made anew. Needs the scope curate. Raises Invalid, NotFound, branch
-        errors.
+        Options: ``dimensions``, by default the eight of Day1; ``judges``, models of the judge's server;
+        ``votes`` of each of them, of which the median counts. Without a judge it is done at once, with .5 in
+        each dimension and a warning. The same request returns the one that is under way, and as long as
+        nothing else was said the one that ended (``is_earlier``): nothing is paid for or counted twice.
+        ``again`` has an ended one made anew; ``wait`` is how many seconds it is waited for. Needs the scope
+        curate. Raises Invalid, NotFound, branch errors.
         """
-        row = self._find_or_create(conversation_id, actor, **options)
+        WAIT.check("wait", wait)
+        row = self._find_or_create(conversation_id, actor, again, branch_name=branch_name, **options)
         if row.is_earlier:
             return row
         if not row.judges:
             return self._finish_without_judge(row, actor)
         enqueue(TASK, str(row.pk))
-        return row
+        if not wait or connection.in_atomic_block:  # no worker sees into a transaction
+            return row
+        return self.wait_for_scoring(scoring_id=row.pk, actor=actor, seconds=wait)
 
     @retry_transaction
     def _find_or_create(

@@ -11,7 +11,7 @@ from conversations.engines.messages import MessageEngine
 from conversations.engines.semantic_diff.engine import SemanticDiffEngine
 from conversations.models import Message
 from curation.answers import scores as score_shapes
-from curation.engines.fields.scores import SCORING
+from curation.engines.fields.scores import AGAIN, SCORING
 from curation.engines.scoring.engine import ScoringEngine
 from curation.models import Scoring
 from day1site.mcp import schemas
@@ -232,8 +232,7 @@ def conversation_compare(call: Call) -> b.Answer:
     ),
     takes={
         "conversation_id": CONVERSATION_ID,
-        **input_properties(SCORING.select_fields(Use.CREATE)),
-        "again": b.flag(score_shapes.AGAIN),
+        **input_properties((*SCORING.select_fields(Use.CREATE), AGAIN)),
     },
     needs=("conversation_id",),
     gives={

@@ -22,8 +22,6 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import AcceptedNegativeData, RejectedPositiveData
 
 from curation.answers.verification import FactVerificationShape
-from curation.api import requests as curation
-from curation.engines.verification import VerificationEngine
 from memory.answers import branches as branch_shapes
 from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
@@ -63,10 +61,6 @@ def test_requests_have_the_fields_that_the_engines_take() -> None:
     new = {"new_fact_text", "deduplicate"}
     assert inputs("supersede") == content - {"fact_text", "parent_id"} | new | expecting
     assert inputs("archive") == inputs("restore") == expecting
-    assert names(curation.VerifyInput) == {"verdict", "reason"} | expecting
-    batch = options(VerificationEngine.verify_batch) | {"branch"} | STATED
-    assert names(curation.BatchInput) == batch
-    assert names(curation.BatchFiltersInput) == filters.FactFilter.CHECKS.keys()
     assert inputs("actions") == options(ActionEngine.apply_action) | {"branch"} | STATED
     assert inputs("add_link") == links.CHECKS.keys() | STATED | WHERE
     assert names(r.SearchInput) >= filters.FactFilter.CHECKS.keys() | {
