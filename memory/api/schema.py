@@ -211,7 +211,6 @@ def route(
     )
 
 
-LISTING = [BRANCH, AT, *PAGING]
 FILTERS = list_filter_parameters(FactFilterSet)
 BRANCHES = query(
     "branches",

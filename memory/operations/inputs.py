@@ -10,7 +10,6 @@ from rest_framework.request import Request
 
 from memory.actors import Actor
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.fields.filters import FilterField
 from memory.engines.support import validation as c
 from memory.engines.support.ordering import Ordering
 from memory.engines.versions.lookup import MAIN
@@ -147,10 +146,6 @@ class Input:
             found["ordering"] = self.take_value("ordering", c.one_of(order.names), order.default)
         return found
 
-    def take_filters(self, filters: Iterable[FilterField]) -> dict[str, Any]:
-        """Take the texts of a list's filters, "" where one is not given: the engine checks them."""
-        return {one.name: self.take_value(one.name, c.plain_text, "") for one in filters}
-
     def take_unchecked(self, known: Iterable[str]) -> dict[str, Any]:
         """Take all values of these names unchecked: the engine checks them."""
         found = {}
@@ -165,18 +160,15 @@ class Input:
         self._refuse_unknown(self.query)
         return self.body
 
-    def take_fields(self, known: Collection[str] = (), needed: Collection[str] = ()) -> dict[str, Any]:
+    def take_fields(self, known: Collection[str] = ()) -> dict[str, Any]:
         """Return the rest of the body as the fields of a row, which the engine validates.
 
-        With ``known``, only these names are allowed; ``needed`` must be there. Raises UnknownField, Invalid.
+        With ``known``, only these names are allowed. Raises UnknownField.
         """
         found = dict(self.take_rest())
         for name in found:
             if name in ARGUMENTS or (known and name not in known):
                 raise UnknownField(field=name)
-        for name in needed:
-            if name not in found:
-                raise Invalid("{field} is needed.", field=name)
         return found
 
     def refuse_others(self, in_query: Collection[str], in_body: Collection[str]) -> None:
