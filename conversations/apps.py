@@ -9,7 +9,7 @@ class ConversationsConfig(AppConfig):
         from conversations.engines.finished_work import is_compared, is_consolidated, is_replayed
         from conversations.engines.replays.traces import add_replayed
         from memory.engines.erasure.scopes import add_derived
-        from memory.engines.store.check.work import FINISHED
+        from memory.engines.store.check.finished_work import FINISHED
 
         add_derived(add_replayed)
         FINISHED["conversations.consolidate"] = is_consolidated

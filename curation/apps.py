@@ -23,7 +23,7 @@ class CurationConfig(AppConfig):
         from memory.engines.erasure.traces import add_traces
         from memory.engines.facts.ageing.plan import keep_facts
         from memory.engines.merging.gates import require_gate
-        from memory.engines.store.check.work import FINISHED
+        from memory.engines.store.check.finished_work import FINISHED
         from memory.engines.versions.pair_answers import register_pair_answers
 
         # A judge may repeat a fact in words of its own, a server may quote it in an error.

@@ -168,7 +168,7 @@ def age_facts() -> None:
 @shared_task(name="memory.clear_tasks")
 def clear_tasks() -> None:
     """Delete the tasks that were set aside and whose work a sweep has done since."""
-    from memory.engines.store.check.work import clear_finished
+    from memory.engines.store.check.finished_work import clear_finished
 
     clear_finished()
 

@@ -217,6 +217,7 @@ def list_codes(operation: Operation) -> tuple[int, ...]:
     return (201, 200) if answer.is_created else answer.codes or (get_usual_code(operation),)
 
 
+@cache
 def is_cacheable(operation: Operation) -> bool:
     """Return whether it reads a row with an ETag: 304 is answered to who has it."""
     shape, reads_row = operation.answer.shape, operation.verb == "get" and operation.row is not None

@@ -19,6 +19,7 @@ from memory.engines.embedding.engine import EmbeddingEngine, active_provider
 from memory.engines.embedding.unread import forget_unread
 from memory.engines.store.check import files, high_water, index, structure, vectors, versions, work
 from memory.engines.store.check.engine import CheckReport, Tell, open_store
+from memory.engines.store.check.finished_work import clear_finished, list_finished
 from memory.engines.store.check.mending import (
     find_copy,
     mend_version,
@@ -28,7 +29,6 @@ from memory.engines.store.check.mending import (
 )
 from memory.engines.store.check.problems import CheckedStore, Findings
 from memory.engines.store.check.rows import UNREADABLE_ROWS, list_tables, walk_rows
-from memory.engines.store.check.work import clear_finished, list_finished
 from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.versions.kinds import sealed_models
