@@ -17,7 +17,7 @@ from memory.db.backend import get_backend
 from memory.db.process_group import get_group
 from memory.engines.embedding.engine import EmbeddingEngine
 from memory.engines.store.backups import describe_backups
-from memory.engines.store.check.engine import describe_last
+from memory.engines.store.check.results import describe_last
 from memory.engines.support.usage import UsageEngine, report_usage
 from memory.models import QueueMessage
 from memory.queue.broker import in_database

@@ -19,10 +19,11 @@ from day1site.server.process import data_dir_lock
 from memory import tasks
 from memory.db.backend import get_backend, get_file_check
 from memory.engines.facts.engine import FactEngine
-from memory.engines.store.check.engine import ORDER, CheckEngine, describe_last, find_file
+from memory.engines.store.check.engine import ORDER, CheckEngine
 from memory.engines.store.check.high_water import NO_MARK, name_mark
 from memory.engines.store.check.problems import CHECKS
 from memory.engines.store.check.repair import count_found, plan_repair, repair_store
+from memory.engines.store.check.results import describe_last, find_file
 from memory.engines.store.strangers import find_stranger
 from memory.models import AuditEntry, Branch, Fact, NearCheck, Project, QueueMessage, Relation, Vector
 from memory.models.nodes import uuid7

@@ -1,20 +1,17 @@
 """The check of a store as a whole: it reads, tells what it found, and keeps the result for the health."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
-from memory.db import atomic_files
 from memory.db.backend import get_backend, get_features, get_file_check
 from memory.engines.store.check import (  # noqa: F401
     commits,
@@ -35,6 +32,7 @@ from memory.engines.store.check.problems import (
     Problem,
     ProblemKind,
 )
+from memory.engines.store.check.results import keep_result
 from memory.engines.store.check.rows import UNREADABLE_ROWS, describe_error
 from memory.engines.support.readable_rows import UNREADABLE, try_read
 from memory.exceptions import Invalid
@@ -56,6 +54,7 @@ ORDER = (
     "clock",
 )
 Tell = Callable[[str, int, int], None]  # title of a check, done, total
+
 UNREADABLE_STORE = ProblemKind(
     "check_stopped",
     "checks that could not be carried out",
@@ -66,8 +65,6 @@ ACCEPTED = "store.salvage"  # the action of an entry that has what a person know
 LOST = "the file cannot be read"
 # With these nothing is written before the store is repaired: see decision 0068.
 DAMAGE = frozenset({*files.KINDS, UNREADABLE_ROWS.name})
-SUFFIX = "-check"
-NEVER: dict[str, Any] = {"state": "never", "at": None, "age_seconds": None, "problems": {}}
 
 
 @dataclass
@@ -173,46 +170,3 @@ def open_store() -> Iterator[tuple[str, Path | None]]:
     is_file = get_features().has_online_backup
     with get_file_check().open_alias() if is_file else nullcontext(DEFAULT_DB_ALIAS) as alias:
         yield alias, get_file_check().path if is_file else None
-
-
-# ---- the result --------------------------------------------------------------------------------------
-
-
-def find_file() -> Path | None:
-    """Return the file of the last result: beside the database, or in the data directory of this server."""
-    if get_features().has_online_backup:
-        path = get_file_check().path
-        return path.with_name(f"{path.name}{SUFFIX}")
-    folder = getattr(settings, "DATA_DIR", None)
-    return Path(folder) / f"store{SUFFIX}" if folder else None
-
-
-def keep_result(at: datetime, problems: dict[str, int]) -> None:
-    """Keep when the whole store was checked and how often each problem was found.
-
-    A folder that takes no file loses the result, and the check has told it already.
-    """
-    if (path := find_file()) is None:
-        return
-    text = json.dumps({"at": at.isoformat(), "problems": problems})
-    with suppress(OSError):
-        atomic_files.write_file(path, text + "\n")
-
-
-def describe_last() -> dict[str, Any]:
-    """Return state (ok, problems or never), time, age and problems of the last check of the whole store."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8")) if (path := find_file()) else None
-        at = datetime.fromisoformat(found["at"]) if found else None
-        problems = dict(found["problems"]) if found else {}
-    except (OSError, ValueError, TypeError, KeyError):
-        at, problems = None, {}
-    if at is None:
-        return dict(NEVER)
-    age = max(round((timezone.now() - at).total_seconds()), 0)
-    return {
-        "state": "problems" if problems else "ok",
-        "at": at.isoformat(),
-        "age_seconds": age,
-        "problems": problems,
-    }
