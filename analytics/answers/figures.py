@@ -10,7 +10,7 @@ from rest_framework import serializers as s
 from analytics.engines import answers as a
 from memory.csv_text import write_line
 
-JSON, CSV = "json", "csv"
+CSV = "csv"
 SHARE: dict[str, Any] = {"allow_null": True, "help_text": "From 0 to 1; null where there is nothing."}
 
 

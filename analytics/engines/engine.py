@@ -7,7 +7,7 @@ use, read as everything else on it is.
 from collections import Counter
 from datetime import date, datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from analytics.engines import tallies as t
@@ -32,12 +32,15 @@ from analytics.engines.events import (
     measure_yield,
 )
 from analytics.engines.junk import count_answers, count_junk, count_open, count_rejected, list_junk
-from analytics.engines.ranges import TimeRange
+from analytics.engines.ranges import DAY, MAX_DAYS, STEPS, TimeRange
 from analytics.engines.scopes import Scope, find_agent, find_conversation, list_branches, order_counts, share
 from conversations.models import Conversation, Message
 from memory.actors import Actor
 from memory.db.transactions import retry_methods
 from memory.engines.branches.stats import count_verification
+from memory.engines.fields.base import Field, Option
+from memory.engines.fields.common import BRANCH
+from memory.engines.fields.types import Choice, Moment, Whole
 from memory.engines.sessions.manager import SessionManager
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import check_limit
@@ -46,6 +49,24 @@ from memory.exceptions import NotFound
 from memory.models import Fact, FactAssessment, Observation, RecallLog
 
 DAYS = 30
+LAST_DAYS = Field(
+    "days",
+    Whole(1, MAX_DAYS),
+    "The last days, today included.",
+    option=Option("the last days, today included (30)", metavar="N"),
+)
+GRANULARITY = Field(
+    "granularity",
+    Choice([(step, step) for step in STEPS]),
+    "Of the points, in UTC.",
+    option=Option("day or hour (day)", checked=True),
+)
+SINCE = Field("since", Moment(), "Instead of days.", option=Option("instead of days: from this time on"))
+UNTIL = Field("until", Moment(), "The end of the range.", option=Option("up to this time"))
+ANY_BRANCH = BRANCH.with_traits(
+    help="When it is not given: main, else where it is found.",
+    option=Option("default: main, else where it is found", metavar="NAME"),
+)
 MAX_AGENTS = 100
 Outcome = Observation.Outcome
 Verdict = FactAssessment.Status
@@ -54,7 +75,12 @@ Verdict = FactAssessment.Status
 @retry_methods
 class AnalyticsEngine:
     def overview(
-        self, *, actor: Actor, branch_name: str = MAIN, days: int = DAYS, at: Any = None
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        days: Annotated[int, LAST_DAYS] = DAYS,
+        at: Any = None,
     ) -> Overview:
         """Return what a branch holds, and what happened there in the last days.
 
@@ -94,7 +120,7 @@ class AnalyticsEngine:
         )
 
     def agent_analytics(
-        self, *, agent_id: str, actor: Actor, branch_name: str = "", at: Any = None
+        self, *, agent_id: str, actor: Actor, branch_name: Annotated[str, ANY_BRANCH] = "", at: Any = None
     ) -> AgentFigures:
         """Return what an agent did on a branch, and what became of its facts.
 
@@ -113,10 +139,10 @@ class AnalyticsEngine:
         *,
         actor: Actor,
         branch_name: str = MAIN,
-        granularity: str = "day",
-        days: int = DAYS,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        granularity: Annotated[str, GRANULARITY] = DAY,
+        days: Annotated[int, LAST_DAYS] = DAYS,
+        since: Annotated[datetime | None, SINCE] = None,
+        until: Annotated[datetime | None, UNTIL] = None,
         at: Any = None,
     ) -> Trends:
         """Return what was written in each day or hour of a range, in at most 400 points. Raises Invalid."""
@@ -128,7 +154,12 @@ class AnalyticsEngine:
         return build_trends(scope, span)
 
     def conversation_analytics(
-        self, *, conversation_id: UUID, actor: Actor, branch_name: str = "", at: Any = None
+        self,
+        *,
+        conversation_id: UUID,
+        actor: Actor,
+        branch_name: Annotated[str, ANY_BRANCH] = "",
+        at: Any = None,
     ) -> ConversationFigures:
         """Return who said how much in a conversation, its forks and its facts.
 
@@ -142,7 +173,12 @@ class AnalyticsEngine:
         raise NotFound("No conversation with this id is visible here.")
 
     def curation_analytics(
-        self, *, actor: Actor, branch_name: str = MAIN, days: int = DAYS, at: Any = None
+        self,
+        *,
+        actor: Actor,
+        branch_name: str = MAIN,
+        days: Annotated[int, LAST_DAYS] = DAYS,
+        at: Any = None,
     ) -> CurationFigures:
         """Return verdicts, answers, what waits, and what is junk; for curators, who may see the questions."""
         actor.require_scope("curate", branch_name)

@@ -22,7 +22,14 @@ from memory.engines.embedding.enqueue import enqueue_embedding
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Use
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.search.text_search import TextSearchResult, text_search
+from memory.engines.search.text_search import (
+    LIMIT,
+    QUERY,
+    RECIPE,
+    SEARCH_TYPE,
+    TextSearchResult,
+    text_search,
+)
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import (
     PAGE_BYTES,
@@ -169,13 +176,13 @@ class MessageEngine:
     def search_messages(
         self,
         *,
-        query: str,
+        query: Annotated[str, QUERY],
         actor: Actor,
         branch_name: str = MAIN,
         filters: MessageFilter | None = None,
-        limit: int = 10,
-        search_type: str = "hybrid",
-        recipe: str = "",
+        limit: Annotated[int, LIMIT] = 10,
+        search_type: Annotated[str, SEARCH_TYPE] = "hybrid",
+        recipe: Annotated[str, RECIPE] = "",
         at: Any = None,
         query_vector: np.ndarray | None = None,
     ) -> TextSearchResult:

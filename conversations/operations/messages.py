@@ -1,9 +1,23 @@
 """What may be done with messages beside those of one conversation."""
 
+from conversations.answers import conversations as shapes
+from conversations.engines.fields import MESSAGE_FILTERS
 from conversations.engines.messages import MessageEngine
 from conversations.models import Message
 from conversations.operations.conversations import MESSAGE_ROW
-from memory.operations.base import Resource, Row
+from memory.operations.base import Answer, Resource, Row
+
+engine = MessageEngine()
 
 MESSAGES = Resource("messages", "message", row=Row("message_id", "pk", "uuid"), model=Message)
-MESSAGES.add("retrieve", MessageEngine().get_message, "Read a message", MESSAGE_ROW)
+MESSAGES.add("retrieve", engine.get_message, "Read a message", MESSAGE_ROW)
+MESSAGES.add(
+    "search",
+    engine.search_messages,
+    "Search messages",
+    Answer(shapes.MessagesFoundShape, shapes.messages_found, takes=("branch", "actor")),
+    verb="get",
+    of_row=False,
+    filters=MESSAGE_FILTERS,
+    without=("query_vector",),
+)

@@ -80,9 +80,6 @@ class Client:
 
     # ---- sessions ---------------------------------------------------------------------------------
 
-    def preview_context(self, branch: str, repository: str) -> Answer:
-        return self.api.get("/sessions/next-context", branch=branch, repository=repository)
-
     # ---- streams ---------------------------------------------------------------------------------
 
     def follow_events(self, query: Fields) -> Iterator[Answer]:

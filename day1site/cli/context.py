@@ -34,7 +34,7 @@ def context(run: Invocation, folder: str, program: str | None, branch: str | Non
     settings = {} if server_url() or run.project else find_settings(program or "")
     chosen = branch or settings.get("branch") or "main"
     client = open_server(settings["url"], settings["key"]) if settings else open_client(run.project)
-    answer = client.preview_context(chosen, find_project(folder))
+    answer = client.call("sessions.next_context", branch=chosen, repository=find_project(folder))
     if not answer["context"]:
         note(NOTHING.format(where=answer["repository"]))
     run.show(answer, lambda out: out.line(answer["context"]) if answer["context"] else None)

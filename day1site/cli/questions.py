@@ -20,7 +20,6 @@ from day1site.cli.parameters import (
     branch_option,
     drop_empty,
     option,
-    paging_options,
 )
 from day1site.cli.rest import Answer, iterate_rows
 
@@ -126,20 +125,15 @@ def export_questions(run: Invocation) -> None:
         print(json.dumps(line, ensure_ascii=False))
 
 
-@command("runs", "List the runs of the questions, the newest first.", "day1 questions runs --limit 5")
-@paging_options
-def list_runs(run: Invocation, **options: Any) -> None:
-    api = run.open_client().api
-    run.show_list(
-        lambda paging: api.get("/evals", **paging),
-        options,
-        ("id", "branch", "seq", "recipe", "k", "recall", "mrr", "lost", "created_at"),
-        describe_run,
-        "No run yet: day1 eval makes one.",
-    )
-
-
-def describe_run(row: Answer) -> list[Any]:
+@list_operation(
+    "evals.list",
+    "runs",
+    "List the runs of the questions, the newest first.",
+    "day1 questions runs --limit 5",
+    columns=("id", "branch", "seq", "recipe", "k", "recall", "mrr", "lost", "created_at"),
+    empty="No run yet: day1 eval makes one.",
+)
+def list_runs(row: Answer) -> list[Any]:
     figures = row["figures"]
     side = [row["id"], row["branch"], row["seq"], row["recipe"], row["k"]]
     return [*side, figures.get("recall"), figures.get("mrr"), figures.get("lost"), row["created_at"]]

@@ -17,6 +17,7 @@ from memory.answers.declared_serializers import POINT, RequestShape, declare_fie
 from memory.answers.rendering import page_shape
 from memory.api import base, schema
 from memory.engines.fields import types as t
+from memory.engines.fields.base import Field
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
@@ -26,6 +27,7 @@ from memory.operations.base import (
     PLACE,
     RESOURCES,
     USUAL,
+    Answer,
     Operation,
     Parameter,
     Resource,
@@ -50,6 +52,7 @@ PARSERS: dict[str, c.Check] = {
     "": lambda _, text: text,
 }
 WITH_BODY = frozenset({"post", "put", "patch"})
+FORMAT, JSON = "format", "json"  # the parameter that names a form, and its usual value
 Handler = Callable[..., Response]
 
 
@@ -59,7 +62,7 @@ def build_view(resource: Resource) -> type[base.ResourceViewSet]:
     traits: dict[str, Any] = {
         "lookup_field": resource.row.place,
         "lookup_value_regex": resource.row.pattern,
-        "filterset_class": build_filter_set(resource.model, resource.filters),
+        "filterset_class": build_filter_set(resource.model, resource.filters) if resource.filters else None,
         "long_actions": frozenset(one.name for one in operations if one.keeps or one.is_long),
         "reading_actions": frozenset(one.name for one in operations if one.reads),
         "untold": {one.name: one.answer.untold for one in operations if one.answer.untold},
@@ -87,10 +90,14 @@ def make_action(operation: Operation) -> Handler:
 
     def handle(self: base.ResourceViewSet, request: Request, **places: Any) -> Response:
         arguments = read_arguments(operation, request, places)
+        form = arguments.pop(FORMAT, "") or find_accepted_form(operation.answer, request)
         render = operation.bind_render(arguments)
         if operation.keeps:
             arguments["keep"] = self.keep_answer(render)
-        return build_response(operation, operation.method(**arguments), render, request)
+        result = operation.method(**arguments)
+        if form in operation.answer.files:
+            return operation.answer.files[form](render(result), operation.method.__name__)
+        return build_response(operation, result, render, request)
 
     handle.__name__ = operation.name
     return handle
@@ -122,6 +129,30 @@ def read_arguments(operation: Operation, request: Request, places: dict[str, Any
     if operation.is_conditional:
         arguments["expected_version"] = find_version(operation, request, arguments)
     return arguments
+
+
+def find_accepted_form(answer: Answer, request: Request) -> str:
+    """Return the form of a file that the caller accepts where it accepts no JSON."""
+    if not answer.files:
+        return ""
+    accepted = request.headers.get("Accept", "")
+    kinds = {part.partition(";")[0].strip().lower().partition("/")[2] for part in accepted.split(",")}
+    return "" if JSON in kinds else next((form for form in answer.files if form in kinds), "")
+
+
+def build_format(answer: Answer) -> Parameter:
+    """Return the parameter that names the form of an answer."""
+    forms = [JSON, *answer.files]
+    words = (
+        f"{', '.join(answer.files)}, as with Accept: {', '.join(f'text/{form}' for form in answer.files)}."
+    )
+    return Parameter(Field(FORMAT, t.Choice([(form, form) for form in forms]), words), FORMAT)
+
+
+def list_inputs(operation: Operation) -> tuple[Parameter, ...]:
+    """Return what a request may hold."""
+    forms = (build_format(operation.answer),) if operation.answer.files else ()
+    return (*operation.inputs, *forms)
 
 
 def find_row(row: Row, text: str, values: Mapping[str, Any]) -> Any:
@@ -174,7 +205,7 @@ INPUTS: dict[str, type[OperationInput]] = {}
 @cache
 def build_input(operation: Operation) -> type[OperationInput]:
     """Return the serializer that validates requests of an operation: one for all with the same body."""
-    inputs, name = operation.inputs, operation.body or f"{operation.prefix}.{operation.name}"
+    inputs, name = list_inputs(operation), operation.body or f"{operation.prefix}.{operation.name}"
     if name not in INPUTS:
         names = {
             "in_query": frozenset(word for one in inputs if not one.in_body_only for word in one.names),
@@ -268,7 +299,7 @@ def list_headers(operation: Operation) -> list[Any]:
 def list_query(operation: Operation) -> list[Any]:
     """Return the query parameters of an operation without a body."""
     own = {one.name for one in operation.filters}
-    plain = [one for one in operation.select_unpaged(operation.inputs) if one.name not in own]
+    plain = [one for one in operation.select_unpaged(list_inputs(operation)) if one.name not in own]
     parameters = [describe_parameter(one) for one in plain]
     if operation.filters:
         parameters += schema.list_filter_parameters(build_filter_set(operation.model, operation.filters))

@@ -137,9 +137,6 @@ def integer_schema(field: Any) -> Schema:
     return {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
 
 
-LOOKING = search_args("max_tokens", "include", "current_cycle")  # of texts other than facts
-
-
 # ---- responses -------------------------------------------------------------------------------------
 
 

@@ -47,7 +47,8 @@ class Answer:
     a result, ``is_created`` whether it was made now. Of a list ``is_whole`` renders the page, not a row;
     ``is_complete`` is one of all rows, which has no cursor.
     ``untold`` are the values of what is told once, in the answer that is kept for a repeated request.
-    ``others`` are the serializers of statuses that answer another thing.
+    ``others`` are the serializers of statuses that answer another thing. ``files`` are its forms beside JSON
+    by their names, such as ``csv``: a function of what was rendered and a name returns the response.
     """
 
     shape: type | None
@@ -60,6 +61,7 @@ class Answer:
     is_complete: bool = False
     untold: Mapping[str, Any] = field(default_factory=dict)
     others: Mapping[int, type] = field(default_factory=dict)
+    files: Mapping[str, Callable[[Any, str], Any]] = field(default_factory=dict)
 
     def find_code(self, result: Any) -> int:
         """Return the status of the answer to a result; 0 for the usual one."""
@@ -123,7 +125,7 @@ class Parameter:
             case Field(type=ListOf(max_items=0) as kind) if not self.in_body_only:
                 return check_names(kind.item.build_check())
             case Field(type=JSONObject() | Record()):
-                return parse_object
+                return c.optional_check(parse_object) if self.field.null else parse_object
         check = self.field.type.build_check()
         return c.optional_check(check) if self.field.null else check
 
@@ -332,7 +334,7 @@ USUAL: dict[str, tuple[Verb, bool]] = {  # verb, and whether it is of one row
 class Resource:
     """The operations at one prefix of the REST API."""
 
-    def __init__(self, prefix: str, name: str, *, row: Row, model: Any) -> None:
+    def __init__(self, prefix: str, name: str, *, row: Row = Row("pk", "pk"), model: Any = None) -> None:
         self.prefix, self.name, self.row, self.model = prefix, name, row, model
         self.operations: dict[str, Operation] = {}
         if RESOURCES.setdefault(prefix, self) is not self:

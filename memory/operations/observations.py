@@ -1,4 +1,4 @@
-"""What may be done with observations; their search stands in memory/api."""
+"""What may be done with observations."""
 
 from memory.answers import capture as shapes
 from memory.engines.fields.base import Use
@@ -43,3 +43,12 @@ OBSERVATIONS.add(
     filters=OBSERVATION_FILTERS,
 )
 OBSERVATIONS.add("retrieve", engine.get_observation, "Read an observation", ROW)
+OBSERVATIONS.add(
+    "search",
+    engine.search_observations,
+    "Search observations",
+    Answer(shapes.ObservationsFoundShape, shapes.observations_found, takes=("branch",)),
+    verb="get",
+    of_row=False,
+    filters=OBSERVATION_FILTERS,
+)

@@ -5,20 +5,9 @@ from typing import Any
 from memory.engines.facts.filters import FactFilter
 from memory.exceptions import Invalid, UnknownField
 from memory.filters import FactFilterSet
-from memory.operations.inputs import Input, parse_integer, parse_point, word
+from memory.operations.inputs import Input
 
 RANGES = {"created": ("created_after", "created_before"), "valid": ("valid_after", "valid_before")}
-
-
-def parse_text_search(payload: Input) -> tuple[str, str, dict[str, Any]]:
-    """Take branch, query and search options of texts other than facts."""
-    options = {
-        "search_type": payload.take_value("search_type", word, "hybrid"),
-        "recipe": payload.take_value("recipe", word, ""),
-        "at": payload.take_value("at", parse_point),
-        "limit": payload.take_value("limit", parse_integer, 10),
-    }
-    return payload.take_branch(), take_query(payload), options
 
 
 def take_query(payload: Input) -> str:

@@ -6,6 +6,7 @@ from memory.answers import capture as shapes
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import SESSION, SESSION_ENDING, SESSION_FILTERS
 from memory.engines.fields.orders import SESSIONS as ORDER
+from memory.engines.sessions.briefing import preview_context
 from memory.engines.sessions.manager import CreatedSession, SessionManager
 from memory.models import Session
 from memory.operations.base import Answer, Resource, Row
@@ -40,6 +41,15 @@ SESSIONS.add(
     ROW,
     filters=SESSION_FILTERS,
     order=ORDER,
+)
+SESSIONS.add(
+    "next_context",
+    preview_context,
+    "What the next session would be told at its start; nothing is counted as told",
+    Answer(shapes.NextContextShape, shapes.next_context, takes=("branch", "repository")),
+    verb="get",
+    path="next-context",
+    of_row=False,
 )
 SESSIONS.add("retrieve", engine.get_session, "Read a session", ROW)
 SESSIONS.add(

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -15,7 +15,7 @@ from memory.engines.evaluation.asking import Place, ask_questions
 from memory.engines.evaluation.figures import Ranks, Result, summarise
 from memory.engines.evaluation.questions import select_questions
 from memory.engines.facts.assessment import parse_expiry_time
-from memory.engines.fields.questions import DEFAULT_K, MAX_K
+from memory.engines.fields.questions import AGAINST, DEFAULT_K, EVAL_K, MAX_K, RECIPE, SIDE
 from memory.engines.search.ranked import get_recipe
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate
@@ -29,7 +29,6 @@ MAX_AT_ONCE = 100  # questions that are put while the caller waits; a worker put
 BATCH_SIZE = 50  # after so many the run says how far it is
 LOST_AFTER = timedelta(minutes=5)  # without being done
 SWEPT = timedelta(days=7)  # age of runs that are still queued again
-SIDE = ("branch", "at", "recipe")
 ERROR_CHARACTERS = 300
 STOPPED = "The server stopped each time while it put the questions. Start a new run."
 LATE = f"No worker put the questions within {SWEPT.days} days. Start a new run when one runs."
@@ -43,9 +42,9 @@ class EvalEngine:
         actor: Actor,
         branch_name: str = MAIN,
         at: Any = None,
-        recipe: str = "",
-        k: int = DEFAULT_K,
-        against: Mapping[str, Any] | None = None,
+        recipe: Annotated[str, RECIPE] = "",
+        k: Annotated[int, EVAL_K] = DEFAULT_K,
+        against: Annotated[Mapping[str, Any] | None, AGAINST] = None,
     ) -> EvalRun:
         """Put all questions to a branch and keep the figures; ``against`` is the side before, if any.
 
@@ -98,13 +97,10 @@ def may_read(actor: Actor, run: EvalRun) -> bool:
 def resolve_against(
     actor: Actor, side: Mapping[str, Any], against: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return the other side of a comparison; {} without one. Raises UnknownField."""
+    """Return the other side of a comparison; {} without one. Raises UnknownField, Invalid."""
     if against is None:
         return {}
-    for name in against:
-        if name not in SIDE:
-            field = f"against.{name}"
-            raise UnknownField(field=field)
+    against = check_side(against)
     same = side if against.get("branch", side["branch"]) == side["branch"] else {**side, "at": None}
     try:
         found = resolve_side(actor, {**same, **against})
@@ -112,6 +108,19 @@ def resolve_against(
         error.data["field"] = f"against.{error.data.get('field', '')}".rstrip(".")
         raise
     return {**found, "at": found["at"].isoformat()} if "at" in found else found
+
+
+def check_side(side: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is given of the other side, checked. Raises UnknownField, Invalid."""
+    checks = {one.name: one.type.build_check() for one in SIDE.fields}
+    found = {}
+    for name, value in side.items():
+        field = f"against.{name}"
+        if name not in checks:
+            raise UnknownField(field=field)
+        if value is not None and (name, value) != ("recipe", ""):
+            found[name] = checks[name](field, value)
+    return found
 
 
 def resolve_side(actor: Actor, side: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_time
+from memory.engines.fields.common import AT, BRANCH, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.types import (
     Choice,
@@ -21,6 +21,7 @@ from memory.engines.fields.types import (
     Whole,
 )
 from memory.models.questions import MAX_EXPECTED, MAX_QUESTIONS, EvalRun
+from memory.ranking import RECIPES
 
 TEXT_BYTES = 32 * 1024  # of a question; a query has at most 8,000 characters
 MAX_K = 100
@@ -91,6 +92,11 @@ QUESTION_FILTERS = QUESTION.filtered_by(
         option=Option("about facts of this category", metavar="NAME"),
     ),
 )
+
+RECIPE = one_of("recipe", Choice([(one, one) for one in sorted(RECIPES)]), "The project's by default.")
+SIDE = Record("EvalSideInput", "A branch at a point, searched by a recipe.", (BRANCH, AT, RECIPE))
+EVAL_K = Field("k", Whole(1, MAX_K), f"How many facts count; {DEFAULT_K} by default.")
+AGAINST = Field("against", SIDE, "What is not given is as on this side; at only on its branch.", null=True)
 
 EVAL = Noun(
     "eval",

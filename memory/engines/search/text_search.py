@@ -20,19 +20,43 @@ from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.querysets import VersionedQuerySet
 from memory.db.raw_select import read_cut
+from memory.engines.fields.base import Field
+from memory.engines.fields.filters import one_of
+from memory.engines.fields.types import Choice, Text, Whole
 from memory.engines.search.answer_boost import asks
-from memory.engines.search.candidates import Candidates, PreparedQuery, build_query, find_candidates
+from memory.engines.search.candidates import (
+    MAX_QUERY_LENGTH,
+    Candidates,
+    PreparedQuery,
+    build_query,
+    find_candidates,
+)
 from memory.engines.search.evidence import Judged, Rater, judge_evidence
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS, Row
 from memory.engines.search.ranked import TYPES, get_recipe
 from memory.engines.search.scoring import Scored, boost_answers, in_order, score_all
 from memory.engines.search.windows import REACH, Near, Windows
+from memory.engines.support import validation as c
 from memory.engines.support.pagination import check_limit
 from memory.exceptions import Invalid
 
 MAX_RANKED_LENGTH = 8000  # characters of a text that ranking reads, to count its words
 COLUMNS = ("rid", "uid", "content_hash", "created_at", "session_id")
 HIDDEN = frozenset({"verification", "priority", "confidence", "confirmations"})  # messages have none
+
+
+@dataclass(frozen=True)
+class Words(Text):
+    """The words of a search; the engine says what is too long."""
+
+    def build_check(self) -> c.Check:
+        return lambda _, value: value
+
+
+QUERY = Field("q", Words(MAX_QUERY_LENGTH), "What to look for.", alias="query")
+LIMIT = Field("limit", Whole(1, 100), "10 by default.")
+SEARCH_TYPE = Field("search_type", Choice([(one, one) for one in TYPES]), "hybrid by default.")
+RECIPE = one_of("recipe", Choice([(one, one) for one in sorted(ranking.RECIPES)]), "How scores are mixed.")
 
 
 @dataclass(frozen=True)

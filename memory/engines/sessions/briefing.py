@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 from uuid import UUID
 
 from django.db.models import Max, Q
@@ -21,7 +21,9 @@ from memory.db.querysets import Lineage
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.facts.short_ids import shorten_id
+from memory.engines.fields.base import Field
 from memory.engines.fields.tasks import TASK
+from memory.engines.fields.types import Text
 from memory.engines.sessions.context import read_summary
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import Budget, Line, explain_marks, fenced_line, head_day, iterate_days
@@ -176,7 +178,12 @@ def fit_facts(entries: Sequence[Entry], budget: Budget, session: Session, now: d
 # ---- the next briefing -------------------------------------------------------------------------------
 
 
-def preview_context(*, actor: Actor, branch_name: str = MAIN, repository: str = "") -> StartContext:
+REPOSITORY = Field("repository", Text(1000), "As its hooks name it, such as github.com/acme/shop.")
+
+
+def preview_context(
+    *, actor: Actor, branch_name: str = MAIN, repository: Annotated[str, REPOSITORY] = ""
+) -> StartContext:
     """Return what a session that begins now in a repository would be told; nothing is stored or counted.
 
     Raises Invalid, BranchNotFound, scope and branch refusals.

@@ -5,7 +5,7 @@ A text that is too long is cut with a mark, never refused.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from memory.actors import Actor
@@ -17,7 +17,14 @@ from memory.engines.facts.links import target_model
 from memory.engines.fields.base import Use
 from memory.engines.fields.capture import OBSERVATION, OBSERVATION_FILTERS, OBSERVATION_TEXTS
 from memory.engines.fields.common import STATED_CHECKS
-from memory.engines.search.text_search import TextSearchResult, text_search
+from memory.engines.search.text_search import (
+    LIMIT,
+    QUERY,
+    RECIPE,
+    SEARCH_TYPE,
+    TextSearchResult,
+    text_search,
+)
 from memory.engines.sessions import tool_calls as o
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page, paginate_versions, point_in_list
@@ -175,13 +182,13 @@ class ObservationEngine:
     def search_observations(
         self,
         *,
-        query: str,
+        query: Annotated[str, QUERY],
         actor: Actor,
         branch_name: str = MAIN,
         filters: ObservationFilter | None = None,
-        limit: int = 10,
-        search_type: str = "hybrid",
-        recipe: str = "",
+        limit: Annotated[int, LIMIT] = 10,
+        search_type: Annotated[str, SEARCH_TYPE] = "hybrid",
+        recipe: Annotated[str, RECIPE] = "",
         at: Any = None,
     ) -> TextSearchResult:
         """Search the observations of a branch; those without a vector are found by their words.

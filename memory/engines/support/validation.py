@@ -279,6 +279,8 @@ def parse_versions(name: str, value: Any) -> dict[UUID, int]:
 
 def parse_point(name: str, value: Any) -> int | UUID | datetime:
     """Parse a point in a branch's past: a seq, a commit's id or a time. Raises Invalid."""
+    if isinstance(value, UUID | datetime):
+        return value
     try:
         return _parse_point(name, value)
     except Invalid:
