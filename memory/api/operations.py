@@ -23,18 +23,16 @@ from memory.engines.support.pagination import Page
 from memory.engines.versions.lookup import MAIN
 from memory.filters import build_filter_set
 from memory.operations.base import (
-    COMMON,
     PLACE,
     RESOURCES,
     USUAL,
     Answer,
     Operation,
-    Parameter,
     Resource,
     Row,
-    take_parameters,
 )
 from memory.operations.inputs import Input
+from memory.operations.parameters import COMMON, Parameter, take_parameters
 
 
 def parse_key(name: str, text: str) -> UUID | int:

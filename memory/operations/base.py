@@ -6,33 +6,28 @@ known by that name, any other says its field in the signature (``agent_id: Annot
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from inspect import Parameter as Argument
 from inspect import signature
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal, get_type_hints
 
-from memory.engines.fields.base import Field, Use, describe_field
-from memory.engines.fields.common import AT, BRANCH, EXPECTED_VERSION
+from memory.engines.fields.base import Field, Use
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.types import Choice, Identifier, JSONObject, ListOf, Record, Reference, Whole
-from memory.engines.support import validation as c
+from memory.engines.fields.types import Choice
 from memory.engines.support.ordering import Ordering
-from memory.exceptions import Invalid
-from memory.operations.inputs import Input, parse_ids, parse_integer, parse_names, parse_object
-
-PAGING = (
-    Field("limit", Whole(1, 100), "Results on a page."),
-    Field("cursor", Reference(1500), "``next`` or ``previous`` of another page."),
+from memory.operations.parameters import (
+    COMMON,
+    ORDERING,
+    PAGING,
+    Group,
+    Parameter,
+    make_filter_group,
+    make_parameter,
 )
-ORDERING = Field("ordering", Reference(100), "What to sort by; with ``-`` downwards.")
-COMMON: dict[str, Field] = {
-    **{one.name: one for one in (*PAGING, ORDERING, AT, EXPECTED_VERSION)},
-    "branch_name": BRANCH,
-}
+
 Verb = Literal["get", "post", "patch", "put", "delete"]
-COUNT = Whole()  # without a range that an engine knows of
 PASSED_BY_SURFACE = frozenset({"self", "actor", "keep"})
 GROUPS = frozenset({"filters", "updates"})  # arguments that take several values together
 PLACE = re.compile(r"<(?:(?P<kind>int|path|uuid):)?(?P<name>\w+)>")
@@ -71,70 +66,6 @@ class Answer:
 
 
 GONE = Answer(None, lambda _: None, codes=(204,))  # done, and nothing to show
-
-
-@dataclass(frozen=True)
-class Group:
-    """An argument that takes several values together: the filters of a list, or what is changed."""
-
-    argument: str
-    build: Callable[[dict[str, Any]], Any]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One value that an operation takes: its field, the argument of the method, and what it is by default.
-
-    One of a ``group`` goes into its argument, by its name.
-    """
-
-    field: Field
-    argument: str
-    default: Any = None
-    in_body_only: bool = False
-    group: Group | None = None
-
-    @property
-    def name(self) -> str:
-        return self.field.name
-
-    @property
-    def required(self) -> bool:
-        return self.field.required
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names by which a caller may give it."""
-        return (self.name, self.field.alias) if self.field.alias else (self.name,)
-
-    @cached_property
-    def check(self) -> c.Check:
-        """Return the check of a value; ranges of what is no field of a noun are left to the engine."""
-        match self.field:
-            case FilterField():
-                return c.blank_or(self.field.make_check())
-            case Field(type=Whole() as kind) if kind != COUNT and not self.in_body_only:
-                return parse_integer
-            case Field(type=Choice() as choice):
-                check = c.one_of([value for value, _ in choice.open_choices])
-                return c.let_pass(choice.reserved, check)  # the engine says why
-            case Field(type=ListOf(item=Identifier())):
-                return parse_ids
-            case Field(type=ListOf(item=Record())):
-                return lambda _, value: value
-            case Field(type=ListOf(max_items=0) as kind) if not self.in_body_only:
-                return check_names(kind.item.build_check())
-            case Field(type=JSONObject() | Record()):
-                return c.optional_check(parse_object) if self.field.null else parse_object
-        check = self.field.type.build_check()
-        return c.optional_check(check) if self.field.null else check
-
-    def describe(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        about = describe_field(self.field)
-        traits = {"is_on": self.default is True}
-        traits["many"] = isinstance(self.field, FilterField) and self.field.many
-        return about | {name: True for name, value in traits.items() if value}
 
 
 @dataclass(frozen=True)
@@ -192,8 +123,13 @@ class Operation:
         return {self.row.argument: self.row.kind, **own} if self.row else own
 
     @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """Return the arguments of its method by their names."""
+        return dict(signature(self.method).parameters)
+
+    @cached_property
     def is_paged(self) -> bool:
-        return "cursor" in signature(self.method).parameters
+        return "cursor" in self.arguments
 
     @cached_property
     def answers_page(self) -> bool:
@@ -203,12 +139,12 @@ class Operation:
     @cached_property
     def is_conditional(self) -> bool:
         """Return whether it can be asked to happen only at the version that the caller has read."""
-        return "expected_version" in signature(self.method).parameters
+        return "expected_version" in self.arguments
 
     @cached_property
     def keeps(self) -> bool:
         """Return whether its method stores the answer to a repeatable request in its own transaction."""
-        return "keep" in signature(self.method).parameters
+        return "keep" in self.arguments
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -227,36 +163,37 @@ class Operation:
         return [one for one in parameters if one.field not in PAGING and one.name != ORDERING.name]
 
     def _list_parameters(self) -> Iterator[Parameter]:
-        hints, places = get_type_hints(self.method, include_extras=True), self.places
-        arguments, own = dict(signature(self.method).parameters), {one.name: one for one in self.fields}
-        by_name = {one.name: one for one in self.filters}
-        others = {*own, *places, *PASSED_BY_SURFACE, *GROUPS, *self.without}
-        for name, argument in arguments.items():
-            if name in others or argument.kind is Argument.VAR_KEYWORD:
-                continue
-            known = self._find_field(name, hints[name]) or by_name.get(name)
-            if known is None:
-                raise TypeError(f"{self.method.__qualname__} does not say what {name} is.")
-            yield make_parameter(known, argument)
-        rest = any(argument.kind is Argument.VAR_KEYWORD for argument in arguments.values())
-        group = make_filter_group(hints["filters"]) if "filters" in arguments else None
-        if group or rest:
-            spare = (one for one in self.filters if one.name not in arguments)
-            yield from (replace(make_parameter(one), group=group) for one in spare)
-        group = Group("updates", dict) if "updates" in arguments else None
-        unknown = [name for name in own if name not in arguments]
-        if unknown and not (group or rest):
+        hints, arguments = get_type_hints(self.method, include_extras=True), self.arguments
+        own = {one.name for one in self.fields}
+        others = {*own, *self.places, *PASSED_BY_SURFACE, *GROUPS, *self.without}
+        named = [one for one in arguments.values() if one.kind is not Argument.VAR_KEYWORD]
+        for argument in named:
+            if argument.name not in others:
+                yield make_parameter(self._find_field(argument.name, hints[argument.name]), argument)
+        rest = len(named) < len(arguments)  # **fields
+        if unknown := [] if rest or "updates" in arguments else sorted(own - arguments.keys()):
             raise TypeError(f"{self.method.__qualname__} does not take {', '.join(unknown)}.")
-        for one in self.fields:
-            made = make_parameter(one, arguments.get(one.name))
-            yield replace(made, in_body_only=bool(group or rest), group=group)
+        filters = make_filter_group(hints["filters"]) if "filters" in arguments else None
+        if filters or rest:
+            spare = (one for one in self.filters if one.name not in arguments)
+            yield from (replace(make_parameter(one), group=filters) for one in spare)
+        updates = Group("updates", dict) if "updates" in arguments else None
+        in_body = bool(updates or rest)
+        made = (make_parameter(one, arguments.get(one.name)) for one in self.fields)
+        yield from (replace(one, in_body_only=in_body, group=updates) for one in made)
 
-    def _find_field(self, name: str, hint: Any) -> Field | None:
-        """Return the field that the signature states, or that every argument of this name is."""
-        stated = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)]
-        if name == "ordering" and self.order:
+    def _find_field(self, name: str, hint: Any) -> Field:
+        """Return the field that the signature states, or that every argument of this name is. Raises
+        TypeError.
+        """
+        if name == ORDERING.name and self.order:
             return ORDERING.with_traits(type=Choice([(one, one) for one in self.order.names]))
-        return stated[0] if stated else COMMON.get(name)
+        known = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)]
+        known += [COMMON[name]] if name in COMMON else []
+        known += [one for one in self.filters if one.name == name]
+        if not known:
+            raise TypeError(f"{self.method.__qualname__} does not say what {name} is.")
+        return known[0]
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain data, for programs that do not load the engines.
@@ -280,45 +217,6 @@ class Operation:
         known = {**self.defaults, **arguments}
         known["branch"] = known.get("branch_name")
         return partial(self.answer.render, **{name: known[name] for name in self.answer.takes})
-
-
-def take_parameters(inputs: Collection[Parameter], payload: Input) -> dict[str, Any]:
-    """Take what was given of some parameters, as arguments of the method. Raises Invalid, TooLarge."""
-    groups = {one.group.argument: one.group for one in inputs if one.group}
-    found: dict[str, Any] = {name: {} for name in groups}
-    for one in inputs:
-        field = one.field
-        if field.alias:
-            payload.accept_alias(field.alias, field.name)
-        if payload.holds(field.name):
-            value = payload.take_value(field.name, one.check, None, field.type.read_text)
-            if value or one.argument != "branch_name":
-                (found[one.group.argument] if one.group else found)[one.argument] = value
-                continue
-        if field.required:
-            raise Invalid("{field} is needed.", field=field.name)
-    return found | {name: group.build(found[name]) for name, group in groups.items()}
-
-
-def check_names(check: c.Check) -> c.Check:
-    """Return the check of a list of texts, of which one may stand alone."""
-    return lambda name, value: [check(name, one) for one in parse_names(name, value)]
-
-
-def make_filter_group(hint: Any) -> Group:
-    """Return the argument that takes filters as one object, of the class that the signature names."""
-    made = next(iter(get_args(hint)), hint)  # of ``FactFilter | None``
-    return Group("filters", made.from_values)
-
-
-def make_parameter(known: Field, argument: Argument | None = None) -> Parameter:
-    """Return the parameter of a field; one of ``**fields`` has no argument of its own."""
-    if argument is None:
-        return Parameter(known, known.name)
-    is_needed = argument.default is Argument.empty
-    default = None if is_needed else argument.default
-    known = known.with_traits(required=True) if is_needed else known
-    return Parameter(known, argument.name, default)
 
 
 RESOURCES: dict[str, "Resource"] = {}

@@ -17,8 +17,9 @@ from memory.engines.fields.tasks import JOINING_AGENT
 from memory.engines.fields.types import Choice, Flag, ListOf, Number, Record, Reference, TagList, Text, Whole
 from memory.exceptions import Invalid
 from memory.models import AgentTask
-from memory.operations.base import RESOURCES, Answer, Operation, Resource, Row, take_parameters
+from memory.operations.base import RESOURCES, Answer, Operation, Resource, Row
 from memory.operations.inputs import Query
+from memory.operations.parameters import take_parameters
 from memory.operations.tasks import TASKS
 
 NAME, SHARE, TAGS = Field("name", Text(20, 1)), Field("share", Number()), Field("tags", TagList())

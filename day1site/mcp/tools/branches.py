@@ -14,8 +14,8 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.branches import BRANCH
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
-from memory.operations.base import take_parameters
 from memory.operations.branches import BRANCHES
+from memory.operations.parameters import take_parameters
 
 branch_manager = BranchManager()
 DIFF = BRANCHES.operations["diff"]

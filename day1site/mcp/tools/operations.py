@@ -6,7 +6,8 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
-from memory.operations.base import Operation, take_parameters
+from memory.operations.base import Operation
+from memory.operations.parameters import take_parameters
 
 
 def declare_tool(operation: Operation, name: str, *, about: str, key: str, after: str, **traits: Any) -> None:

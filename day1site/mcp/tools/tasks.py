@@ -17,8 +17,8 @@ from memory.engines.support import validation as c
 from memory.engines.support.idempotency import keep_nothing
 from memory.exceptions import Invalid
 from memory.models import AgentTask, TaskObjective
-from memory.operations.base import take_parameters
 from memory.operations.inputs import parse_integer
+from memory.operations.parameters import take_parameters
 from memory.operations.tasks import TASKS
 
 task_engine = TaskEngine()
