@@ -96,7 +96,7 @@ class VerificationEngine:
         if verdict:
             return FactEngine().set_verification(verdict=verdict, reason=reason, **where)
         if reason:
-            raise UnknownField(field="reason")  # it goes with a verdict
+            raise UnknownField(field=VERDICT_REASON.name)  # it goes with a verdict
         job = self.start_verification(**where)
         if not wait or connection.in_atomic_block:
             return job

@@ -109,7 +109,8 @@ def parse_decision(name: str, value: Any) -> Decision:
     if not isinstance(value, dict):
         raise Invalid("{field} must be an object.", field=name)
     for key in value.keys() - DECISION_FIELDS.keys():
-        raise UnknownField(field=f"{name}.{key}")
+        field = f"{name}.{key}"
+        raise UnknownField(field=field)
     found = {key: DECISION_FIELDS[key](f"{name}.{key}", part) for key, part in value.items()}
     for key in ("id", "choice"):
         if key not in found:
