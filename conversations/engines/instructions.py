@@ -59,17 +59,20 @@ def load_presets() -> Mapping[str, dict[str, Any]]:
 PRESET = Field(
     "preset",
     Choice([(name, name) for name in (*sorted(load_presets()), Preset.OWN.value)], (Preset.OWN.value,)),
+    null=True,
     option=Option(f"text and categories for {', '.join(load_presets())}", checked=True),
 )
 TEXT = Field(
     "text",
     Text(MAX_TEXT_LENGTH),
+    null=True,
     option=Option("what a language model is told to note; - reads it from standard input"),
 )
 CATEGORIES = Field(
     "categories",
     ListOf(Pattern(50, regex="^[A-Za-z][A-Za-z0-9_ -]*$"), 1, MAX_CATEGORIES),
     "Each a word or a few, of any script.",
+    null=True,
     option=Option("one of all categories in which it is noted; several times", "--category", "TEXT"),
 )
 

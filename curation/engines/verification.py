@@ -46,6 +46,7 @@ CHOSEN = Field(
     "filters",
     Record("BatchFiltersInput", "Filters of facts, as a list of them has.", FACT_FILTERS),
     "By default those that neither a person nor a judge has judged.",
+    null=True,
 )
 FACT_IDS = Field("fact_ids", ListOf(Identifier(), min_items=1, max_items=MAX_NAMED), "These alone.")
 LIMIT = Field("limit", Whole(1, MAX_FACTS), f"The newest so many; {DEFAULT_LIMIT}.")
@@ -81,7 +82,7 @@ class VerificationEngine:
         actor: Actor,
         branch_name: str = MAIN,
         verdict: Annotated[str, VERDICT] = "",
-        reason: Annotated[str, VERDICT_REASON] = "",
+        reason: Annotated[str | None, VERDICT_REASON] = None,
         wait: Annotated[int, WAIT] = 0,
         expected_version: int | None = None,
     ) -> Fact | VerificationJob:
@@ -94,8 +95,8 @@ class VerificationEngine:
         where: dict[str, Any] = {"fact_id": fact_id, "actor": actor, "branch_name": branch_name}
         where["expected_version"] = expected_version
         if verdict:
-            return FactEngine().set_verification(verdict=verdict, reason=reason, **where)
-        if reason:
+            return FactEngine().set_verification(verdict=verdict, reason=reason or "", **where)
+        if reason is not None:
             raise UnknownField(field=VERDICT_REASON.name)  # it goes with a verdict
         job = self.start_verification(**where)
         if not wait or connection.in_atomic_block:

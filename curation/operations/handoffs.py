@@ -34,7 +34,7 @@ HANDOFFS.add(
     PACKET,
     body="HandoffAcceptInput",
     about="Who accepts.",
-    origin=(RECEIVER,),
+    origin=RECEIVER,
 )
 HANDOFFS.add(
     "reject",
@@ -44,5 +44,5 @@ HANDOFFS.add(
     body="HandoffRejectInput",
     about="Who rejects, and why.",
     fields=HANDOFF.select_fields(Use.UPDATE),
-    origin=(RECEIVER,),
+    origin=RECEIVER,
 )

@@ -24,7 +24,7 @@ DeclaredView: Any = build_view(BRANCHES)
 
 @serve_at("branches", "branch")
 class BranchViewSet(DeclaredView):
-    long_actions = frozenset({"merge"})
+    long_actions = DeclaredView.long_actions | {"merge"}
 
     @route("Merge a branch, or show the plan", {200: shapes.MergeShape}, shapes.MergeInput)
     @action(detail=True, methods=["post"])

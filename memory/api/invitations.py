@@ -20,7 +20,7 @@ DeclaredView: Any = build_view(INVITATIONS)
 
 @serve_at("invitations", "invitation")
 class InvitationViewSet(DeclaredView):
-    untold = {"create": {"link": None}}  # only its hash is stored
+    untold = {**DeclaredView.untold, "create": {"link": None}}  # only its hash is stored
 
     @route("Invite by link", {201: NewInvitationShape}, InvitationInput)
     def create(self, request: Request) -> Response:

@@ -206,7 +206,9 @@ def build_input(operation: Operation) -> type[OperationInput]:
     inputs, name = list_inputs(operation), operation.body or f"{operation.prefix}.{operation.name}"
     if name not in INPUTS:
         names = {
-            "in_query": frozenset(word for one in inputs if not one.in_body_only for word in one.names),
+            "in_query": frozenset(
+                word for one in inputs if may_stand_in_query(operation, one) for word in one.names
+            ),
             "in_body": frozenset(word for one in inputs for word in one.names),
         }
         shape = type(name, (OperationInput,), {"inputs": inputs, **names, "__doc__": operation.about})
@@ -217,6 +219,16 @@ def build_input(operation: Operation) -> type[OperationInput]:
     if INPUTS[name].inputs != inputs:
         raise TypeError(f"{name} of {operation.prefix}.{operation.name} is another one than before.")
     return INPUTS[name]
+
+
+def may_stand_in_query(operation: Operation, parameter: Parameter) -> bool:
+    """Return whether an address may have it: fields of a noun stand in the body of a request that has one,
+    since addresses are logged.
+    """
+    if operation.verb not in WITH_BODY or parameter.name in operation.in_query:
+        return not parameter.in_body_only
+    is_text = parameter.required and parameter.field.type.redacted
+    return not is_text and parameter.name not in {one.name for one in operation.fields}
 
 
 # ---- a response ------------------------------------------------------------------------------------

@@ -92,8 +92,7 @@ class Input:
         found = []
         if name in self.query:
             value = self.query.pop(name)
-            is_read = read is not None and isinstance(value, str)
-            found.append(check(name, read(value) if read and is_read else self._parse_typed(check, value)))
+            found.append(check(name, read_values(value, read) if read else self._parse_typed(check, value)))
         if name in self.body:
             found.append(check(name, self.body.pop(name)))
         if len(found) == 2 and found[0] != found[1]:
@@ -185,6 +184,15 @@ class Input:
     def _refuse_unknown(left: Iterable[str]) -> None:
         for name in left:
             raise UnknownField(field=name)
+
+
+def read_values(value: str | list[str], read: Callable[[str], Any]) -> Any:
+    """Return what ``read`` makes of a text; of several, their lists in one, else the texts as they are."""
+    if isinstance(value, str):
+        return read(value)
+    parts = [read(text) for text in value]
+    is_list = all(isinstance(part, list) for part in parts)
+    return [item for part in parts for item in part] if is_list else value
 
 
 class Query(Input):

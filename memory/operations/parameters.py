@@ -63,6 +63,10 @@ class Parameter:
     @cached_property
     def check(self) -> c.Check:
         """Return the check of a value; ranges of what is no field of a noun are left to the engine."""
+        check = self._find_check()
+        return c.optional_check(check) if self.field.null else check
+
+    def _find_check(self) -> c.Check:
         match self.field:
             case FilterField():
                 return c.blank_or(self.field.make_check())
@@ -70,7 +74,8 @@ class Parameter:
                 return parse_integer
             case Field(type=Choice() as choice):
                 check = c.one_of([value for value, _ in choice.open_choices])
-                return c.let_pass(choice.reserved, check)  # the engine says why
+                check = c.let_pass(choice.reserved, check)  # the engine says why
+                return c.blank_or(check) if self.default == "" else check
             case Field(type=ListOf(item=Identifier())):
                 return parse_ids
             case Field(type=ListOf(item=Record())):
@@ -78,9 +83,8 @@ class Parameter:
             case Field(type=ListOf(max_items=0) as kind) if not self.in_body_only:
                 return check_names(kind.item.build_check())
             case Field(type=JSONObject() | Record()):
-                return c.optional_check(parse_object) if self.field.null else parse_object
-        check = self.field.type.build_check()
-        return c.optional_check(check) if self.field.null else check
+                return parse_object
+        return self.field.type.build_check()
 
     def describe(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -19,7 +19,7 @@ from memory.exceptions import Invalid
 from memory.models import AgentTask
 from memory.operations.base import RESOURCES, Answer, Operation, Resource, Row
 from memory.operations.inputs import Query
-from memory.operations.parameters import take_parameters
+from memory.operations.parameters import Parameter, take_parameters
 from memory.operations.tasks import TASKS
 
 NAME, SHARE, TAGS = Field("name", Text(20, 1)), Field("share", Number()), Field("tags", TagList())
@@ -98,6 +98,30 @@ def list_scales(
     *, actor: Actor, filters: ScaleFilter | None = None, vector: Any = None, limit: int = 9, cursor: str = ""
 ) -> None:
     """Take the filters as one object, and what Python alone gives."""
+
+
+def test_a_repeated_value_is_a_list_and_each_may_have_several(scales: Resource) -> None:
+    inputs = declare(scales, "pile", Engine().pile, verb="get").inputs
+    assert take_parameters(inputs, Query("kinds=lead,iron&kinds=iron"))["kinds"] == ["lead", "iron", "iron"]
+
+
+def test_null_is_taken_where_the_field_says_so_and_an_empty_choice_where_it_is_the_default() -> None:
+    record = Parameter(Field("filters", Record("Filters", "", (NAME,)), null=True), "filters")
+    assert record.check("filters", None) is None
+    with pytest.raises(Invalid, match="filters must be an object"):
+        record.check("filters", "x")
+    preset = Field("preset", Choice([("coding", "")]))
+    assert Parameter(preset, "preset", default="").check("preset", "") == ""
+    with pytest.raises(Invalid, match="preset must be one of coding"):
+        Parameter(preset, "preset").check("preset", "")
+
+
+def test_a_field_of_a_noun_stands_in_the_body(scales: Resource) -> None:
+    changing = declare(scales, "weigh", Engine().weigh, body="WeighInput", fields=(SHARE,))
+    assert "share" not in build_input(changing).in_query
+    assert {"tags", "is_open"} <= build_input(changing).in_query
+    reading = declare(scales, "look", Engine().weigh, verb="get", fields=(SHARE,))
+    assert "share" in build_input(reading).in_query
 
 
 def test_filters_may_be_one_argument(scales: Resource) -> None:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from curation.models import Handoff
 from memory.engines.fields.base import READ, Field, Noun, Option, Use
-from memory.engines.fields.common import answered_time
+from memory.engines.fields.common import STATED, answered_time
 from memory.engines.fields.filters import one_of
 from memory.engines.fields.tasks import CHANGING_AGENT
 from memory.engines.fields.types import Choice, Flag, Identifier, JSONObject, ListOf, Reference, Text, Whole
@@ -29,7 +29,7 @@ GIVER = (
     Field("task_id", Reference(200), option=Option("the task that it is for", "--task", "ID")),
     CHANGING_AGENT.with_traits(help="Who hands over; 403 when the key is bound to another."),
 )
-RECEIVER = CHANGING_AGENT.with_traits(help="Who answers; the key's by default.")
+RECEIVER = (*STATED[:2], CHANGING_AGENT.with_traits(help="Who answers; the key's by default."))
 
 
 class HandoffFields(TypedDict, total=False):

@@ -18,7 +18,7 @@ from curation.engines.quarantine.hidden_handoffs import count_scores
 from curation.engines.quarantine.sources import Source, find_label, hide_own, list_active, select_sessions
 from curation.models import Quarantine
 from memory.actors import Actor
-from memory.db.transactions import retry_methods, write_transaction
+from memory.db.transactions import never_rerun, retry_methods, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.fields.filters import make_filter_checks
 from memory.engines.support import validation as c
@@ -48,6 +48,7 @@ class _Undo(Exception):
 
 @retry_methods
 class QuarantineEngine:
+    @never_rerun  # what it creates is committed; each of its steps is rerun by itself
     def begin_quarantine(
         self,
         *,
@@ -61,7 +62,7 @@ class QuarantineEngine:
         if dry_run:
             return self.preview_quarantine(source=source, target=target, actor=actor, reason=reason)
         made = self.create_quarantine(source=source, target=target, actor=actor, reason=reason)
-        return QuarantineDetail(made, list_examples(made))
+        return self.get_quarantine(quarantine_id=made.pk, actor=actor)
 
     def preview_quarantine(
         self, *, source: str, target: str, actor: Actor, reason: str = ""

@@ -73,6 +73,7 @@ class ScoringEngine:
             self.wait_for_scoring(scoring_id=row.pk, actor=actor, seconds=MAX_WAIT_SECONDS)
         return self.get_scoring(scoring_id=row.pk, actor=actor)
 
+    @never_rerun  # begun again after its wait, it would pay again
     def start_scoring(
         self,
         *,

@@ -72,7 +72,7 @@ class SnapshotManager:
         Raises UnknownField where it is given them, and as ``create_snapshot`` and ``create_store_snapshot``.
         """
         about: dict[str, Any] = {"name": name, "actor": actor, "description": description}
-        if kind == Snapshot.Kind.BRANCH:
+        if KIND.check("kind", kind) == Snapshot.Kind.BRANCH:
             return self.create_snapshot(branch_name=branch_name or MAIN, at=at, **about)
         if branch_name or at is not None:
             raise UnknownField(field="branch" if branch_name else "at")
