@@ -333,7 +333,10 @@ def test_upkeep(day1: Day1, fact: Fact) -> None:
         (("facts", "restore", NOWHERE), "not_found: Nothing with this id is visible here."),
         (("branch", "create", "main"), "exists: A branch named main exists already."),
         (("branch", "archive", "main"), "conflict: The branch main cannot be archived."),
-        (("keys", "create", "x", "--scope", "all"), "invalid: There is no scope all."),
+        (
+            ("keys", "create", "x", "--scope", "all"),
+            "invalid: scopes must be one of admin, curate, merge, propose, read, write.",
+        ),
         (
             ("--project", "nope", "facts"),
             "not_found: There is no project nope in this store; there is: test.",
