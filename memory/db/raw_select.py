@@ -250,9 +250,9 @@ def unite_neighbours(
     """Return the same rows of a lineage's arm for a database without LIMIT in correlated subqueries."""
     ones = [
         arm.filter(**{same: value, "uid__gt" if side else "uid__lt": uid})
-        .annotate(side=Value(side), origin=Value(pk, models.BigIntegerField()))
+        .annotate(is_after=Value(side), next_to=Value(pk, models.BigIntegerField()))
         .order_by("uid" if side else "-uid")
-        .values_list(*columns, "side", "origin")[:count]
+        .values_list(*columns, "is_after", "next_to")[:count]
         for pk, uid, value in known.values_list("pk", "uid", same)
         for side, count in enumerate(reach)
         if count
