@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from django.db.models import Count, Exists, Subquery
+from django.db.models import Count, Exists, QuerySet, Subquery
 
 from memory.db.backend import get_features
 from memory.db.querysets import BranchNotNamed
+from memory.db.raw_select import unite_neighbours
 from memory.engines.branches.manager import BranchManager
 from memory.engines.versions.commits import open_commit
 from memory.engines.versions.lookup import find_branch
@@ -143,6 +144,14 @@ def test_rows_next_to_others_are_those_that_the_lineage_shows() -> None:
     assert list_beside("main", one, three) == {one.rid: {1: "two"}, three.rid: {-1: "two", -2: "one"}}
     assert list_beside("task/a", four) == {four.rid: {-1: "three", -2: "one", 1: "five"}}
     assert list_beside("task/a") == {}
+
+
+def test_rows_next_to_others_can_be_read_one_by_one_and_united() -> None:
+    (one,) = write(some_actor(), "one", session_id="s")
+    arm, known = Fact.objects.all_versions(), Fact._base_manager.filter(pk=one.rid)
+    found = unite_neighbours(arm, known, "session_id", ("fact_text", "origin", "uid"), (2, 1))
+    assert isinstance(found, QuerySet)
+    assert (found.query.combinator, len(found.query.combined_queries)) == ("union", 2)
 
 
 @pytest.mark.parametrize("by", ["rid", "uid", "content_hash"])
