@@ -18,7 +18,6 @@ ANALYTICS.add(
     "What a branch holds and what happened",
     answer(shapes.OverviewShape),
     verb="get",
-    of_row=False,
 )
 ANALYTICS.add(
     "sessions",
@@ -27,7 +26,6 @@ ANALYTICS.add(
     answer(shapes.SessionFiguresShape),
     verb="get",
     path="sessions/<path:session_id>",
-    of_row=False,
 )
 ANALYTICS.add(
     "agents",
@@ -36,7 +34,6 @@ ANALYTICS.add(
     answer(shapes.AgentFiguresShape),
     verb="get",
     path="agents/<path:agent_id>",
-    of_row=False,
 )
 ANALYTICS.add(
     "trends",
@@ -44,7 +41,6 @@ ANALYTICS.add(
     "What was written over time",
     answer(shapes.TrendsShape),
     verb="get",
-    of_row=False,
 )
 ANALYTICS.add(
     "conversations",
@@ -53,7 +49,6 @@ ANALYTICS.add(
     answer(shapes.ConversationFiguresShape),
     verb="get",
     path="conversations/<uuid:conversation_id>",
-    of_row=False,
 )
 ANALYTICS.add(
     "curation",
@@ -61,5 +56,4 @@ ANALYTICS.add(
     "Verdicts, answers and junk",
     answer(shapes.CurationFiguresShape),
     verb="get",
-    of_row=False,
 )

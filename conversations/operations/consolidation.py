@@ -7,7 +7,7 @@ from conversations.engines.fields import CONSOLIDATION, CONSOLIDATION_FILTERS
 from conversations.engines.orders import RUNS as ORDER
 from conversations.models import ConsolidationRun
 from memory.engines.fields.base import Use
-from memory.operations.base import Answer, Resource, Row
+from memory.operations.base import Answer, Resource
 
 
 def choose_code(report: ConsolidationReport) -> int:
@@ -25,16 +25,13 @@ STARTED = Answer(
 )
 ONE = "runs/<uuid:run_id>"
 
-CONSOLIDATION_RUNS = Resource(
-    "consolidation", "consolidation", row=Row("run_id", "pk", "uuid"), model=ConsolidationRun
-)
+CONSOLIDATION_RUNS = Resource("consolidation", "consolidation", model=ConsolidationRun)
 CONSOLIDATION_RUNS.add(
     "runs",
     engine.list_runs,
     "List runs, newest first",
     RUN,
     verb="get",
-    of_row=False,
     filters=CONSOLIDATION_FILTERS,
     order=ORDER,
     operation_id="consolidation_runs_list",
@@ -45,22 +42,20 @@ CONSOLIDATION_RUNS.add(
     "Consolidate a session, an agent's facts or a task, or dream on a branch",
     STARTED,
     path="runs",
-    of_row=False,
     body="ConsolidationInput",
     about="A run to start.",
     fields=CONSOLIDATION.select_fields(Use.CREATE),
 )
 CONSOLIDATION_RUNS.add(
-    "one_run", engine.get_run, "Read a run, with what it did", REPORT, verb="get", path=ONE, of_row=False
+    "one_run", engine.get_run, "Read a run, with what it did", REPORT, verb="get", path=ONE
 )
-CONSOLIDATION_RUNS.add("undo", engine.undo_run, "Undo a run whole", RUN, path=f"{ONE}/undo", of_row=False)
+CONSOLIDATION_RUNS.add("undo", engine.undo_run, "Undo a run whole", RUN, path=f"{ONE}/undo")
 CONSOLIDATION_RUNS.add(
     "accept",
     engine.accept_changes,
     "Accept facts of a run as true",
     REPORT,
     path=f"{ONE}/accept",
-    of_row=False,
     body="AcceptChangesInput",
     about="Which facts of a run are accepted.",
 )
@@ -70,7 +65,6 @@ CONSOLIDATION_RUNS.add(
     "Undo what it did to some facts",
     REPORT,
     path=f"{ONE}/reject",
-    of_row=False,
     body="RejectChangesInput",
     about="Which facts of a run are rejected.",
 )

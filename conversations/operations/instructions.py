@@ -5,7 +5,7 @@ from typing import Any
 from conversations.answers.remember import InstructionsShape, render_instructions
 from conversations.engines.instructions import InstructionsEngine
 from conversations.models import Instructions
-from memory.operations.base import Answer, Resource, Row
+from memory.operations.base import Answer, Resource
 
 
 def render_set(done: tuple[Instructions, bool]) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def render_set(done: tuple[Instructions, bool]) -> dict[str, Any]:
 engine = InstructionsEngine()
 ROW = Answer(InstructionsShape, render_instructions)
 
-INSTRUCTIONS = Resource("instructions", "instructions", row=Row("number", "number"), model=Instructions)
+INSTRUCTIONS = Resource("instructions", "instructions", model=Instructions)
 INSTRUCTIONS.add("list", engine.get_instructions, "Read what the project wants remembered", ROW)
 INSTRUCTIONS.add(
     "create",
@@ -32,5 +32,4 @@ INSTRUCTIONS.add(
     "List the versions, the newest first",
     ROW,
     verb="get",
-    of_row=False,
 )

@@ -6,17 +6,14 @@ from curation.engines.overview import check_merge_gate, summarize_branch
 from curation.engines.verification import VerificationEngine
 from curation.models import Verification
 from memory.engines.fields.common import STATED
-from memory.operations.base import Answer, Resource, Row
+from memory.operations.base import Answer, Resource
 
-VERIFICATION = Resource(
-    "verification", "verification", row=Row("verification_id", "pk", "uuid"), model=Verification
-)
+VERIFICATION = Resource("verification", "verification", model=Verification)
 VERIFICATION.add(
     "batch",
     VerificationEngine().verify_batch,
     "Verify facts of a branch in the background",
     Answer(shapes.JobShape, shapes.render_job, codes=(202,)),
-    of_row=False,
     body="BatchInput",
     about="Which facts to verify, and how many calls of the judge that may cost.",
     origin=STATED,
@@ -27,7 +24,6 @@ VERIFICATION.add(
     "Check whether a merge passes the verification gate",
     Answer(shapes.MergeReadinessShape, shapes.render_readiness),
     path="merge-gate",
-    of_row=False,
     body="MergeGateInput",
     about="The merge to check.",
 )
@@ -37,7 +33,6 @@ VERIFICATION.add(
     "Count the facts of a branch by verdict",
     Answer(shapes.SummaryShape, shapes.render_summary),
     verb="get",
-    of_row=False,
     path="summary/<path:branch_name>",
 )
 VERIFICATION.add(
@@ -46,5 +41,4 @@ VERIFICATION.add(
     "Compare the judge with people's verdicts",
     Answer(shapes.CalibrationShape, shapes.render_calibration, is_complete=True),
     verb="get",
-    of_row=False,
 )

@@ -23,11 +23,6 @@ class Stated(RequestShape):
     """The caller's session, task and agent."""
 
 
-@declare_fields((common.EXPECTED_VERSION,))
-class Expecting(RequestShape):
-    """The version that the caller has read."""
-
-
 class TimeRange(s.Serializer):
     """A time range from ``start`` on, and before ``end``."""
 

@@ -57,9 +57,10 @@ Handler = Callable[..., Response]
 def build_view(resource: Resource) -> type[base.ResourceViewSet]:
     """Return a ViewSet with an action for each operation of a resource."""
     operations = resource.operations.values()
+    row = resource.row or Row("pk", "pk")
     traits: dict[str, Any] = {
-        "lookup_field": resource.row.place,
-        "lookup_value_regex": resource.row.pattern,
+        "lookup_field": row.place,
+        "lookup_value_regex": row.pattern,
         "filterset_class": build_filter_set(resource.model, resource.filters) if resource.filters else None,
         "long_actions": frozenset(one.name for one in operations if one.keeps or one.is_long),
         "reading_actions": frozenset(one.name for one in operations if one.reads),
@@ -164,10 +165,10 @@ def find_version(operation: Operation, request: Request, arguments: Mapping[str,
     """Return the version that the caller has read. Raises Invalid, StaleVersion."""
 
     def read_current() -> int:
-        resource = RESOURCES[operation.prefix]
+        reader = RESOURCES[operation.prefix].operations["retrieve"]
         where = {one: arguments[one] for one in ("branch_name", "actor") if one in arguments}
-        where[resource.row.argument] = arguments[next(iter(operation.places))]
-        version: int = resource.operations["retrieve"].method(**where).version
+        where[next(iter(reader.places))] = arguments[next(iter(operation.places))]
+        version: int = reader.method(**where).version
         return version
 
     return base.agree_on_version(request, arguments.get("expected_version"), read_current)

@@ -4,17 +4,16 @@ from memory.answers import ageing as shapes
 from memory.engines.facts.ageing.engine import AgeingEngine
 from memory.engines.fields.common import STATED
 from memory.models import Commit
-from memory.operations.base import Answer, Resource, Row
+from memory.operations.base import Answer, Resource
 
 engine = AgeingEngine()
 
-AGEING = Resource("ageing", "ageing", row=Row("commit_id", "pk", "uuid"), model=Commit)
+AGEING = Resource("ageing", "ageing", model=Commit)
 AGEING.add(
     "preview",
     engine.preview_ageing,
     "Show what has aged on a branch, and why",
     Answer(shapes.PreviewShape, shapes.preview_shape, is_whole=True),
-    of_row=False,
     body="PreviewInput",
     about="Which branch to look at, and what of it, as for a run.",
 )
@@ -23,7 +22,6 @@ AGEING.add(
     engine.run_ageing,
     "Archive what has aged on a branch",
     Answer(shapes.RunShape, shapes.run_shape),
-    of_row=False,
     body="RunInput",
     about="What to archive; without more than the branch, all that has aged.",
     origin=STATED,
@@ -34,7 +32,6 @@ AGEING.add(
     "How full a branch is",
     Answer(shapes.PressureShape, shapes.pressure_shape),
     verb="get",
-    of_row=False,
 )
 AGEING.add(
     "runs",
@@ -42,7 +39,6 @@ AGEING.add(
     "List the runs of a branch, newest first",
     Answer(shapes.PastRunShape, shapes.past_run),
     verb="get",
-    of_row=False,
     operation_id="ageing_runs_list",  # else it is called as one run
 )
 AGEING.add(
@@ -52,5 +48,4 @@ AGEING.add(
     Answer(shapes.AgedFactShape, shapes.aged_shape),
     verb="get",
     path="runs/<uuid:commit_id>",
-    of_row=False,
 )

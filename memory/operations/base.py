@@ -230,9 +230,9 @@ USUAL: dict[str, tuple[Verb, bool]] = {  # verb, and whether it is of one row
 
 
 class Resource:
-    """The operations at one prefix of the REST API."""
+    """The operations at one prefix of the REST API; without a ``row`` none of them is about one."""
 
-    def __init__(self, prefix: str, name: str, *, row: Row = Row("pk", "pk"), model: Any = None) -> None:
+    def __init__(self, prefix: str, name: str, *, row: Row | None = None, model: Any = None) -> None:
         self.prefix, self.name, self.row, self.model = prefix, name, row, model
         self.operations: dict[str, Operation] = {}
         if RESOURCES.setdefault(prefix, self) is not self:
@@ -262,7 +262,9 @@ class Resource:
         if name in self.operations or "<" in PLACE.sub("", path):
             raise ValueError(f"{self.prefix}.{name} is declared twice, or its path is not understood.")
         row = row or self.row
-        row = replace(row, argument=of_row) if isinstance(of_row, str) else row if of_row else None
+        if isinstance(of_row, str) and row:
+            row = replace(row, argument=of_row)
+        row = row if of_row else None
         self.operations[name] = Operation(
             name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )

@@ -91,23 +91,13 @@ class Input:
         """
         found = []
         if name in self.query:
-            value = self.query.pop(name)
-            found.append(check(name, read_values(value, read) if read else self._parse_typed(check, value)))
+            value, read = self.query.pop(name), read or FROM_TEXT.get(check)
+            found.append(check(name, read_values(value, read) if read else value))
         if name in self.body:
             found.append(check(name, self.body.pop(name)))
         if len(found) == 2 and found[0] != found[1]:
             raise Invalid("{field} is given twice, and differently.", field=name)
         return found[0] if found else default
-
-    @staticmethod
-    def _parse_typed(check: c.Check, value: Any) -> Any:
-        """Convert a query value to its JSON type. A repeated parameter stays a list, mostly refused later."""
-        convert = FROM_TEXT.get(check)
-        if convert is None:
-            return value
-        if isinstance(value, list):
-            return [part for text in value for part in text.split(",")] if check is parse_names else value
-        return convert(value)
 
     def take_needed(self, name: str, check: c.Check) -> Any:
         """Take a value that must be there. Raises Invalid."""
