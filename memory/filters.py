@@ -1,4 +1,4 @@
-"""Filters of lists and searches: one FilterSet per model, for requests, web pages and OpenAPI."""
+"""Filters of lists and searches: one FilterSet per model, for requests and OpenAPI."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -8,25 +8,9 @@ from django.db.models import Model
 
 from memory.engines.facts.filters import FactFilter
 from memory.engines.fields import types as t
-from memory.engines.fields.branches import BRANCH_FILTERS
-from memory.engines.fields.capture import OBSERVATION_FILTERS, RELATION_FILTERS, SESSION_FILTERS
-from memory.engines.fields.erasures import ERASURE_FILTERS
 from memory.engines.fields.facts import FACT_FILTERS
 from memory.engines.fields.filters import FilterField
-from memory.engines.fields.members import MEMBER_FILTERS
-from memory.engines.fields.merges import MERGE_REQUEST_FILTERS
-from memory.engines.fields.questions import QUESTION_FILTERS
-from memory.models import (
-    Branch,
-    Erasure,
-    Fact,
-    Membership,
-    MergeRequest,
-    Observation,
-    Question,
-    Relation,
-    Session,
-)
+from memory.models import Fact
 
 Filters = TypeVar("Filters", bound=df.FilterSet)
 
@@ -87,59 +71,3 @@ class FactFilterSet(df.FilterSet):
     def parse_values(cls, values: Mapping[str, Any]) -> FactFilter:
         """Parse the engine's filter from a caller's values. Raises UnknownField, Invalid."""
         return FactFilter.from_values(values)
-
-
-@declare_filters(BRANCH_FILTERS)
-class BranchFilterSet(df.FilterSet):
-    class Meta:
-        model = Branch
-        fields: list[str] = []
-
-
-@declare_filters(MEMBER_FILTERS)
-class MemberFilterSet(df.FilterSet):
-    class Meta:
-        model = Membership
-        fields: list[str] = []
-
-
-@declare_filters(QUESTION_FILTERS)
-class QuestionFilterSet(df.FilterSet):
-    class Meta:
-        model = Question
-        fields: list[str] = []
-
-
-@declare_filters(MERGE_REQUEST_FILTERS)
-class MergeRequestFilterSet(df.FilterSet):
-    class Meta:
-        model = MergeRequest
-        fields: list[str] = []
-
-
-@declare_filters(ERASURE_FILTERS)
-class ErasureFilterSet(df.FilterSet):
-    class Meta:
-        model = Erasure
-        fields: list[str] = []
-
-
-@declare_filters(OBSERVATION_FILTERS)
-class ObservationFilterSet(df.FilterSet):
-    class Meta:
-        model = Observation
-        fields: list[str] = []
-
-
-@declare_filters(RELATION_FILTERS)
-class RelationFilterSet(df.FilterSet):
-    class Meta:
-        model = Relation
-        fields: list[str] = []
-
-
-@declare_filters(SESSION_FILTERS)
-class SessionFilterSet(df.FilterSet):
-    class Meta:
-        model = Session
-        fields: list[str] = []

@@ -5,8 +5,8 @@ from typing import Any
 
 from conversations.answers import conversations as shapes
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.fields import CONVERSATION_FILTERS, MESSAGE_FILTERS
 from conversations.engines.messages import MessageEngine
-from conversations.filters import ConversationFilterSet, RoleFilterSet
 from memory.actors import Actor
 from memory.api.time_travel import READERS, Reader, Render, render_with_branch
 from memory.engines.support import validation as c
@@ -33,7 +33,8 @@ def render_messages(branch: str, actor: Actor) -> Render:
     return partial(shapes.message, branch=branch, actor=actor)
 
 
+THREAD_FILTERS = [one for one in MESSAGE_FILTERS if one.name in ("conversation_id", "role")]
 READERS["conversation"] = Reader(
-    ConversationFilterSet.base_filters, list_conversations, render_with_branch(shapes.conversation)
+    CONVERSATION_FILTERS, list_conversations, render_with_branch(shapes.conversation)
 )
-READERS["message"] = Reader({"conversation_id", *RoleFilterSet.base_filters}, list_messages, render_messages)
+READERS["message"] = Reader(THREAD_FILTERS, list_messages, render_messages)

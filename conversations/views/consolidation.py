@@ -11,16 +11,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.answers.consolidation import ConsolidationShape
-from conversations.answers.consolidation import render as render_run
 from conversations.engines.consolidation.answers import REJECTED
 from conversations.engines.consolidation.engine import ConsolidationEngine
 from conversations.engines.consolidation.report import MAX_CHANGES, ConsolidationReport, RunChange
 from conversations.engines.fields import CONSOLIDATION
-from conversations.engines.orders import RUNS
-from conversations.filters import ConsolidationFilterSet
 from conversations.models import ConsolidationRun
 from conversations.models.runs import VERDICTS
+from conversations.operations.consolidation import CONSOLIDATION_RUNS
 from conversations.views.nightly_form import NightlyForm
 from memory.engines.fields.base import Use
 from memory.engines.support import validation as c
@@ -29,8 +26,9 @@ from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success, flash_warning
 from memory.views.labels import WORDS
+from memory.views.list_page import ALL
 from memory.views.project_settings import SAVE, SettingsPage
-from memory.views.state_list import ALL, StateListPage
+from memory.views.state_list import StateListPage
 from memory.views.widgets import add_form_error
 
 consolidation_engine = ConsolidationEngine()
@@ -105,9 +103,7 @@ class Consolidations(SettingsPage, StateListPage):
     template_name = "consolidations.html"
     section, scope = "consolidations", "read"
     title = gettext_lazy("Consolidation")
-    states, order = STATES, RUNS
-    filters, words = ConsolidationFilterSet, WORDS | LEVELS
-    export_shape, render_row = ConsolidationShape, staticmethod(render_run)
+    operation, states, words = CONSOLIDATION_RUNS["runs"], STATES, WORDS | LEVELS
     settings_form = NightlyForm
     extra_context = {
         "lead": gettext_lazy(
@@ -126,10 +122,8 @@ class Consolidations(SettingsPage, StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return consolidation_engine.count_runs(actor=self.reader.actor)
 
-    def list_rows(self, state: str, **filters: Any) -> Any:
-        page = consolidation_engine.list_runs(
-            actor=self.reader.actor, state=state, **filters, **self.paging()
-        )
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        page = super().list_rows(filters)
         for run in page.results:
             run.sentence, run.kind = describe_run(run), LEVELS[run.level]
         return page

@@ -1,29 +1,28 @@
 """Conversations: their list, each with its messages, and a page for a message."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from conversations.answers import conversations as shapes
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
+from conversations.engines.fields import ROLE_FILTER
 from conversations.engines.fork_tree import find_source
 from conversations.engines.messages import MessageEngine, MessageFilter, may_read_thinking
 from conversations.engines.replays.engine import ReplayEngine
-from conversations.filters import ConversationFilterSet, RoleFilterSet
 from conversations.models import Conversation, Replay
+from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.thread import list_entries, load_notes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.support import validation as c
-from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.filter_tokens import refuse_unknown
-from memory.views.filterset_form import active_filters, filter_form
+from memory.views.filters_form import active_filters, build_filter_form
 from memory.views.labels import RUN_WORDS
-from memory.views.list_base import FOUND, Listing, require_known
+from memory.views.list_page import FOUND, ListPage, require_known
 from memory.views.view_context import ViewContext
 
 MAX_FORKS = 10  # at the side of a thread
@@ -45,7 +44,7 @@ LABELS = {
 }
 
 
-class Conversations(Listing):
+class Conversations(ListPage):
     """The list of conversations; a search finds messages, each with its neighbours."""
 
     reads_past = True
@@ -53,7 +52,7 @@ class Conversations(Listing):
     section = "conversations"
     is_live = True
     title = _("Conversations")
-    filters, words = ConversationFilterSet, RUN_WORDS
+    operation, words = CONVERSATIONS["list"], RUN_WORDS
     labels = LABELS
     extra_context = {
         "lead": _("What people and agents said."),
@@ -68,23 +67,9 @@ class Conversations(Listing):
         "show_all": _("Show all conversations"),
     }
 
-    order = BY_AGE
-    export_shape = shapes.ConversationShape
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return shapes.conversation(row, branch=self.reader.branch.name)
-
-    def list_rows(self, payload: dict[str, Any]) -> Any:
-        filters = ConversationFilter.from_values(payload)
-        return ConversationEngine().list_conversations(
-            **self.reader.read_args, filters=filters, **self.paging()
-        )
-
-    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        filters = MessageFilter.from_values(require_known(payload, "session_id", "agent_id"))
-        return MessageEngine().search_messages(
-            query=query, filters=filters, limit=FOUND, **self.reader.read_args
-        )
+    def search_rows(self, query: str, filters: Mapping[str, Any]) -> Any:
+        known = MessageFilter.from_values({**require_known(filters, "session_id", "agent_id")})
+        return MessageEngine().search_messages(query=query, filters=known, limit=FOUND, **self.place)
 
 
 class ConversationPage(ProjectPage):
@@ -99,12 +84,12 @@ class ConversationPage(ProjectPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         uid: UUID = kwargs.pop("conversation_id")
         one = ConversationEngine().get_conversation(conversation_id=uid, **self.reader.read_args)
-        payload = active_filters(self.request.GET, RoleFilterSet)
-        form = filter_form(RoleFilterSet, self.request.GET, {"role": _("Role")})
+        payload = active_filters(self.request.GET, ["role"])
+        form = build_filter_form({"role": ROLE_FILTER}, payload, {"role": _("Role")})
         shown: dict[str, Any] = {"page": None, "error": "", "one": one, "form": form, "title": str(one)}
         shown |= {"set": len(payload), "filtered": bool(payload)}
         try:
-            refuse_unknown(self.request, RoleFilterSet.base_filters, ["message", "end"])
+            refuse_unknown(self.request, ["role"], ["message", "end"])
             shown["page"] = page = self._list_messages(uid)
         except Invalid as error:
             return super().get_context_data(**{**shown, "error": error_sentence(error)}, **kwargs)

@@ -1,33 +1,31 @@
 """The list of all forks: where each goes on from, and the replay that made it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
-from conversations.answers import conversations as shapes
-from conversations.engines.conversations import ConversationFilter
 from conversations.engines.fork_tree import list_forks
 from conversations.engines.replays.engine import ReplayEngine
-from conversations.filters import ForkFilterSet
 from conversations.models import Conversation
+from conversations.operations.conversations import CONVERSATIONS
 from conversations.views.conversations import LABELS, Conversations
-from memory.engines.support.ordering import BY_AGE
-from memory.views.filter_tokens import refuse_words
 from memory.views.labels import RUN_WORDS
-from memory.views.list_base import Listing
+from memory.views.list_page import ListPage
 from memory.views.view_context import ViewContext
 
 replay_engine = ReplayEngine()
 
 
-class Forks(Listing):
+class Forks(ListPage):
     """The forks of all conversations of a branch, newest first."""
 
     reads_past = True
     template_name = "conversation/fork_list.html"
     section, title, list_page = "conversations", lazy("Forks of conversations"), "forks"
-    filters, words = ForkFilterSet, RUN_WORDS
+    operation, words = replace(CONVERSATIONS["list"], method=list_forks), RUN_WORDS
+    hidden_filters = ("fork",)
     labels = {
         **{name: label for name, label in LABELS.items() if name != "fork"},
         "parent_conversation_id": lazy("Forks of"),
@@ -45,19 +43,10 @@ class Forks(Listing):
         "show_all": lazy("Show all forks"),
     }
 
-    order, export_shape = BY_AGE, shapes.ConversationShape
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return shapes.conversation(row, branch=self.reader.branch.name)
-
-    def list_rows(self, payload: dict[str, Any]) -> Any:
-        filters = ConversationFilter.from_values(payload)
-        page = list_forks(**self.reader.read_args, filters=filters, **self.paging())
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        page = super().list_rows(filters)
         mark_replays(self.reader, page.results)
         return page
-
-    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        refuse_words()
 
 
 def mark_replays(reader: ViewContext, forks: Sequence[Conversation]) -> None:

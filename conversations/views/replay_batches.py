@@ -11,9 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.answers import replays as replay_shapes
 from conversations.engines.fields import REPLAY
-from conversations.engines.orders import REPLAY_BATCHES
 from conversations.engines.replays.batches import (
     FIRST,
     LAST,
@@ -23,6 +21,7 @@ from conversations.engines.replays.batches import (
 )
 from conversations.engines.replays.engine import ReplayEngine
 from conversations.models import Replay, ReplayBatch
+from conversations.operations.replay_batches import REPLAY_BATCHES
 from conversations.views.compare import VERDICTS
 from conversations.views.progress import ProgressPage
 from conversations.views.replay_form import (
@@ -37,10 +36,9 @@ from conversations.views.replay_form import (
 from conversations.views.replays import STATES, describe_rows
 from memory.exceptions import Day1Error
 from memory.views.error_text import error_sentence
-from memory.views.exports import ExportedList
 from memory.views.field_widgets import OptionalText
 from memory.views.flash import flash_success, flash_warning
-from memory.views.widgets import add_form_error
+from memory.views.state_list import StateListPage
 
 batch_engine, replay_engine = ReplayBatchEngine(), ReplayEngine()
 State = Replay.State
@@ -55,12 +53,11 @@ STARTS = ((FIRST, lazy("from the first prompt")), (LAST, lazy("from the last pro
 SIMILARITIES = {"actions": lazy("Actions"), "reasoning": lazy("Reasoning"), "result": lazy("Result")}
 
 
-class ReplayBatches(ExportedList):
+class ReplayBatches(StateListPage):
     """The batches, newest first, and the form for a new one; a refused form keeps its input."""
 
     template_name = "conversation/batches.html"
-    order, list_page = REPLAY_BATCHES, "replay-batches"
-    export_shape, render_row = replay_shapes.ReplayBatchShape, staticmethod(replay_shapes.batch)
+    operation, list_page = REPLAY_BATCHES["list"], "replay-batches"
     section, scope, title = "conversations", "read", lazy("Batches of replays")
     extra_context = {
         "lead": lazy(
@@ -72,31 +69,17 @@ class ReplayBatches(ExportedList):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        kwargs.setdefault("form", build_batch_form())
         warning = (
             "" if find_model() else _("No model is set: agents can go on from the contexts by themselves.")
         )
-        return super().get_context_data(
-            page=self.load_exported(),
-            may_create=self.reader.can["write"] and self.reader.is_now,
-            warning=warning,
-            **kwargs,
-        )
+        return super().get_context_data(warning=warning, **kwargs)
 
-    def load_exported(self) -> Any:
-        return batch_engine.list_batches(actor=self.reader.actor, **self.paging())
+    def build_form(self, data: Any = None) -> forms.Form:
+        return build_batch_form(data)
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        self.reader.require_now()
-        form = build_batch_form(request.POST)
-        form.is_valid()  # every field is an optional text: the engine validates
-        typed = {name: text for name in form.fields if (text := request.POST.get(name, "").strip())}
-        try:
-            batch = self._begin_batch(typed)
-        except Day1Error as error:
-            add_form_error(form, error)
-            return self.render_to_response(self.get_context_data(form=form), status=error.status)
-        return redirect(self.reader.url("replay-batch", batch.pk, branch="", at=""))
+    def create_row(self, form: forms.Form) -> str:
+        typed = {name: text for name in form.fields if (text := self.request.POST.get(name, "").strip())}
+        return self.reader.url("replay-batch", self._begin_batch(typed).pk, branch="", at="")
 
     def _begin_batch(self, typed: dict[str, str]) -> ReplayBatch:
         parameters = read_parameters(typed)

@@ -11,13 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from conversations.answers import replays as replay_shapes
 from conversations.engines.fields import REPLAY
-from conversations.engines.orders import REPLAYS
 from conversations.engines.replays.engine import LIMITS, ReplayEngine
 from conversations.engines.replays.side_scores import compare_scores
 from conversations.engines.replays.sources import name_sources
 from conversations.models import Message, Replay
+from conversations.operations.replays import REPLAYS
 from conversations.views.compare import describe_diff
 from conversations.views.conversations import Conversations
 from conversations.views.forks import ThreadForm
@@ -35,7 +34,7 @@ from memory.engines.support import validation as c
 from memory.exceptions import Conflict, Day1Error, NotFound, TooLarge
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success, flash_warning
-from memory.views.state_list import ALL, StateListPage
+from memory.views.list_page import ALL, ListPage
 from memory.views.view_context import ViewContext
 
 replay_engine = ReplayEngine()
@@ -78,16 +77,12 @@ def count_steps(row: Replay) -> str:
     return ", ".join(parts)
 
 
-class Replays(StateListPage):
+class Replays(ListPage):
     """The replays by state, of one conversation where ?conversation= names it."""
 
     template_name = "conversation/replays.html"
     section, scope, title = "conversations", "read", lazy("Replays")
-    states, order = STATES, REPLAYS
-    export_shape, render_row = replay_shapes.ReplayShape, staticmethod(replay_shapes.replay)
-    parameters = ("conversation",)
-    http_method_names = ["get", "head"]
-    may_create = False
+    operation, states = REPLAYS["list"], STATES
     extra_context = {
         "lead": lazy(
             "A replay goes on from a message with another model, prompt or memory, and shows whether that"
@@ -103,24 +98,16 @@ class Replays(StateListPage):
 
     @property
     def conversation_id(self) -> UUID | None:
-        text = self.request.GET.get("conversation", "")
-        return c.parse_uuid("conversation", text) if text else None
+        text = self.request.GET.get("conversation_id", "")
+        return c.parse_uuid("conversation_id", text) if text else None
 
     def count_rows(self) -> Mapping[str, int]:
         return replay_engine.count_replays(actor=self.reader.actor, conversation_id=self.conversation_id)
 
-    def list_rows(self, state: str, **filters: Any) -> Any:
-        page = replay_engine.list_replays(
-            actor=self.reader.actor,
-            conversation_id=self.conversation_id,
-            state=[state] if state else (),
-            **self.paging(),
-        )
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        page = super().list_rows(filters)
         describe_rows(page.results)
         return page
-
-    def build_form(self, data: Any = None) -> forms.Form:
-        return forms.Form(data)  # a replay begins at a message of its conversation
 
 
 class NewReplay(ThreadForm):

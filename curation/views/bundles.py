@@ -9,15 +9,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from curation.answers.bundles import BundleShape, render_bundle
 from curation.engines.bundles.document import MAX_BYTES, read_bytes
 from curation.engines.bundles.engine import KnowledgeBundleEngine, load_document
 from curation.engines.bundles.keys import BundleKeyEngine
 from curation.engines.fields.bundles import BUNDLE
 from curation.engines.holdings import describe_frozen, list_talks
-from curation.engines.orders import BUNDLES
-from curation.filters import BundleFilterSet
 from curation.models import Bundle
+from curation.operations.bundles import BUNDLES
 from memory.engines.fields.base import Use
 from memory.exceptions import Day1Error, Invalid
 from memory.views.base import ProjectPage
@@ -25,7 +23,8 @@ from memory.views.error_text import error_sentence
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.files import build_file, read_upload
 from memory.views.flash import flash_success
-from memory.views.state_list import ALL, StateListPage
+from memory.views.list_page import ALL
+from memory.views.state_list import StateListPage
 
 bundle_engine, key_engine = KnowledgeBundleEngine(), BundleKeyEngine()
 Origin = Bundle.Origin
@@ -43,9 +42,7 @@ class Bundles(StateListPage):
     template_name = "bundles.html"
     section = "bundles"
     title = gettext_lazy("Bundles")
-    states, order = STATES, BUNDLES
-    filters = BundleFilterSet
-    export_shape, render_row = BundleShape, staticmethod(render_bundle)
+    operation, tab, states = BUNDLES["list"], "origin", STATES
     extra_context = {
         "lead": gettext_lazy(
             "Knowledge that travels: verified facts of a branch as a document that another project imports."
@@ -64,9 +61,6 @@ class Bundles(StateListPage):
 
     def count_rows(self) -> Mapping[str, int]:
         return bundle_engine.count_bundles(actor=self.reader.actor)
-
-    def list_rows(self, state: str, **filters: Any) -> Any:
-        return bundle_engine.list_bundles(actor=self.reader.actor, origin=state, **filters, **self.paging())
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_bundle_form(data, self.reader.branch.name)

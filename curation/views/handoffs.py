@@ -9,15 +9,13 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.answers.handoffs import HandoffShape, render_handoff
 from curation.engines.fields.handoffs import HANDOFF
 from curation.engines.handoffs.briefing import describe_packet, list_standing_facts
 from curation.engines.handoffs.engine import HandoffEngine
 from curation.engines.handoffs.packet import list_missing, measure_completeness
 from curation.engines.holdings import measure_lines
-from curation.engines.orders import HANDOFFS
-from curation.filters import HandoffFilterSet
 from curation.models import Handoff
+from curation.operations.handoffs import HANDOFFS
 from curation.templatetags.handoffs import TYPES
 from memory.engines.fields.base import Use
 from memory.exceptions import Invalid
@@ -25,7 +23,8 @@ from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success
 from memory.views.labels import WORDS
-from memory.views.state_list import ALL, StateListPage
+from memory.views.list_page import ALL
+from memory.views.state_list import StateListPage
 
 handoff_engine = HandoffEngine()
 State = Handoff.State
@@ -50,9 +49,7 @@ class Handoffs(StateListPage):
     template_name = "handoffs.html"
     section = "handoffs"
     title = gettext_lazy("Handoffs")
-    states, order = STATES, HANDOFFS
-    filters, words = HandoffFilterSet, WORDS | TYPES
-    export_shape, render_row = HandoffShape, staticmethod(render_handoff)
+    operation, states, words = HANDOFFS["list"], STATES, WORDS | TYPES
     extra_context = {
         "lead": gettext_lazy(
             "What one agent leaves for the next: verified facts, the last messages, and what is to be done,"
@@ -71,9 +68,6 @@ class Handoffs(StateListPage):
 
     def count_rows(self) -> Mapping[str, int]:
         return handoff_engine.count_handoffs(actor=self.reader.actor)
-
-    def list_rows(self, state: str, **filters: Any) -> Any:
-        return handoff_engine.list_handoffs(actor=self.reader.actor, state=state, **filters, **self.paging())
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_handoff_form(data, {"source_branch": self.reader.branch.name})

@@ -9,19 +9,17 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.answers.quarantine import QuarantineShape
-from curation.answers.quarantine import render as render_quarantine
 from curation.engines.fields.quarantines import QUARANTINE
-from curation.engines.orders import QUARANTINES
 from curation.engines.quarantine.engine import QuarantineEngine
-from curation.filters import QuarantineFilterSet
 from curation.models import Quarantine
+from curation.operations.quarantine import QUARANTINES
 from memory.engines.fields.base import Use
 from memory.views.base import ProjectPage, base_context
 from memory.views.field_widgets import form_field
 from memory.views.flash import flash_success
 from memory.views.labels import WORDS
-from memory.views.state_list import ALL, StateListPage
+from memory.views.list_page import ALL
+from memory.views.state_list import StateListPage
 
 quarantine_engine = QuarantineEngine()
 State, Source = Quarantine.State, Quarantine.Source
@@ -68,9 +66,7 @@ class Quarantines(StateListPage):
     template_name = "quarantines.html"
     section, scope = "quarantines", "curate"
     title = gettext_lazy("Quarantine")
-    states, order = STATES, QUARANTINES
-    filters, words = QuarantineFilterSet, WORDS | SOURCES
-    export_shape, render_row = QuarantineShape, staticmethod(render_quarantine)
+    operation, states, words = QUARANTINES["list"], STATES, WORDS | SOURCES
     extra_context = {
         "lead": gettext_lazy(
             "What a source wrote, and all that is derived from it, is hidden on every branch. A release shows"
@@ -89,10 +85,8 @@ class Quarantines(StateListPage):
     def count_rows(self) -> Mapping[str, int]:
         return quarantine_engine.count_quarantines(actor=self.reader.actor)
 
-    def list_rows(self, state: str, **filters: Any) -> Any:
-        page = quarantine_engine.list_quarantines(
-            actor=self.reader.actor, state=state, **filters, **self.paging()
-        )
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        page = super().list_rows(filters)
         for row in page.results:
             row.shown_counts = list_counts(row)
             row.kind = SOURCES[row.source]

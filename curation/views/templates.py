@@ -10,20 +10,19 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from curation.answers.templates import TemplateShape, render_template
 from curation.engines.fields.templates import TEMPLATE
 from curation.engines.holdings import describe_branch
-from curation.engines.orders import TEMPLATES
 from curation.engines.templates.engine import TemplateEngine
-from curation.filters import TemplateFilterSet
 from curation.models import Template, TemplateUse
+from curation.operations.templates import TEMPLATES
 from memory.engines.fields.base import Use
 from memory.exceptions import Invalid
 from memory.texts import split_names
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success
-from memory.views.state_list import ALL, StateListPage
+from memory.views.list_page import ALL
+from memory.views.state_list import StateListPage
 
 template_engine = TemplateEngine()
 State, Outcome = Template.State, TemplateUse.Outcome
@@ -40,9 +39,7 @@ class Templates(StateListPage):
     template_name = "templates.html"
     section = "templates"
     title = gettext_lazy("Templates")
-    states, order = STATES, TEMPLATES
-    filters = TemplateFilterSet
-    export_shape, render_row = TemplateShape, staticmethod(render_template)
+    operation, states = TEMPLATES["list"], STATES
     extra_context = {
         "lead": gettext_lazy(
             "What new work begins from: a branch that holds what was learned, in versions that never change."
@@ -61,11 +58,6 @@ class Templates(StateListPage):
 
     def count_rows(self) -> Mapping[str, int]:
         return template_engine.count_templates(actor=self.reader.actor)
-
-    def list_rows(self, state: str, **filters: Any) -> Any:
-        return template_engine.list_templates(
-            actor=self.reader.actor, state=state, **filters, **self.paging()
-        )
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_template_form(data, self.reader.branch.name)

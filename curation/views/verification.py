@@ -8,21 +8,20 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from curation.answers.verification import JobShape, render_job
-from curation.engines.orders import JOBS
 from curation.engines.overview import summarize_branch
 from curation.engines.selection import DEFAULT_LIMIT
 from curation.engines.verification import DONE_STATES, VerificationEngine, find_rating
 from curation.engines.verification_run import find_judge
 from curation.models import VerificationJob
+from curation.operations.jobs import JOBS
 from memory.conf import conf
 from memory.engines.facts.verdicts import JUDGEABLE
 from memory.exceptions import Day1Error, Invalid
 from memory.models import Fact
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
-from memory.views.exports import ExportedList
 from memory.views.flash import flash_success
+from memory.views.list_page import ListPage
 from memory.views.view_context import ViewContext
 from memory.views.widgets import parse_number
 
@@ -43,11 +42,11 @@ COUNTED = {
 }
 
 
-class VerificationPage(ExportedList):
+class VerificationPage(ListPage):
     """What verification says of the branch, its jobs, and a form that begins one."""
 
     template_name = "verification.html"
-    order, export_shape, render_row = JOBS, JobShape, staticmethod(render_job)
+    operation, page_size = JOBS["list"], 20
     section, scope, title = "verification", "curate", lazy("Verification")
     extra_context = {
         "drawing": "verified",
@@ -60,15 +59,7 @@ class VerificationPage(ExportedList):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         summary = summarize_branch(branch_name=self.reader.branch.name, actor=self.reader.actor)
         kwargs.setdefault("typed", {"limit": DEFAULT_LIMIT, "budget": conf().judge_budget})
-        return super().get_context_data(
-            summary=summary,
-            lead=describe_rater(summary.judge),
-            page=self.load_exported(),
-            **kwargs,
-        )
-
-    def load_exported(self) -> Any:
-        return verification_engine.list_jobs(actor=self.reader.actor, **self.paging(20))
+        return super().get_context_data(summary=summary, lead=describe_rater(summary.judge), **kwargs)
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         self.reader.require_now()

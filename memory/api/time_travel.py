@@ -21,11 +21,14 @@ from memory.api.routes import serve_at
 from memory.api.schema import BRANCH, PAGING, TEXT, document_routes, query, route
 from memory.engines.branches.time_travel import TimeTravelEngine
 from memory.engines.facts.engine import FactEngine
+from memory.engines.fields.capture import OBSERVATION_FILTERS, RELATION_FILTERS
+from memory.engines.fields.facts import FACT_FILTERS
+from memory.engines.fields.filters import FilterField
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import Page
-from memory.filters import FactFilterSet, ObservationFilterSet, RelationFilterSet
+from memory.filters import FactFilterSet
 from memory.operations.inputs import Input, parse_point
 
 Render = Callable[[Any], dict[str, Any]]
@@ -34,9 +37,9 @@ time_travel_engine = TimeTravelEngine()
 
 @dataclass(frozen=True)
 class Reader:
-    """How a kind of memory is read: the names of its filters, its page, and how a row is shown."""
+    """How a kind of memory is read: its filters, its page, and how a row is shown."""
 
-    filters: Iterable[str]
+    filters: Iterable[FilterField]
     list_rows: Callable[..., Page]
     render_rows: Callable[[str, Actor], Render]
 
@@ -61,12 +64,10 @@ def render_with_branch(render: rendering.Render) -> Callable[[str, Actor], Rende
 
 
 READERS: dict[str, Reader] = {
-    "fact": Reader(FactFilterSet.base_filters, list_facts, render_with_branch(shapes.fact)),
-    "relation": Reader(
-        RelationFilterSet.base_filters, list_relations, render_with_branch(capture_shapes.relation)
-    ),
+    "fact": Reader(FACT_FILTERS, list_facts, render_with_branch(shapes.fact)),
+    "relation": Reader(RELATION_FILTERS, list_relations, render_with_branch(capture_shapes.relation)),
     "observation": Reader(
-        ObservationFilterSet.base_filters, list_observations, render_with_branch(capture_shapes.observation)
+        OBSERVATION_FILTERS, list_observations, render_with_branch(capture_shapes.observation)
     ),
 }
 
@@ -113,7 +114,7 @@ class TimeTravelViewSet(ResourceViewSet):
         at = payload.take_value("at", parse_point)
         kind = payload.take_value("type", c.one_of(list(READERS)), "fact")
         reader = READERS[kind]
-        filters = payload.take_unchecked(reader.filters)
+        filters = payload.take_unchecked(one.name for one in reader.filters)
         payload.refuse_unknown()
         point = time_travel_engine.find_point(branch_name=branch, at=at, actor=actor)
         page = reader.list_rows(filters, actor=actor, branch_name=branch, at=at, **paging)

@@ -269,6 +269,9 @@ class Resource:
             name, method, summary, answer, verb, path, row, self.model, prefix=self.prefix, **traits
         )
 
+    def __getitem__(self, name: str) -> Operation:
+        return self.operations[name]
+
     @property
     def filters(self) -> tuple[FilterField, ...]:
         """Return the filters of its list."""

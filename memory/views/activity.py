@@ -1,37 +1,41 @@
 """Activity: what was done and learned, by day, agent and session; a burst of commits is one line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import django_filters as df
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memory.answers import commits as commit_shapes
-from memory.engines.branches.feed import Burst, FeedEngine, FeedFilter
-from memory.exceptions import Invalid
+from memory.engines.branches.feed import Burst, FeedEngine
+from memory.engines.fields.filters import one_of, recorded
+from memory.engines.fields.types import OpenChoice, Reference
 from memory.models import Commit
+from memory.operations.base import Answer, Operation
 from memory.views.frames import add_page
 from memory.views.labels import ACTION_LABELS, FIELDS
-from memory.views.list_base import Listing
+from memory.views.list_page import ListPage
 
 MAX_BURSTS = 30  # on a page
 
 
-class ActivityFilterSet(df.FilterSet):
-    agent_id = df.CharFilter()
-    session_id = df.CharFilter()
-    kind = df.ChoiceFilter(choices=[(name, name) for name in ACTION_LABELS])
-    after = df.IsoDateTimeFilter()
-    before = df.IsoDateTimeFilter()
-
-    class Meta:
-        model = Commit
-        fields: list[str] = []
+BURSTS = Operation(
+    "list",
+    FeedEngine().list_bursts,
+    "List what was done, newest first",
+    Answer(commit_shapes.CommitDetailShape, commit_shapes.commit_detail),
+    filters=(
+        one_of("agent_id", Reference(200), "What this agent did."),
+        one_of("session_id", Reference(200), "What was done in this session."),
+        one_of("kind", OpenChoice([(name, name) for name in ACTION_LABELS]), "Actions of this kind."),
+        *recorded("What was"),
+    ),
+    without=("until",),
+)
 
 
 @add_page("activity", "activity")
-class Activity(Listing):
+class Activity(ListPage):
     """The feed of all branches; of one where the address names it."""
 
     reads_past = True
@@ -39,7 +43,8 @@ class Activity(Listing):
     section = "activity"
     is_live = spans_branches = True
     title = _("Activity")
-    filters, words = ActivityFilterSet, ACTION_LABELS
+    operation, words = BURSTS, ACTION_LABELS
+    page_size = MAX_BURSTS
     labels = {
         "agent_id": _("Agent"),
         "session_id": _("Session"),
@@ -59,14 +64,9 @@ class Activity(Listing):
         "show_all": _("Show all activity"),
     }
 
-    export_shape = commit_shapes.CommitDetailShape
-
     def list_results(self, page: Any) -> list[Commit]:
         """Return the commits: a file has no bursts."""
         return [commit for burst in page.results for commit in burst.commits]
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return commit_shapes.commit_detail(row)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(only=self.branch_name, **kwargs)
@@ -76,21 +76,15 @@ class Activity(Listing):
         """Return the branch that the address asks for; "" for all."""
         return self.reader.branch.name if self.request.GET.get("branch") else ""
 
-    def list_rows(self, payload: dict[str, Any]) -> Any:
-        page = FeedEngine().list_bursts(
-            actor=self.reader.actor,
-            branch_name=self.branch_name,
-            filters=FeedFilter.from_values(payload),
-            until=None if self.reader.is_now else self.reader.moment,
-            **self.paging(MAX_BURSTS),
-        )
+    @property
+    def place(self) -> dict[str, Any]:
+        until = None if self.reader.is_now else self.reader.moment
+        return {"actor": self.reader.actor, "branch_name": self.branch_name, "until": until}
+
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        page = super().list_rows(filters)
         set_days(page.results)
         return page
-
-    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        raise Invalid(
-            "What was done is filtered by agent, session, action and time, and not searched.", field="q"
-        )
 
 
 def set_days(bursts: Sequence[Burst]) -> None:

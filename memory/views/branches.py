@@ -1,6 +1,5 @@
 """Branches: their list, and the differences, log and statistics of one."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -9,22 +8,20 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.answers.branches import BranchShape, branch_shape
 from memory.engines.branches.branch_states import find_expiry
 from memory.engines.branches.diff import CHANGES, KINDS
 from memory.engines.branches.manager import BranchManager
 from memory.engines.branches.topology import BranchTopologyEngine
 from memory.engines.facts.evidence import EvidenceEngine
-from memory.engines.fields.orders import BRANCHES
 from memory.engines.merging.request_history import RequestHistoryEngine
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import Day1Error, Invalid
-from memory.filters import BranchFilterSet
 from memory.models import Branch
+from memory.operations.branches import BRANCHES
 from memory.views.base import ProjectPage
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
-from memory.views.token_list import TokenList
+from memory.views.list_page import ListPage
 from memory.views.view_context import read_point, with_query
 from memory.views.widgets import add_form_error
 
@@ -106,14 +103,13 @@ def fill_details(branch: Branch) -> dict[str, Any]:
     return {"purpose": branch.purpose, "owner": branch.owner, "ttl_days": days, "tags": tags}
 
 
-class Branches(TokenList):
+class Branches(ListPage):
     """The list of branches, and the form for a new one; a refused form keeps its input."""
 
     template_name = "branches.html"
     section = "branches"
     title = gettext_lazy("Branches")
-    filters = BranchFilterSet
-    order, export_shape, render_row = BRANCHES, BranchShape, staticmethod(branch_shape)
+    operation = BRANCHES["list"]
     extra_context = {
         "lead": gettext_lazy(
             "A branch starts with all that its parent holds, and is isolated from then on, both ways."
@@ -128,9 +124,6 @@ class Branches(TokenList):
         initial = {"parent": self.reader.branch.name, "at": self.reader.at_text}
         kwargs.setdefault("form", BranchForm(initial=initial))
         return super().get_context_data(may_create=self.reader.can["write"], **kwargs)
-
-    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
-        return branch_manager.list_branches(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         form = BranchForm(request.POST)

@@ -1,21 +1,20 @@
 """Observations and relations of agents: lists, and a page for each."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.answers import capture as shapes
 from memory.engines.facts.links import LinkEngine
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine, ObservationFilter
-from memory.engines.support.ordering import BY_AGE
-from memory.engines.support.validation import check_flag
-from memory.filters import ObservationFilterSet, RelationFilterSet
 from memory.models import Observation
+from memory.operations.observations import OBSERVATIONS
+from memory.operations.relations import RELATIONS
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS
-from memory.views.list_base import FOUND, Listing, require_known
+from memory.views.list_page import FOUND, ListPage, require_known
 
 OBSERVED = {
     "observation_type": _("Type"),
@@ -30,14 +29,13 @@ OBSERVED = {
 RELATED = {"source": _("From"), "relation_type": _("Relation"), "target": _("To")}
 
 
-class Observations(Listing):
+class Observations(ListPage):
     reads_past = True
     template_name = "observations.html"
     section = "observations"
     is_live = True
     title = _("Observations")
-    filters = ObservationFilterSet
-    labels = OBSERVED
+    operation, labels = OBSERVATIONS["list"], OBSERVED
     extra_context = {
         "lead": _("What agents did and noticed. It is never changed."),
         "lead_of_found": _("What agents did and noticed, the best answers first. They are never changed."),
@@ -51,22 +49,9 @@ class Observations(Listing):
         "show_all": _("Show all observations"),
     }
 
-    order = BY_AGE
-    export_shape = shapes.ObservationShape
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return shapes.observation(row, branch=self.reader.branch.name)
-
-    def list_rows(self, payload: dict[str, Any]) -> Any:
-        filters = ObservationFilter.from_values(payload)
-        return ObservationEngine().list_observations(
-            **self.reader.read_args, filters=filters, **self.paging()
-        )
-
-    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        filters = ObservationFilter.from_values(payload)
+    def search_rows(self, query: str, filters: Mapping[str, Any]) -> Any:
         found = ObservationEngine().search_observations(
-            query=query, **self.reader.read_args, filters=filters, limit=FOUND
+            query=query, **self.place, filters=ObservationFilter.from_values({**filters}), limit=FOUND
         )
         return {"results": [hit.row for hit in found.hits], "note": found.note, "nearest": found.nearest}
 
@@ -96,13 +81,12 @@ class ObservationPage(ProjectPage):
         return ObservationEngine().get_observation(observation_id=seen.parent_id, **self.reader.read_args)
 
 
-class Relations(Listing):
+class Relations(ListPage):
     reads_past = True
     template_name = "relations.html"
     section, list_page = "graph", "relations"
     title = _("Relations")
-    filters = RelationFilterSet
-    labels = RELATED
+    operation, labels = RELATIONS["list"], RELATED
     extra_context = {
         "lead": _("What is connected to what, as agents stated it."),
         "search": _("Relations of an entity, by its name"),
@@ -114,20 +98,9 @@ class Relations(Listing):
         "show_all": _("Show all relations"),
     }
 
-    order = BY_AGE
-    export_shape = shapes.RelationShape
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return shapes.relation(row, branch=self.reader.branch.name)
-
-    def list_rows(self, payload: dict[str, Any]) -> Any:
-        open_only = check_flag("open_only", payload.get("open_only", False))
-        requested = {**payload, "open_only": open_only}
-        return RelationEngine().list_relations(**self.reader.read_args, **requested, **self.paging())
-
-    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
+    def search_rows(self, query: str, filters: Mapping[str, Any]) -> Any:
         """Return the relations of an entity with this name: relations have no text search."""
-        kind = require_known(payload, "relation_type").get("relation_type", "")
+        kind = require_known(filters, "relation_type").get("relation_type", "")
         graph = RelationEngine().graph_query(
             entity=query, depth=1, relation_type=kind, **self.reader.read_args
         )

@@ -1,6 +1,5 @@
 """Erasure: what was erased, a preview with counts, and the name typed before anything goes. For admins."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,17 +7,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 
-from memory.answers.erasures import ErasureShape, erasure
 from memory.engines.erasure.engine import ErasureEngine
 from memory.engines.erasure.scopes import MAX_MATCH
-from memory.engines.fields.orders import ERASURES
 from memory.exceptions import Day1Error
-from memory.filters import ErasureFilterSet
 from memory.models import Erasure
+from memory.operations.erasures import ERASURES
 from memory.views.base import ProjectPage
 from memory.views.frames import add_page
+from memory.views.list_page import ListPage
 from memory.views.navigation import Section, add_section
-from memory.views.token_list import TokenList
 from memory.views.widgets import add_form_error
 
 SCOPES = {
@@ -80,9 +77,8 @@ class ConfirmForm(forms.Form):
 
 
 @add_page("erasures", "erasures")
-class Erasures(TokenList):
-    filters = ErasureFilterSet
-    order, export_shape, render_row = ERASURES, ErasureShape, staticmethod(erasure)
+class Erasures(ListPage):
+    operation = ERASURES["list"]
     template_name = "erasures.html"
     section = "erasures"
     scope = "admin"
@@ -104,9 +100,6 @@ class Erasures(TokenList):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", TargetForm())
         return super().get_context_data(**kwargs)
-
-    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
-        return ErasureEngine().list_erasures(actor=self.reader.actor, **filters, **self.paging())
 
 
 @add_page("erase", "erase")

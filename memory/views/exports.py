@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from memory.csv_text import write_line
 from memory.engines.support import validation as c
 from memory.engines.support.pagination import MAX_PAGE_SIZE
-from memory.views.base import PAGE
 from memory.views.list_order import OrderedList
 
 CSV, JSON = "csv", "json"
@@ -22,16 +21,15 @@ class ExportedList(OrderedList):
     """A list whose rows can be had as a file: ?format=csv or json, with the filters of the page.
 
     The pages that follow are read while the file is sent, so that a list of any length takes no memory, and
-    nothing is read any more when nobody takes it. ``export_shape`` has the columns: those of the API.
+    nothing is read any more when nobody takes it. The columns are those of the operation's answer.
     """
 
-    export_shape: Any = None
-    render_row: Callable[[Any], dict[str, Any]]  # as the API gives it
+    is_exported = True
     list_page = ""  # the name of its page, where that is not its section's
     position: str | None = None  # of the page that is read into a file
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if self.export_shape is None or "format" not in request.GET:
+        if "format" not in request.GET:
             return super().get(request, *args, **kwargs)
         form = c.one_of(list(TYPES))("format", request.GET["format"])
         pages = self.list_exported()
@@ -39,7 +37,7 @@ class ExportedList(OrderedList):
         return self.build_export(form, pages)
 
     def build_export(self, form: str, pages: Iterable[Rows]) -> Any:
-        columns = list(self.export_shape().get_fields())
+        columns = list(self.operation.answer.shape().get_fields())
         texts = WRITERS[form](columns, pages)
         is_sent = self.request.method != "HEAD"  # whose answer has no rows to read
         parts = (text.encode("utf-8", "surrogatepass") for text in (texts if is_sent else ()))
@@ -54,10 +52,10 @@ class ExportedList(OrderedList):
 
     def list_exported(self) -> Iterator[Rows]:
         """Yield the rows of each page, as the API gives them."""
-        self.position = ""
+        self.position, render = "", self.operation.bind_render({"branch_name": self.reader.branch.name})
         while self.position is not None:
             page = self.load_exported()
-            yield [self.export_row(row) for row in self.list_results(page)]
+            yield [render(row) for row in self.list_results(page)]
             self.position = page.next
 
     def load_exported(self) -> Any:
@@ -67,11 +65,7 @@ class ExportedList(OrderedList):
     def list_results(self, page: Any) -> Iterable[Any]:
         return page.results
 
-    def export_row(self, row: Any) -> dict[str, Any]:
-        """Return a row as the API gives it."""
-        return self.render_row(row)
-
-    def paging(self, limit: int = PAGE) -> dict[str, Any]:
+    def paging(self, limit: int = 0) -> dict[str, Any]:
         found = super().paging(limit)
         if self.position is None:
             return found

@@ -6,15 +6,14 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.answers import facts as shapes
 from memory.engines.facts.bulk_actions import MAX_FACTS
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
 from memory.engines.search.engine import SearchEngine
 from memory.engines.search.ranked import INCLUDE
-from memory.engines.support.ordering import BY_AGE
 from memory.exceptions import Invalid
 from memory.models import Fact
+from memory.operations.facts import FACTS
 from memory.views.action_report import take_report
 from memory.views.base import PAGE
 from memory.views.bulk import BulkActions, has_proposals, mark_ticked
@@ -40,6 +39,7 @@ class Ranked:
 
 class Facts(BulkActions, TokenFilters, ExportedList):
     reads_past = True
+    operation = FACTS["list"]
     repeatable_fields, token_choices = REPEATABLE, TOKEN_CHOICES
     template_name = "facts.html"
     fragment_name = "parts/fact_rows.html"
@@ -72,16 +72,10 @@ class Facts(BulkActions, TokenFilters, ExportedList):
         """Whether a search also looks among what searches leave out."""
         return bool(self.request.GET.get("everything"))
 
-    order = BY_AGE
-    export_shape = shapes.FactShape
-
     def load_exported(self) -> Any:
         """Return a page of the filtered facts; with words, what their search found."""
         form, text = FilterForm(self.request, OTHERS), self.typed_line[1]
         return self._search_facts(text, form.filters) if text else self._list_facts(form.filters)
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return shapes.fact(row, branch=self.reader.branch.name)
 
     def _list_facts(self, filters: FactFilter) -> Any:
         return FactEngine().list_facts(**self.reader.read_args, filters=filters, **self.paging())

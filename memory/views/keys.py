@@ -1,6 +1,5 @@
 """API keys: create, with the token shown once, rotate, revoke. For maintainers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,19 +13,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import pgettext_lazy
 
-from memory.answers.keys import KeyShape
-from memory.answers.keys import key as render_key
 from memory.engines.access.keys import MAX_RATE, KeyEngine, own_key
-from memory.engines.fields.keys import KEY_FILTERS
-from memory.engines.fields.orders import KEYS
 from memory.exceptions import Day1Error
-from memory.filters import build_filter_set
 from memory.models import ApiKey
+from memory.operations.keys import KEYS
 from memory.views.agent_setup import setup_context
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
+from memory.views.list_page import ListPage
 from memory.views.times import label_in_zone
-from memory.views.token_list import TokenList
 from memory.views.widgets import MomentInput, add_form_error
 
 
@@ -175,13 +170,12 @@ class KeyPage(ProjectPage):
     section = "keys"
 
 
-class Keys(TokenList, KeyPage):
+class Keys(ListPage, KeyPage):
     """The keys of the project, and a form for a new one."""
 
     template_name = "keys/list.html"
     title = lazy("Agents & keys")
-    filters = build_filter_set(ApiKey, KEY_FILTERS)
-    order, export_shape, render_row = KEYS, KeyShape, staticmethod(render_key)
+    operation = KEYS["list"]
     extra_context = {
         "lead": lazy(
             "A key says who an agent is and what it may do. Give each agent its own: then every memory says"
@@ -197,9 +191,6 @@ class Keys(TokenList, KeyPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kwargs.setdefault("form", PresetKeyForm())
         return super().get_context_data(**setup_context(self.request, self.reader), **kwargs)
-
-    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
-        return KeyEngine().list_keys(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         form = PresetKeyForm(request.POST)

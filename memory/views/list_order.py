@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.engines.support.ordering import Ordering, turn_round
+from memory.operations.base import Operation
 from memory.views.base import PAGE, ProjectPage
 from memory.views.labels import ORDER_LABELS
 from memory.views.view_context import with_query
@@ -26,17 +27,22 @@ class SortLink:
 
 
 class OrderedList(ProjectPage):
-    """A list by cursor that can be sorted by the columns of ``order``; without it, it has one order."""
+    """A list by cursor that can be sorted by the columns of its operation's ``order``, if there are any."""
 
-    order: Ordering | None = None
+    operation: Operation  # that lists
+    page_size = PAGE
+
+    @property
+    def order(self) -> Ordering | None:
+        return self.operation.order
 
     @cached_property
     def ordering(self) -> str:
         """Return the order that the address asks for. Raises Invalid for an unknown one."""
         return self.order.check(self.request.GET.get("ordering", "")) if self.order else ""
 
-    def paging(self, limit: int = PAGE) -> dict[str, Any]:
-        found = super().paging(limit)
+    def paging(self, limit: int = 0) -> dict[str, Any]:
+        found = super().paging(limit or self.page_size)
         return {**found, "ordering": self.ordering} if self.order else found
 
     @property

@@ -1,6 +1,6 @@
 """Members of the project: everybody sees them, maintainers change them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -11,18 +11,16 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from memory.answers.members import MemberShape, render_member
 from memory.engines.access.invitations import InvitationEngine
 from memory.engines.access.members import Departure, MemberEngine
 from memory.engines.fields.invitations import DEFAULT_DAYS, MAX_DAYS, MAX_USES
-from memory.engines.fields.orders import MEMBERS
 from memory.exceptions import Day1Error
-from memory.filters import MemberFilterSet
 from memory.models import Membership
+from memory.operations.members import MEMBERS
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
 from memory.views.labels import WORDS
-from memory.views.token_list import TokenList
+from memory.views.list_page import ListPage
 from memory.views.widgets import add_form_error
 
 REMOVED = lazy(
@@ -59,12 +57,11 @@ class InvitationForm(forms.Form):
     )
 
 
-class Members(TokenList):
+class Members(ListPage):
     template_name = "members/list.html"
     section = "members"
     title = lazy("Members")
-    filters = MemberFilterSet
-    order, export_shape, render_row = MEMBERS, MemberShape, staticmethod(render_member)
+    operation = MEMBERS["list"]
     extra_context = {
         "search": lazy("Filters, such as role:curator or name:mira"),
         "drawing": "members",
@@ -82,9 +79,6 @@ class Members(TokenList):
             found = InvitationEngine().list_invitations(actor=self.reader.actor, limit=SHOWN)
             kwargs |= {"invitations": found.results, "invitation_form": InvitationForm()}
         return super().get_context_data(roles=Membership.Role.choices, **kwargs)
-
-    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
-        return MemberEngine().list_members(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         self.reader.actor.require_scope("admin")

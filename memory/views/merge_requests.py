@@ -10,21 +10,19 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.answers.merges import MergeRequestShape, request_shape
 from memory.engines.branches.manager import BranchManager
-from memory.engines.fields.orders import MERGE_REQUESTS
 from memory.engines.merging.engine import MergeEngine
 from memory.engines.merging.plan import APPLIED, CONFLICT, REMOVED, PlanItem
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.engines.versions.lookup import MAIN
-from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Day1Error, Invalid
-from memory.filters import MergeRequestFilterSet
+from memory.exceptions import BranchArchived, BranchNotFound, Conflict, Day1Error
 from memory.models import Branch, MergeRequest
+from memory.operations.merge_requests import MERGE_REQUESTS
 from memory.views.base import ProjectPage
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
 from memory.views.labels import CHANGE_KINDS, WORDS
-from memory.views.list_base import Listing
+from memory.views.list_page import ALL, ListPage
 from memory.views.merge_labels import CLASSES, REASONS, STATES, STRATEGIES
 from memory.views.merge_sides import describe_row
 from memory.views.widgets import add_form_error
@@ -38,14 +36,13 @@ CHERRY_PICK = MergeRequest.Strategy.CHERRY_PICK
 
 
 @add_page("merge-requests", "merge-requests")
-class MergeRequests(Listing):
+class MergeRequests(ListPage):
     template_name = "merge_requests.html"
     section = "merge-requests"
     title = gettext_lazy("Merge requests")
-    filters = MergeRequestFilterSet
-    words = WORDS | STATES
+    operation, words = MERGE_REQUESTS["list"], WORDS | STATES
+    states = {ALL: gettext_lazy("All"), **STATES}
     labels = {
-        "state": gettext_lazy("State"),
         "source": gettext_lazy("From"),
         "target": gettext_lazy("Into"),
     }
@@ -60,23 +57,6 @@ class MergeRequests(Listing):
         ),
         "show_all": gettext_lazy("Show all merge requests"),
     }
-
-    order = MERGE_REQUESTS
-    export_shape = MergeRequestShape
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return request_shape(row)
-
-    def list_rows(self, payload: dict[str, Any]) -> Any:
-        return merge_request_engine.list_requests(actor=self.reader.actor, **payload, **self.paging())
-
-    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        raise Invalid("Merge requests are filtered by state, source and target, and not searched.", field="q")
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        states = [("", _("All")), *((name, word) for name, word in STATES.items())]
-        chosen = self.request.GET.get("state", "")
-        return super().get_context_data(states=states, chosen_state=chosen, **kwargs)
 
 
 class RequestForm(forms.Form):

@@ -1,6 +1,5 @@
 """The pages of saved questions: their list with the runs, one run, and saving one from a search."""
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -9,37 +8,42 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.answers.questions import SavedQuestionShape
-from memory.answers.questions import render as render_question
 from memory.engines.evaluation.questions import QuestionEngine
 from memory.engines.evaluation.runs import EvalEngine
-from memory.engines.fields.orders import QUESTIONS
 from memory.engines.fields.questions import DEFAULT_K
 from memory.engines.support.validation import parse_uuid
 from memory.exceptions import Day1Error, Invalid
-from memory.filters import QuestionFilterSet
+from memory.operations.questions import QUESTIONS
 from memory.ranking import RECIPES
 from memory.views.base import ProjectPage, safe_referer
 from memory.views.error_text import error_sentence
 from memory.views.flash import flash_success
 from memory.views.frames import add_page
+from memory.views.list_page import ListPage
 from memory.views.question_rows import LISTED_RUNS, add_figure_texts, build_rows, draw_chart
-from memory.views.token_list import TokenList
 from memory.views.widgets import parse_number
 
 question_engine, eval_engine = QuestionEngine(), EvalEngine()
 
 
 @add_page("questions", "questions")
-class Questions(TokenList):
+class Questions(ListPage):
     """The questions, and the runs of them; a form runs them on the branch that is read."""
 
     template_name = "questions.html"
     section, title = "questions", gettext_lazy("Saved questions")
-    filters = QuestionFilterSet
-    order, export_shape, render_row = QUESTIONS, SavedQuestionShape, staticmethod(render_question)
+    operation = QUESTIONS["list"]
     extra_context = {
+        "lead": gettext_lazy(
+            "Questions with the facts that a search should find. A run says how many it finds; a merge that"
+            " would lose one is stopped."
+        ),
         "search": gettext_lazy("Filters, such as category:decision"),
+        "drawing": "search",
+        "none_yet": gettext_lazy(
+            "No question is saved yet. Search for something, and press “Should be found” at the fact that"
+            " answers it."
+        ),
         "none_fits": gettext_lazy("No question fits."),
         "show_all": gettext_lazy("Show all questions"),
     }
@@ -54,9 +58,6 @@ class Questions(TokenList):
             recipes=sorted(RECIPES),
             **kwargs,
         )
-
-    def list_filtered(self, filters: Mapping[str, Any]) -> Any:
-        return question_engine.list_questions(actor=self.reader.actor, **filters, **self.paging())
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """Run the questions (do=run) or delete one (do=delete)."""

@@ -5,17 +5,14 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from memory.answers import capture as shapes
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
-from memory.engines.fields.orders import SESSIONS
 from memory.engines.sessions.manager import SessionManager
-from memory.exceptions import Invalid
-from memory.filters import SessionFilterSet
 from memory.models import Session
+from memory.operations.sessions import SESSIONS
 from memory.views.base import ProjectPage
 from memory.views.labels import FIELDS, RUN_WORDS
-from memory.views.list_base import Listing
+from memory.views.list_page import ListPage
 from memory.views.view_context import ViewContext
 
 # Templates of apps to the right, and what each shows of a session as ``panel``.
@@ -27,12 +24,12 @@ def add_session_panel(template: str, load: Callable[[ViewContext, Session], Any]
     PANELS.append((template, load))
 
 
-class Sessions(Listing):
+class Sessions(ListPage):
     template_name = "sessions.html"
     section = "sessions"
     is_live = spans_branches = True
     title = _("Sessions")
-    filters, words = SessionFilterSet, RUN_WORDS
+    operation, words = SESSIONS["list"], RUN_WORDS
     labels = {"status": FIELDS["status"], "agent_id": _("Agent")}
     extra_context = {
         "search": _("Filters, such as agent:ledger or status:completed"),
@@ -44,22 +41,12 @@ class Sessions(Listing):
         "show_all": _("Show all sessions"),
     }
 
-    order = SESSIONS
-    export_shape = shapes.SessionShape
-
-    def export_row(self, row: Any) -> dict[str, Any]:
-        return shapes.session(row)
-
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(only=self.branch_name, **kwargs)
 
-    def list_rows(self, payload: dict[str, Any]) -> Any:
-        return SessionManager().get_recent_sessions(
-            actor=self.reader.actor, branch_name=self.branch_name, **payload, **self.paging()
-        )
-
-    def search_rows(self, query: str, payload: dict[str, Any]) -> Any:
-        raise Invalid("Sessions are filtered by status and agent, and not searched.", field="q")
+    @property
+    def place(self) -> dict[str, Any]:
+        return {"actor": self.reader.actor, "branch_name": self.branch_name}
 
     @property
     def branch_name(self) -> str:

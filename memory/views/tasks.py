@@ -10,22 +10,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from memory.actors import Actor
-from memory.answers.tasks import TaskShape, render_task
 from memory.engines.agent_tasks.engine import TaskEngine
 from memory.engines.agent_tasks.rules import MOVES
 from memory.engines.fields.base import Use
-from memory.engines.fields.orders import TASKS
-from memory.engines.fields.tasks import MAX_BUDGET, TASK, TASK_FILTERS
+from memory.engines.fields.tasks import MAX_BUDGET, TASK
 from memory.engines.merging.requests import MergeRequestEngine
 from memory.exceptions import Invalid
-from memory.filters import build_filter_set
 from memory.models import AgentTask, TaskObjective
+from memory.operations.tasks import TASKS
 from memory.views.base import ProjectPage
 from memory.views.field_widgets import OptionalText, form_field
 from memory.views.flash import flash_success, flash_warning
 from memory.views.frames import add_page
+from memory.views.list_page import ALL
 from memory.views.navigation import Section, add_section
-from memory.views.state_list import ALL, StateListPage
+from memory.views.state_list import StateListPage
 from memory.views.widgets import parse_number
 
 add_section(Section("tasks", gettext_lazy("Tasks"), "task", "t", order=44))
@@ -57,9 +56,7 @@ class Tasks(StateListPage):
     section = "tasks"
     is_live = spans_branches = True
     title = gettext_lazy("Tasks")
-    states, order = STATES, TASKS
-    filters = build_filter_set(AgentTask, TASK_FILTERS)
-    export_shape, render_row = TaskShape, staticmethod(render_task)
+    operation, states = TASKS["list"], STATES
     extra_context = {
         "lead": gettext_lazy(
             "Work that agents share: each has a branch of its own, and what lasts is offered to the parent."
@@ -77,9 +74,6 @@ class Tasks(StateListPage):
 
     def count_rows(self) -> Mapping[str, int]:
         return task_engine.count_tasks(actor=self.reader.actor)
-
-    def list_rows(self, state: str, **filters: Any) -> Any:
-        return task_engine.list_tasks(actor=self.reader.actor, state=state, **filters, **self.paging())
 
     def build_form(self, data: Any = None) -> forms.Form:
         return build_task_form(data)

@@ -145,6 +145,14 @@ class Choice(Type):
 
 
 @dataclass(frozen=True)
+class OpenChoice(Choice):
+    """One of some values, or one that is known no more, such as an action that an older version had."""
+
+    def build_check(self) -> c.Check:
+        return c.text_check(200)
+
+
+@dataclass(frozen=True)
 class Number(Type):
     """A number between two others."""
 

@@ -122,7 +122,7 @@ def test_it_is_filtered_by_time(maintainer, actor):
 
 def test_a_time_that_is_none_is_told_and_stays_in_the_form(maintainer, write):
     write("one")
-    html = page(maintainer, f"{AUDIT}?after=soon&by=cora")
+    html = page(maintainer, f"{AUDIT}?after=soon&by=cora", 400)
     assert "Recorded from must be a time in ISO 8601, such as 2026-05-01T12:00:00Z." in html
     assert '<input type="text" name="after" value="soon"' in html
     assert ('name="by" value="cora"' in html, "<tr>" in html, "No entry fits." in html) == (

@@ -137,7 +137,7 @@ LISTS = {
     "bundles": "There are: name, state.",
     "quarantines": "There are: source, state.",
     "consolidation": "There are: level, state, target.",
-    "replays": "There are: state.",
+    "replays": "There are: conversation, state.",
 }
 
 
