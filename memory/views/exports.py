@@ -37,7 +37,8 @@ class ExportedList(OrderedList):
         return self.build_export(form, pages)
 
     def build_export(self, form: str, pages: Iterable[Rows]) -> Any:
-        columns = list(self.operation.answer.shape().get_fields())
+        shape: Any = self.operation.answer.shape
+        columns = list(shape().get_fields())
         texts = WRITERS[form](columns, pages)
         is_sent = self.request.method != "HEAD"  # whose answer has no rows to read
         parts = (text.encode("utf-8", "surrogatepass") for text in (texts if is_sent else ()))
