@@ -15,6 +15,6 @@ PAGES: list[Page] = [
 ]
 urlpatterns = build_patterns(PAGES, WEB)
 
-add_section(Section("analytics", _("Analytics"), "chart", "g", order=50))
+add_section(Section("analytics", _("Analytics"), "chart", "g", order=10, place="insights"))
 add_home_panel("yesterday.html", load_yesterday)
 add_session_panel("session_figures.html", load_session)

@@ -55,12 +55,16 @@ PAGES: list[Page] = [
 ]
 urlpatterns = build_patterns(PAGES, WEB)
 
-add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=15))
-add_section(Section("verification", _("Verification"), "verified", "v", scope="curate", order=44))
-add_section(Section("handoffs", _("Handoffs"), "out", "w", order=46))
-add_section(Section("bundles", _("Bundles"), "project", "d", order=48))
-add_section(Section("templates", _("Templates"), "copy", "p", order=47))
-add_section(Section("quarantines", _("Quarantine"), "archived", "y", scope="curate", order=49))
+add_section(Section("review", _("Review"), "inbox", "r", scope="curate", order=10, place="review"))
+add_section(
+    Section("verification", _("Verification"), "verified", "v", scope="curate", order=20, place="review")
+)
+add_section(Section("handoffs", _("Handoffs"), "out", "w", order=50, place="settings"))
+add_section(Section("bundles", _("Bundles"), "project", "d", order=70, place="settings"))
+add_section(Section("templates", _("Templates"), "copy", "p", order=60, place="settings"))
+add_section(
+    Section("quarantines", _("Quarantine"), "archived", "y", scope="curate", order=80, place="settings")
+)
 add_fact_panel("fact/rating.html", load_panel)
 add_fact_panel("fact/questions.html", load_questions)
 add_counter(REVIEW, count_questions)

@@ -172,7 +172,7 @@ def variables() -> set[str]:
 @pytest.mark.slow
 def test_every_environment_variable_is_in_the_docs() -> None:
     assert "DAY1_DATA_DIR" in variables()
-    told = spoken(page("README.md")) | spoken(page("docs/development.md"))
+    told = spoken(page("docs/settings.md")) | spoken(page("docs/development.md"))
     assert variables() - told == set()
 
 
@@ -182,13 +182,13 @@ def test_the_docs_name_no_variable_that_nobody_reads() -> None:
     assert told - variables() == set()
 
 
-def test_the_front_page_has_the_defaults_of_the_variables() -> None:
+def test_the_page_of_settings_has_the_defaults_of_the_variables() -> None:
     """Compare those that are plain values in the settings."""
     text = page("day1site/settings/base.py") + page("day1site/settings/dev.py")
     read = re.findall(r'env\.\w+\("(\w+)", ("[^"]+"|[0-9.]+)[,)]', text)
     assert len(read) > 5
     for name, default in read:
-        row = next(row for row in rows("README.md") if f"`{name}`" in row)
+        row = next(row for row in rows("docs/settings.md") if f"`{name}`" in row)
         assert f"`{default.strip(chr(34)).removesuffix('.0')}`" in row.split("|")[2]
 
 

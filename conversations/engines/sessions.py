@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Max
-from django.db.models.functions import Coalesce
+from django.db.models import Max, Min
+from django.db.models.functions import Coalesce, Left
 
 from conversations.engines.conversations import ConversationEngine, ConversationFilter
 from conversations.engines.threads import Thread, load_threads
@@ -16,7 +16,7 @@ from memory.db.querysets import Lineage
 from memory.db.raw_select import read_cut
 from memory.engines.access.makers import find_holder
 from memory.engines.search.fact_rows import MAX_FOUND_CHARACTERS
-from memory.engines.sessions.manager import Utterance
+from memory.engines.sessions.manager import MAX_TITLE, Utterance
 from memory.models import Branch, Commit, Session
 
 SPEAKERS = {Message.Role.USER.value: Utterance.PERSON, Message.Role.ASSISTANT.value: Utterance.AGENT}
@@ -55,6 +55,14 @@ class SessionConversations:
         rows = Message.objects.on(branch).filter(session_id__in=[one.key for one in sessions]).rows()
         by_session = rows.order_by().values_list("session_id")
         return dict(by_session.annotate(last=Max(Coalesce("said_at", "created_at"))))
+
+    def find_titles(self, branch: Branch, sessions: Sequence[Session]) -> dict[str, str]:
+        """Return the beginning of the first prompt of each session, in two queries."""
+        said = Message.objects.on(branch).filter(session_id__in=[one.key for one in sessions], role="user")
+        by_session = said.rows().order_by().values_list("session_id")
+        first = [uid for _, uid in by_session.annotate(first=Min("uid"))]
+        rows = Message.objects.on(branch).filter(uid__in=first).rows()
+        return dict(rows.annotate(begun=Left("content", 2 * MAX_TITLE)).values_list("session_id", "begun"))
 
     def find_utterances(self, lineage: Lineage, message_ids: Sequence[UUID]) -> dict[UUID, Utterance]:
         """Return when messages were said and by whom, in two queries for each branch of the lineage."""

@@ -17,6 +17,8 @@ class Session(models.Model):
         COMPLETED = "completed"
         ABANDONED = "abandoned"
 
+    title: str  # what a person first asked for in it, where it is shown
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sessions")
     key = models.CharField(max_length=200)
     branch = models.ForeignKey(Branch, on_delete=models.CASCADE, related_name="sessions")

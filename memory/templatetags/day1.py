@@ -18,7 +18,7 @@ from memory.models import Fact
 from memory.views.flash import REDO, UNDO
 from memory.views.frames import ADMIN, WEB
 from memory.views.labels import MAKER_WORDS, SURFACES, WORDS
-from memory.views.navigation import Entry, list_entries
+from memory.views.navigation import Entry, list_entries, list_links, list_tabs
 from memory.views.times import format_time
 from memory.views.view_context import relocate, with_query
 
@@ -88,6 +88,18 @@ def page(context: template.Context, name: str, *args: Any, **query: Any) -> str:
 def navigation(context: template.Context) -> list[tuple[Any, list[Entry]]]:
     """Return the groups of the navigation, each with its title."""
     return list_entries(context["request"], context.get("reader"), context.get("section") or "")
+
+
+@register.simple_tag(takes_context=True)
+def place_tabs(context: template.Context) -> list[Entry]:
+    """Return the sections of the place that is read, where there are several."""
+    return list_tabs(context["reader"], context.get("section") or "")
+
+
+@register.simple_tag(takes_context=True)
+def section_links(context: template.Context) -> list[Entry]:
+    """Return all sections that the reader may open, for the keys."""
+    return list_links(context["reader"])
 
 
 @register.simple_tag(takes_context=True)

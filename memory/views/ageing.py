@@ -222,4 +222,4 @@ def load_archiving(reader: ViewContext, fact: Fact) -> AgedVersion | None:
 
 
 add_fact_panel("fact/archiving.html", load_archiving)
-add_section(Section("ageing", lazy("Ageing"), "clock", "z", scope="curate", order=43))
+add_section(Section("ageing", lazy("Ageing"), "clock", "z", scope="curate", order=40, place="settings"))

@@ -53,7 +53,7 @@ COPIES = {
 }
 OTHERS = _("A copy that another project made")
 
-add_section(Section("erasures", _("Erasure"), "archived", "x", scope="admin", order=97))
+add_section(Section("erasures", _("Erasure"), "archived", "x", scope="admin", order=90, place="settings"))
 
 
 class TargetForm(forms.Form):

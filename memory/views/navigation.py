@@ -1,6 +1,6 @@
-"""The one navigation of both frames: the sections of a project, then the lists of the whole server."""
+"""The one navigation of both frames: eight places of a project, then the lists of the whole server."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,33 @@ if TYPE_CHECKING:
 
 LAST = "day1_project"  # in the session: the project that was open last
 COUNT_IDS = {REVIEW: "open-questions", REQUESTS: "open-requests"}  # of their elements
-SEPARATE_FROM = 80  # sections from this order on stand apart: who may use the project, and what was done
+
+
+@dataclass(frozen=True)
+class Place:
+    """One of the eight entries of the menu; what it holds are its sections."""
+
+    name: str
+    title: "StrOrPromise"
+    icon: str
+
+
+PLACES = (
+    Place("home", _("Home"), "home"),
+    Place("review", _("Review"), "inbox"),
+    Place("search", _("Search"), "search"),
+    Place("facts", _("Facts"), "facts"),
+    Place("sessions", _("Sessions"), "agent"),
+    Place("branches", _("Branches"), "branch"),
+    Place("insights", _("Insights"), "chart"),
+    Place("settings", _("Settings"), "gear"),
+)
+PLACE_NAMES = [place.name for place in PLACES]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section. ``name`` is its URL's, ``letter`` the key after g, ``scope`` is required to see it."""
+    """A part of a place. ``name`` is its URL's, ``letter`` the key after g, ``scope`` is needed to see it."""
 
     name: str
     title: "StrOrPromise"
@@ -32,6 +53,7 @@ class Section:
     letter: str
     scope: str = "read"
     order: int = 50
+    place: str = "facts"
 
 
 @dataclass(frozen=True)
@@ -45,8 +67,9 @@ class Entry:
     is_current: bool = False
     count: str | None = None  # None where nothing is counted
     count_id: str = ""
-    is_separate: bool = False
 
+
+Counter = Callable[[str], str | None]  # how much waits in the section of a name; None: nothing is counted
 
 SECTIONS: list[Section] = []
 SERVER_LISTS = (
@@ -58,11 +81,11 @@ SERVER_LISTS = (
 
 
 def add_section(section: Section) -> None:
-    """Add a section; "" is no letter. Raises ValueError if its letter or name is taken."""
+    """Add a section; "" is no letter. Raises ValueError for a letter or name that is taken, or no place."""
     if any(section.letter == other.letter != "" or section.name == other.name for other in SECTIONS):
         raise ValueError(f"The letter {section.letter} or the name {section.name} is taken.")
     SECTIONS.append(section)
-    SECTIONS.sort(key=lambda one: one.order)
+    SECTIONS.sort(key=lambda one: (PLACE_NAMES.index(one.place), one.order))
 
 
 def sections_for(actor: Actor) -> Iterable[Section]:
@@ -73,23 +96,31 @@ def sections_for(actor: Actor) -> Iterable[Section]:
 def list_entries(
     request: HttpRequest, reader: Any = None, section: str = ""
 ) -> list[tuple[Any, list[Entry]]]:
-    """Return the groups of the navigation, each with its title: only what would not be refused.
+    """Return the groups of the menu, each with its title: only what would not be refused.
 
     On a page of the whole server there is no reader: its project is the one that was open last.
     """
     if reader:
-        name, entries = reader.project.name, list(_list_reader_entries(reader, section))
+        groups = [(reader.project.name, _list_reader_places(reader, section))]
     elif member := last_member(request):
-        name, entries = member.project.name, list(_list_member_entries(member, request.user))
+        groups = [(member.project.name, _list_member_places(member, request.user))]
     else:
-        name, entries = "", []
-    groups: list[tuple[Any, list[Entry]]] = [
-        (name, [one for one in entries if not one.is_separate]),
-        ("", [one for one in entries if one.is_separate]),
-    ]
+        groups = []
     if request.user.is_superuser:
         groups.append((_("Server"), list(_list_server_entries(request))))
-    return [group for group in groups if group[1]]
+    return groups
+
+
+def list_tabs(reader: Any, section: str) -> list[Entry]:
+    """Return the sections of the place that is read; none where it is a single one."""
+    place = next((one.place for one in SECTIONS if one.name == section), "")
+    mine = [one for one in sections_for(reader.actor) if one.place == place]
+    return [_link_section(one, reader.url, section) for one in mine] if len(mine) > 1 else []
+
+
+def list_links(reader: Any) -> list[Entry]:
+    """Return every section that the reader may open: where the keys lead to."""
+    return [_link_section(one, reader.url, "") for one in sections_for(reader.actor)]
 
 
 def last_member(request: HttpRequest) -> Membership | None:
@@ -99,11 +130,40 @@ def last_member(request: HttpRequest) -> Membership | None:
     return next((one for one in members if one.project.slug == last), members[0] if members else None)
 
 
-def _list_reader_entries(reader: Any, current: str) -> Iterable[Entry]:
-    for one in sections_for(reader.actor):
-        is_current, apart = one.name == current, one.order >= SEPARATE_FROM
-        count, count_id = count_for_reader(reader, one.name), COUNT_IDS.get(one.name, "")
-        yield Entry(one.title, one.icon, reader.url(one.name), one.letter, is_current, count, count_id, apart)
+def _link_section(section: Section, url: Callable[[str], str], current: str) -> Entry:
+    is_current = section.name == current
+    return Entry(section.title, section.icon, url(section.name), section.letter, is_current)
+
+
+def _list_reader_places(reader: Any, current: str) -> list[Entry]:
+    def count(name: str) -> str | None:
+        return count_for_reader(reader, name)
+
+    return list(_list_places(list(sections_for(reader.actor)), reader.url, count, current))
+
+
+def _list_member_places(member: Membership, user: Any) -> list[Entry]:
+    highest = SCOPES.index(ROLE_SCOPES[member.role])
+    actor = build_member_actor(member, user, ADMIN.surface)
+
+    def count(name: str) -> str | None:
+        return COUNTERS[name](actor, None) if name in COUNTERS else None
+
+    mine = [one for one in SECTIONS if SCOPES.index(one.scope) <= highest]
+    return list(_list_places(mine, lambda name: ADMIN.reverse(name, member.project.slug), count))
+
+
+def _list_places(
+    sections: list[Section], url: Callable[[str], str], count: Counter, current: str = ""
+) -> Iterable[Entry]:
+    """Yield the places with a section that may be opened; a place opens with its first."""
+    for place in PLACES:
+        mine = [one for one in sections if one.place == place.name]
+        counted = next((one.name for one in mine if one.name in COUNT_IDS), "")
+        is_current = any(one.name == current for one in mine)
+        if mine:
+            shown = (count(counted), COUNT_IDS[counted]) if counted else (None, "")
+            yield Entry(place.title, place.icon, url(mine[0].name), mine[0].letter, is_current, *shown)
 
 
 def count_for_reader(reader: Any, name: str) -> str | None:
@@ -112,17 +172,6 @@ def count_for_reader(reader: Any, name: str) -> str | None:
         questions: str = reader.open_questions
         return questions
     return COUNTERS[name](reader.actor, None) if name in COUNTERS else None
-
-
-def _list_member_entries(member: Membership, user: Any) -> Iterable[Entry]:
-    highest = SCOPES.index(ROLE_SCOPES[member.role])
-    for one in SECTIONS:
-        if SCOPES.index(one.scope) <= highest:
-            url = ADMIN.reverse(one.name, member.project.slug)
-            counter = COUNTERS.get(one.name)
-            count = counter(build_member_actor(member, user, ADMIN.surface), None) if counter else None
-            apart = one.order >= SEPARATE_FROM
-            yield Entry(one.title, one.icon, url, one.letter, count=count, is_separate=apart)
 
 
 def _list_server_entries(request: HttpRequest) -> Iterable[Entry]:

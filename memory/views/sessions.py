@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.filters import FactFilter
-from memory.engines.sessions.manager import SessionManager
+from memory.engines.sessions.manager import SessionManager, set_titles
 from memory.models import Session
 from memory.operations.sessions import SESSIONS
 from memory.views.base import ProjectPage
@@ -42,7 +42,9 @@ class Sessions(ListPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(only=self.branch_name, **kwargs)
+        context = super().get_context_data(only=self.branch_name, **kwargs)
+        set_titles(context["page"].results)
+        return context
 
     @property
     def place(self) -> dict[str, Any]:
@@ -70,5 +72,8 @@ class SessionPage(ProjectPage):
             filters=FactFilter.from_values({"session_id": [key]}),
             **self.paging(),
         )
+        set_titles([session])
         panels = [(template, load(self.reader, session)) for template, load in PANELS]
-        return super().get_context_data(title=key, session=session, page=learned, panels=panels, **kwargs)
+        return super().get_context_data(
+            title=session.title, session=session, page=learned, panels=panels, **kwargs
+        )

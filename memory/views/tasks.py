@@ -27,7 +27,7 @@ from memory.views.navigation import Section, add_section
 from memory.views.state_list import StateListPage
 from memory.views.widgets import parse_number
 
-add_section(Section("tasks", gettext_lazy("Tasks"), "task", "t", order=44))
+add_section(Section("tasks", gettext_lazy("Tasks"), "task", "t", order=30, place="branches"))
 
 task_engine = TaskEngine()
 State = AgentTask.State

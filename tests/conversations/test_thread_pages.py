@@ -18,6 +18,7 @@ from conversations.views.replay_form import ORDER
 from memory.actors import Actor, local_actor
 from memory.engines.facts.engine import FactEngine
 from memory.engines.facts.links import LinkEngine
+from memory.engines.sessions.manager import SessionManager
 from memory.models import AuditEntry, Branch, Commit, Fact, Project
 from tests.conversations.fake_model import FakeModel, completion
 from tests.curation.test_queue_pages import text
@@ -406,6 +407,16 @@ class TestWhatASessionWasTold:
         assert "shares mail, queue, sidekiq" in words
         assert re.findall(r'value="(\w+):', page.content.decode()) == ["wrong", "outdated", "not_here"] * 2
 
+    def test_a_session_is_called_by_its_first_prompt(
+        self, viewer: Client, actor: Actor, told: dict[str, Fact]
+    ) -> None:
+        hear(actor, "s2", "word " * 60)
+        SessionManager().create_session(session_id="s3", actor=actor)
+        page = viewer.get("/p/test/session?key=s1").content.decode()
+        assert re.search(r"<h1[^>]*>Which mail queue is it: Sidekiq\?</h1>", page)
+        names = re.findall(r"<bdi>([^<]+)</bdi></a>\s*<div", viewer.get("/p/test/sessions").content.decode())
+        assert names[:3] == ["s3", "word " * 23 + "word…", "Which mail queue is it: Sidekiq?"]
+
     def test_only_a_curator_answers(self, viewer: Client, told: dict[str, Fact]) -> None:
         page = viewer.get("/p/test/session?key=s1")
         assert PORT in text(page)
@@ -469,7 +480,7 @@ class TestWhatASessionWasTold:
         other = "The gateway listens on port 9444."
         facts.supersede_fact(old_fact_id=port.uid, new_fact_text=other, actor=actor)
         words = text(curator.get("/p/test/session?key=s1"))
-        before, _, after = words.partition("Which mail queue is it: Sidekiq?")
+        before, _, after = words.rpartition("Which mail queue is it: Sidekiq?")
         assert f"Its place was taken by: {other}" in before
         assert f"Changed by {actor.label}" in before
         assert re.search(rf"Verified by {actor.label}\..* Confirmed once more\.", after)

@@ -74,14 +74,15 @@ def test_what_changed_on_this_branch_since_monday(visit: Callable[..., Page], fi
 def test_what_agents_did_yesterday(visit: Callable[..., Page], filled: Up) -> None:
     page = visit("/p/default/search")
     clicks = Clicks(page)
-    clicks.click("link", "Activity", ".sections")
+    clicks.click("link", "Sessions", ".sections")
+    clicks.click("link", "Activity", ".place")
     burst = page.locator(".feed > li").first
     expect(burst).to_contain_text("recorded 3 observations")
     expect(burst).to_contain_text("Refunds take a day.")
     expect(burst).to_contain_text("7 commits")
+    assert clicks.count <= 2
     clicks.click("link", "ledger", ".feed")
     assert "agent_id=ledger" in page.url
-    assert clicks.count <= 2
     page.locator("summary.line").first.click()
     expect(page.locator(".feed .plain > li")).to_have_count(7)
     look(page, "activity")

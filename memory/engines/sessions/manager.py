@@ -1,5 +1,6 @@
 """Agents' sessions: created on first use, ended once, with a context for the next session."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
+from django.utils.text import Truncator
 
 from memory.actors import Actor
 from memory.conf import conf
@@ -47,6 +49,7 @@ from memory.repository_names import ANY
 from memory.texts import OWN_SUMMARY
 
 IDLE = timedelta(hours=24)  # of inactivity: abandoned
+MAX_TITLE = 120  # characters
 MAX_PREVIOUS = 50  # sessions on a path among which the one before is looked for
 SWEPT = timedelta(days=7)  # age limit of sessions that the sweep still consolidates
 BATCH_SIZE = 200
@@ -83,6 +86,9 @@ class SessionPart(Protocol):
 
     def find_last_events(self, branch: Branch, sessions: Sequence[Session]) -> Mapping[str, datetime]:
         """Return when something last happened in the app's part of each session, where anything did."""
+
+    def find_titles(self, branch: Branch, sessions: Sequence[Session]) -> Mapping[str, str]:
+        """Return what a person first asked for in each session, where anybody did."""
 
     def find_utterances(self, lineage: Lineage, message_ids: Sequence[UUID]) -> Mapping[UUID, Utterance]:
         """Return when each of the messages was said and by whom, where it is visible on the lineage."""
@@ -335,6 +341,20 @@ def find_last_events(branch: Branch, sessions: Sequence[Session]) -> dict[str, d
         for key, at in part.find_last_events(branch, sessions).items():
             found[key] = max(at, found.get(key, at))
     return {**summarized, **found}
+
+
+def set_titles(sessions: Sequence[Session]) -> None:
+    """Set the title of each session: its first prompt, else its summary, else its client's id."""
+    per_branch: dict[Branch, list[Session]] = defaultdict(list)
+    for session in sessions:
+        per_branch[session.branch].append(session)
+    for branch, rows in per_branch.items():
+        titles = {
+            key: text for part in session_parts() for key, text in part.find_titles(branch, rows).items()
+        }
+        for row in rows:
+            text = " ".join((titles.get(row.key) or row.summary).split())
+            row.title = Truncator(text).chars(MAX_TITLE) or row.key
 
 
 def get_session(actor: Actor, session_id: str, is_shown: bool = False) -> Session:

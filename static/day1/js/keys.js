@@ -36,10 +36,10 @@ function pressed(event) {
 }
 
 function act(key, after) {
-    if (after) return click(`.sections [data-letter="${CSS.escape(key)}"]`);
+    if (after) return click(`[data-letter="${CSS.escape(key)}"]`);
     if (key === "g") return (since = Date.now()) > 0;
     if (key === "j" || key === "k") return move(key === "j" ? 1 : -1);
-    if (key === "/") return focus("main input[type=search]") || click('.sections [data-letter="s"]');
+    if (key === "/") return focus("main input[type=search]") || click('[data-letter="s"]');
     if (key === "?") return overlay();
     if (key === "u") return undo();
     if (key === "x") return click("input[type=checkbox]", current());

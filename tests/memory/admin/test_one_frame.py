@@ -8,7 +8,7 @@ from django.urls import get_resolver
 from bench.page_urls import walk
 from memory.engines.graph.engine import RelationEngine
 from memory.engines.sessions.observations import ObservationEngine
-from memory.views.navigation import SECTIONS
+from memory.views.navigation import PLACES
 from tests.memory.admin.conftest import HOME
 from tests.memory.admin.test_admin_facts import page
 
@@ -38,7 +38,30 @@ def test_both_frames_have_the_same_pages():
 def test_one_navigation_for_both(maintainer, main):
     web, admin = (entries(page(maintainer, f"{root}facts")) for root in ("/p/test/", HOME))
     assert [f"/admin{link}" for link in web] == admin
-    assert len(web) == len(SECTIONS)
+    assert len(web) == len(PLACES) == 8
+
+
+def test_a_place_has_its_sections_as_tabs(maintainer, person, main):
+    def tabs(client, path):
+        html = page(client, f"/p/test/{path}")
+        found = (
+            html.split('<nav class="tabs place"')[1].split("</nav>")[0]
+            if 'class="tabs place"' in html
+            else ""
+        )
+        return re.findall(r'<a href="/p/test/([^"]*)"( aria-current="page")?', found)
+
+    assert tabs(maintainer, "conversations") == [
+        ("sessions", ""),
+        ("conversations", ' aria-current="page"'),
+        ("observations", ""),
+        ("activity", ""),
+    ]
+    assert tabs(maintainer, "facts") == tabs(maintainer, "") == []
+    assert [path for path, _ in tabs(maintainer, "keys")][-2:] == ["erasures", "audit"]
+    viewer = person("viewer")
+    assert [path for path, _ in tabs(viewer, "members")] == ["members", "handoffs", "templates", "bundles"]
+    assert entries(page(viewer, "/p/test/"))[-1] == "/p/test/members"
 
 
 def test_a_viewer_reads_what_agents_saw_and_stated_on_the_web(person, main, actor):

@@ -79,9 +79,8 @@ def options(method: Any) -> set[str]:
 @pytest.mark.slow
 def test_the_published_document_is_current() -> None:
     """Compare it with the output of `manage.py spectacular --file docs/openapi.yaml`."""
-    assert yaml.safe_load((ROOT / "docs" / "openapi.yaml").read_text()) == yaml.safe_load(
-        yaml.safe_dump(plain(get_schema()))
-    )
+    published = yaml.load((ROOT / "docs" / "openapi.yaml").read_text(), yaml.CSafeLoader)
+    assert published == plain(get_schema())
 
 
 def plain(value: Any) -> Any:
@@ -216,6 +215,7 @@ def test_answers_have_the_documented_fields_in_the_documented_order(api: Api) ->
 
 # ---- generated requests ------------------------------------------------------------------------------
 
+WRONG_SHARE = 3  # every third operation: their refusals come of one place; the profile "thorough" asks all
 EXAMPLES = {"read": 1, "write": 1, "admin": 2}  # per operation and mode of generation
 # Three checks need request sequences; the schema does not promise that its links can be followed.
 IN_SEQUENCE = {"use_after_free", "ensure_resource_availability", "object_level_authorization"}
@@ -288,7 +288,8 @@ def operations() -> list[Any]:
 @cache
 def generate_cases(mode: schemathesis.GenerationMode) -> list[list[Any]]:
     """Return requests for each operation. To generate one takes longer than to send it with every key."""
-    return [generate_for(operation, mode) for operation in operations()]
+    share = 1 if mode.is_positive or settings().max_examples > 100 else WRONG_SHARE
+    return [generate_for(operation, mode) for operation in operations()[::share]]
 
 
 def generate_for(operation: Any, mode: schemathesis.GenerationMode) -> list[Any]:
