@@ -58,8 +58,8 @@ class SessionConversations:
 
     def find_titles(self, branch: Branch, sessions: Sequence[Session]) -> dict[str, str]:
         """Return the beginning of the first prompt of each session, in two queries."""
-        said = Message.objects.on(branch).filter(session_id__in=[one.key for one in sessions], role="user")
-        by_session = said.rows().order_by().values_list("session_id")
+        prompts = Message.objects.on(branch).filter(session_id__in=[one.key for one in sessions], role="user")
+        by_session = prompts.rows().order_by().values_list("session_id")
         first = [uid for _, uid in by_session.annotate(first=Min("uid"))]
         rows = Message.objects.on(branch).filter(uid__in=first).rows()
         return dict(rows.annotate(begun=Left("content", 2 * MAX_TITLE)).values_list("session_id", "begun"))
