@@ -1,6 +1,6 @@
 """Sessions: the runs of agents, and the facts that they wrote."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -42,9 +42,12 @@ class Sessions(ListPage):
     }
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        context = super().get_context_data(only=self.branch_name, **kwargs)
-        set_titles(context["page"].results)
-        return context
+        return super().get_context_data(only=self.branch_name, **kwargs)
+
+    def list_rows(self, filters: Mapping[str, Any]) -> Any:
+        page = super().list_rows(filters)
+        set_titles(page.results)
+        return page
 
     @property
     def place(self) -> dict[str, Any]:
