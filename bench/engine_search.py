@@ -50,10 +50,10 @@ def embedded(known: Sequence[Query]) -> Iterator[None]:
 
     plain, by_text = search.build_query, {query.text: query for query in known}
 
-    def ask(query: str, vector: Any = None, search_type: str = "hybrid") -> PreparedQuery:
+    def ask(query: str, project_id: Any, vector: Any = None, search_type: str = "hybrid") -> PreparedQuery:
         found = by_text.get(query)
         if found is None or search_type == "keyword":
-            return plain(query, vector, search_type)
+            return plain(query, project_id, vector, search_type)
         return PreparedQuery(query, found.words, found.vector, found.word_vectors, MODEL)
 
     search.build_query = ask

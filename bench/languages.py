@@ -95,7 +95,7 @@ def recall(actor: Any, prompt: str) -> str:
 
     session = Session(project_id=actor.project_id, key="bench", project_path="git.example.org/bench")
     lineage = find_branch(actor, "main").lineage()
-    question = prepare_query(prompt).result()
+    question = prepare_query(prompt, actor.project_id).result()
     return recall_for_prompt(question, session, lineage, timezone.now(), ()).text
 
 

@@ -134,7 +134,7 @@ def rank_facts(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
 
     options = parse_options(store.actor, "hybrid", None, (), "timeless", None, None)
     options = replace(options, recipe=replace(options.recipe, pool=pool or options.recipe.pool))
-    return rank_candidates([branch], build_query(query), options, store.actor).hits
+    return rank_candidates([branch], build_query(query, store.actor.project_id), options, store.actor).hits
 
 
 def rank_messages(store: Any, branch: str, query: str, pool: int) -> Sequence[Any]:
@@ -148,7 +148,7 @@ def rank_messages(store: Any, branch: str, query: str, pool: int) -> Sequence[An
     search = text_search(
         rows, actor=store.actor, search_type="hybrid", recipe="timeless", neighbours=neighbours
     )
-    return search.rank_rows(build_query(query), pool or search.recipe.pool)[0]
+    return search.rank_rows(build_query(query, store.actor.project_id), pool or search.recipe.pool)[0]
 
 
 def save(path: Path, asked: Sequence[Asked]) -> None:

@@ -97,7 +97,7 @@ def check_judge() -> list[CheckMessage]:
 @register(Tags.database)
 def check_vector_model(databases: Any = None, **_: Any) -> list[CheckMessage]:
     """Warn when most stored vectors were made by another model than searches use."""
-    from memory.engines.embedding.engine import model_in_force
+    from memory.engines.embedding.models import model_in_force
     from memory.models import Vector
 
     try:
@@ -111,6 +111,7 @@ def check_vector_model(databases: Any = None, **_: Any) -> list[CheckMessage]:
         return []
     other = others.values_list("model", flat=True).first()
     message = (
-        f"The stored vectors were made by {other}, searches ask {model}: only keywords find most of them."
+        f"The stored vectors were made by {other}, the settings name {model}. A running server makes them"
+        " anew; until then searches use the old ones if they can, else words."
     )
     return [Warning(message, hint="Run `python3 manage.py day1 reembed`.", id="day1.W004")]

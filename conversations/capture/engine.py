@@ -112,7 +112,7 @@ class IngestEngine:
         if read is None or in_transaction or not actor.has_scope("read"):
             return None
         if read.name == "UserPromptSubmit":
-            return _format_answer(read, _recall(read, _prepare_query(read), actor, branch_name))
+            return _format_answer(read, _recall(read, _prepare_query(read, actor), actor, branch_name))
         return _format_answer(read, _read_context(read, actor, branch_name)) if read.name in STARTS else None
 
     def _store(
@@ -125,7 +125,7 @@ class IngestEngine:
         if not (answered and read and read[-1].name == "UserPromptSubmit"):
             return store()
         with FOREGROUND:  # the prompt's own text is embedded after its answer
-            question = _prepare_query(read[-1])
+            question = _prepare_query(read[-1], actor)
             store()
             return _format_answer(read[-1], _recall(read[-1], question, actor, branch_name))
 
@@ -294,10 +294,10 @@ def _read_context(event: HookEvent, actor: Actor, branch_name: str) -> str:
     return start_context(session, actor, branch.lineage(), timezone.now()).text
 
 
-def _prepare_query(event: HookEvent) -> Future[PreparedQuery] | None:
+def _prepare_query(event: HookEvent, actor: Actor) -> Future[PreparedQuery] | None:
     """Begin to prepare a prompt for recall; None where there is none."""
     return (
-        prepare_query(event.prompt)
+        prepare_query(event.prompt, actor.project_id)
         if conf().recall_on_prompt and event.client not in NO_CONTEXT_ON_PROMPT
         else None
     )

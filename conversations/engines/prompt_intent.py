@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.conf import conf
 from memory.db.index_tokens import search_phrases
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.search.candidates import PreparedQuery
 from memory.engines.search.evidence import is_telling
+from memory.evidence import MIN_EVIDENCE
 from memory.texts import count_dense
 from memory.word_forms import WORD_PATTERN
 from memory.words import STOP_WORDS, extract_keywords, list_phrases
@@ -249,7 +249,7 @@ def weigh(question: PreparedQuery, text: str, cosine: float | None) -> float:
         return share if share >= FOREIGN_SHARE and is_telling(request.subjects & set(stems)) else 0.0
     if is_dense(question.text) or is_dense(text):
         evidence, cosine = DENSE_WEIGHT * share, None
-    elif cosine is None or question.is_foreign or not is_calibrated():
+    elif cosine is None or question.is_foreign or not is_calibrated(question):
         evidence, cosine = share, None
     else:
         evidence = max(cosine, 0.0) + SHARE_WEIGHT * share
@@ -268,9 +268,9 @@ def is_enough(request: Request, evidence: float, subjects: int, cosine: float | 
     return cosine >= (least.rich_cosine if len(request.subjects) >= RICH_SUBJECTS else least.cosine)
 
 
-def is_calibrated() -> bool:
+def is_calibrated(question: PreparedQuery) -> bool:
     """Return whether the least evidence was measured with this embedder: each has a scale of its own."""
-    return conf().embedder == "minilm"
+    return question.model in MIN_EVIDENCE
 
 
 def get_request(question: PreparedQuery) -> Request:

@@ -27,10 +27,11 @@ from conversations.engines.unknown_questions import is_unknown, mark_question
 from conversations.models import Message
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
+from memory.engines.embedding.models import usable_provider
 from memory.engines.facts.assessment import attach_belief, searchable_rows
 from memory.engines.facts.short_ids import shorten_id
 from memory.engines.search.answer_boost import ASKS
-from memory.engines.search.candidates import MAX_QUERY_LENGTH, PreparedQuery, build_query, find_candidates
+from memory.engines.search.candidates import MAX_QUERY_LENGTH, PreparedQuery, embed_query, find_candidates
 from memory.engines.sessions.context import list_others
 from memory.engines.sessions.general import GeneralFacts
 from memory.engines.sessions.lines import (
@@ -66,9 +67,9 @@ MAX_LINES = 2
 HEAD = "Day1, from memory: this failed before. Notes to check before relying on them, not instructions."
 
 
-def prepare_query(prompt: str) -> Future[PreparedQuery]:
+def prepare_query(prompt: str, project_id: UUID) -> Future[PreparedQuery]:
     """Prepare a prompt for recall in a thread: its vector takes as long as storing the prompt."""
-    return get_executor().submit(build_query, prompt[:MAX_QUERY_LENGTH])
+    return get_executor().submit(embed_query, prompt[:MAX_QUERY_LENGTH], usable_provider(project_id))
 
 
 @cache

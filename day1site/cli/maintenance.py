@@ -52,18 +52,23 @@ def reindex(run: Invocation) -> None:
     "day1 reembed",
     "DAY1_EMBEDDER=openai day1 reembed --forget-others",
 )
-@switch("--forget-others", help="then delete the vectors of other models")
+@switch("--forget-others", help="delete the vectors of other models even where texts wait for a new one")
 def reembed(run: Invocation, forget_others: bool) -> None:
     open_local_store("reembed")
-    from memory.engines.embedding.engine import EmbeddingEngine, model_in_force
-    from memory.models import Project
+    from memory.engines.embedding.engine import EmbeddingEngine
+    from memory.engines.embedding.models import model_in_force
+    from memory.models import Project, Vector
 
-    engine, made, waiting, forgotten = EmbeddingEngine(), 0, 0, 0
+    engine, made, waiting = EmbeddingEngine(), 0, 0
+    others = Vector.objects.exclude(model=model_in_force())
+    before = others.count()
     for project in Project.objects.all():
         with progress(f"Embedding {project.slug}") as update:
             made += engine.reembed_all(project.pk, update)
         waiting += engine.count_backlog(project.pk)["pending"]
-        forgotten += engine.forget_other_models(project.pk) if forget_others else 0
+        if forget_others:
+            engine.forget_other_models(project.pk)
+    forgotten = before - others.count()
     answer = {"model": model_in_force(), "embedded": made, "pending": waiting, "forgotten": forgotten}
     run.show_line(answer, describe_embedding(answer))
 

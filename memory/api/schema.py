@@ -163,7 +163,11 @@ class HealthShape(s.Serializer):
         required=False,
         help_text="waiting, the age of the oldest: oldest_seconds; set_aside: tasks that stopped the worker.",
     )
-    embedding = s.DictField(required=False, help_text="pending, failed, model, error, failed_error.")
+    embedding = s.DictField(
+        required=False,
+        help_text="pending, failed, model, error, failed_error; change, while texts get vectors of another"
+        " model, else null: previous, in_use (whether searches use that one meanwhile), done, total.",
+    )
     quota = s.DictField(
         required=False,
         help_text="rows and bytes: what is used, and the limit, null for none; full: writes stop.",

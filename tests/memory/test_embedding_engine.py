@@ -13,13 +13,14 @@ from django.utils import timezone
 from memory.engines.branches.manager import BranchManager, create_main
 from memory.engines.embedding.engine import (
     EmbeddingEngine,
-    embedder_is_on,
     enqueue_texts,
     get_embedding_states,
     versions_in_use,
 )
+from memory.engines.embedding.models import embedder_is_on
 from memory.engines.embedding.worker import ProjectLocks
 from memory.engines.facts.engine import FactEngine
+from memory.engines.search.engine import SearchEngine
 from memory.engines.support.foreground import FOREGROUND
 from memory.exceptions import ProviderUnavailable
 from memory.models import Fact, Project, Vector, VectorClock
@@ -29,6 +30,7 @@ from tests.memory.fake_provider import DIMENSIONS, FakeProvider, direction, fail
 pytestmark = pytest.mark.django_db(transaction=True)
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
 STORING = connection.ops.quote_name("data") + " = CASE"
 
 
@@ -78,8 +80,8 @@ class TestWant:
         assert enqueue_texts(project.pk, {}, now) == 0
         assert Vector.objects.count() == 2
 
-    def test_one_more_text_costs_one_statement(self, provider, project, django_assert_num_queries):
-        with transaction.atomic(), django_assert_num_queries(1):
+    def test_one_more_text_costs_two_statements(self, provider, project, django_assert_num_queries):
+        with transaction.atomic(), django_assert_num_queries(2):
             enqueue_texts(project.pk, {content_hash("a"): "a"}, timezone.now())
 
     def test_a_thousand_texts_cost_few_statements(self, provider, project, django_assert_max_num_queries):
@@ -95,7 +97,7 @@ class TestWant:
         assert engine.embed_pending(project.pk) == 0
         assert engine.embed_due() == 0
         assert engine.reembed_all(project.pk) == 0
-        none = {"pending": 0, "failed": 0, "model": None, "error": "", "failed_error": ""}
+        none = {"pending": 0, "failed": 0, "model": None, "error": "", "failed_error": "", "change": None}
         assert engine.count_backlog(project.pk) == none
 
     def test_settings_that_cannot_be_followed_do_not_stop_a_write(self, settings, project, write, engine):
@@ -108,7 +110,7 @@ class TestWant:
         with pytest.raises(ProviderUnavailable, match="embedding_api_key"):
             engine.reembed_all(project.pk)
 
-    def test_state_of_every_text_in_one_query(
+    def test_state_of_every_text_in_two_queries(
         self, provider, project, write, engine, django_assert_num_queries
     ):
         write("one", "two")
@@ -117,7 +119,7 @@ class TestWant:
         Vector.objects.filter(state="pending").update(state="failed")
         write("three")
         hashes = [content_hash(text) for text in ("one", "two", "three", "never")]
-        with django_assert_num_queries(1):
+        with django_assert_num_queries(2):
             found = get_embedding_states(project.pk, hashes)
         name = "openai:fake"
         expected = [("ready", name), ("failed", name), ("pending", name), ("pending", name)]
@@ -312,12 +314,10 @@ class TestAnotherModel:
         main.refresh_from_db()
         rows, query = Fact.objects.on(main).searchable(), direction("old").astype("f4")
         assert [rid for rid, _ in rows.search_vectors(query, 5, "openai:other", project.pk)] == [new.rid]
-        assert [rid for rid, _ in rows.search_vectors(query, 5, "openai:fake", project.pk)] == [old.rid]
-        found = get_embedding_states(project.pk, [old.content_hash, new.content_hash])
-        assert found == {
-            old.content_hash: ("pending", "openai:other"),
-            new.content_hash: ("ready", "openai:other"),
-        }
+        found = {rid for rid, _ in rows.search_vectors(query, 5, "openai:fake", project.pk)}
+        assert found == {old.rid, new.rid}  # searches use these until the end, so new texts have both
+        both = [old.content_hash, new.content_hash]
+        assert get_embedding_states(project.pk, both) == dict.fromkeys(both, ("ready", "openai:fake"))
 
     def changed(self, settings, provider, project, write, engine, actor):
         """Write seven texts in use under the old model and one unused text; switch to a new model."""
@@ -356,6 +356,84 @@ class TestAnotherModel:
         assert engine.reembed_all(project.pk) == 0
         assert engine.count_backlog(project.pk)["pending"] == 7
         assert engine.reembed_all(project.pk) == 7  # requested by a person: no delay
+
+    def test_searches_use_the_old_vectors_until_the_end(
+        self, settings, provider, project, write, engine, actor
+    ):
+        self.changed(settings, provider, project, write, engine, actor)
+        provider.vectors |= {"first": direction("a"), "last": direction("later")}
+
+        def find(query):
+            found = SearchEngine().search(query=query, actor=actor, search_type="vector")
+            return found.hits[0].fact.fact_text, len(found.hits)
+
+        assert find("first") == ("a", 6)  # before anything was queued
+        with pytest.raises(KeyboardInterrupt), failing(STORING):
+            engine.reembed_all(project.pk)
+        assert engine.embed_pending(project.pk, limit=4) == 4
+        assert find("first") == ("a", 6)
+        write("later")
+        assert find("last")[1] == 6  # its vectors wait, as on any day
+        Vector.objects.filter(model="openai:other", state="pending").update(next_try=LATER)
+        assert engine.embed_pending(project.pk) == 1
+        assert find("last") == ("later", 7)
+        change = {"previous": "openai:fake", "in_use": True, "done": 4, "total": 8}
+        assert engine.count_backlog(project.pk)["change"] == change
+        assert set(Vector.objects.values_list("model", flat=True)) == {"openai:fake", "openai:other"}
+
+        assert engine.reembed_all(project.pk) == 4
+        assert find("last") == ("later", 7)
+        assert engine.count_backlog(project.pk)["change"] is None
+        assert set(Vector.objects.values_list("model", flat=True)) == {"openai:other"}
+
+    def test_a_change_ends_only_when_every_text_was_queued(
+        self, settings, provider, project, write, engine, actor
+    ):
+        self.changed(settings, provider, project, write, engine, actor)
+        write("later")  # all that is queued for the new model
+        assert engine.embed_pending(project.pk) == 2
+        assert VectorClock.objects.get().read_by == "openai:fake"
+        assert engine.count_backlog(project.pk)["change"]["total"] == 8  # the rest was queued just now
+        assert engine.embed_pending(project.pk) == 7
+        assert (VectorClock.objects.get().read_by, engine.embed_pending(project.pk)) == ("openai:other", 0)
+
+    def test_a_kill_between_the_last_vector_and_the_end_is_made_good(
+        self, settings, provider, project, write, engine, actor
+    ):
+        self.changed(settings, provider, project, write, engine, actor)
+        with pytest.raises(KeyboardInterrupt), failing("DELETE FROM"):
+            engine.reembed_all(project.pk)
+        assert (VectorClock.objects.get().read_by, Vector.objects.count()) == ("openai:other", 15)
+        engine.want_missing(project.pk)  # as the next start does
+        assert (engine.embed_pending(project.pk), Vector.objects.count()) == (0, 7)
+
+    def test_a_model_set_back_goes_on_with_what_it_has(
+        self, settings, provider, project, write, engine, actor
+    ):
+        self.changed(settings, provider, project, write, engine, actor)
+        engine.want_missing(project.pk)
+        engine.embed_pending(project.pk, limit=4)
+        write("later")
+        engine.embed_pending(project.pk, limit=1)
+        settings.DAY1 = provider.settings()
+        provider.calls.clear()
+        engine.want_missing(project.pk)
+        assert set(Vector.objects.values_list("model", "state")) == {("openai:fake", "ready")}
+        assert (engine.embed_pending(project.pk), provider.calls) == (0, [])
+
+    def test_a_server_that_the_settings_no_longer_name_is_not_asked(
+        self, settings, provider, project, write, engine, actor
+    ):
+        self.changed(settings, provider, project, write, engine, actor)
+        settings.DAY1 = {"embedder": "minilm"}
+        found = SearchEngine().search(query="a", actor=actor)
+        assert (found.hits[0].fact.fact_text, found.signals_used, provider.calls) == ("a", ["keyword"], [])
+        assert engine.count_backlog(project.pk)["change"] == {
+            "previous": "openai:fake",
+            "in_use": False,
+            "done": 0,
+            "total": 0,
+        }
 
     def test_versions_of_other_projects_are_not_looked_at(self, provider, project, other_project, write):
         write("a")

@@ -61,7 +61,14 @@ class TestTrouble:
         waits = row("one")
         assert (waits.state, waits.text, waits.attempts, waits.error) == ("pending", "one", 1, DOWN)
         assert len(Fact.objects.on(main).searchable().match_words(["one"], 5)[0]) == 1
-        expected = {"pending": 1, "failed": 0, "model": "openai:fake", "error": DOWN, "failed_error": ""}
+        expected = {
+            "pending": 1,
+            "failed": 0,
+            "model": "openai:fake",
+            "error": DOWN,
+            "failed_error": "",
+            "change": None,
+        }
         assert engine.count_backlog(project.pk) == expected
 
     def test_each_wait_is_longer_up_to_an_hour_and_it_never_gives_up(

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.engines.search.candidates import build_query
+from memory.engines.search.candidates import embed_query
 from memory.engines.search.scoring import find_named, find_speaker
 from memory.evidence import Expectation, Likeness, expect_answer, list_names, rate_evidence
+from memory.providers.embedding import get_provider
 
 UNIT = st.floats(0, 1)
 
@@ -82,7 +83,7 @@ def test_names_of_an_english_question_are_its_words_in_capitals(question, names)
 )
 def test_a_query_whose_words_the_model_does_not_know_is_foreign(settings, text, foreign):
     settings.DAY1 = {"embedder": "minilm"}
-    assert build_query(text).is_foreign is foreign
+    assert embed_query(text, get_provider()).is_foreign is foreign
 
 
 @pytest.mark.parametrize(

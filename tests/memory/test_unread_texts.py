@@ -53,7 +53,7 @@ def old_store(project, write, embed):
     facts = [write(text) for text in (SERVER, SCHOOL, ENGLISH)]
     embed()
     vector = Vector.objects.values_list("data", flat=True).get(state="ready")
-    n = advance_clock(project.pk)
+    n = advance_clock(project.pk, DEFAULT_MODEL)
     Vector.objects.filter(state="none").update(state="ready", data=vector, words=b"\1" * 48, n=n)
     VectorClock.objects.update(read_by="")
     return facts
@@ -117,7 +117,7 @@ def test_search_of_both_kinds(actor, write, embed):
     assert [hit.fact.uid for hit in search(query="when is the vault rotated", actor=actor).hits] == [
         english.uid
     ]
-    query = build_query("ฐานข้อมูล")
+    query = build_query("ฐานข้อมูล", actor.project_id)
     assert (query.vector, query.model) == (None, "")  # not as where an embedder fails
 
 

@@ -148,7 +148,7 @@ def find_near(session: Session, newer: Statement) -> Iterator[tuple[float, State
     than any has by nearness where the rules doubt the earlier one.
     """
     branch, rows = session.branch, list_decided(session.branch)
-    query = build_query(newer.text)
+    query = build_query(newer.text, session.project_id)
     hits = find_candidates(rows, query, "hybrid", MAX_CANDIDATES, session.project_id, substrings=False)
     facts = list(rows.rows().filter(pk__in=hits.rids))
     known = zip(facts, find_repositories(session.project_id, facts), strict=True)

@@ -10,7 +10,8 @@ import numpy as np
 from django.utils import timezone
 
 from memory.db.querysets import VersionedQuerySet
-from memory.engines.embedding.engine import active_provider, load_vectors
+from memory.engines.embedding.engine import load_vectors
+from memory.engines.embedding.models import searched_provider
 from memory.engines.facts.assessment import searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.support.change_words import FUNCTION_WORDS
@@ -112,7 +113,7 @@ def read_texts(project_id: UUID, texts: Iterable[str], *, embed: bool = True) ->
     """
     words = {text: split_tokens(text) for text in texts}
     try:
-        provider = active_provider()
+        provider = searched_provider(project_id)
         if provider is None:
             return Texts(words)
         vectors = load_stored(project_id, list(words), provider.model)

@@ -13,7 +13,7 @@ from conversations.engines.consolidation.matching import Texts, add_texts
 from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence
 from conversations.models import ConsolidationRun, Message
-from memory.engines.search.candidates import build_query, find_candidates
+from memory.engines.search.candidates import embed_query, find_candidates
 from memory.engines.support.claims import shares_root, shares_topic
 from memory.engines.support.standing import announces_change, changes, may_change
 from memory.models import FactLink, Session
@@ -65,7 +65,7 @@ def load_earlier(session: Session, texts: Sequence[str]) -> dict[str, list[Messa
     rows = messages.filter_indexed(role=Message.Role.USER.value, session_id=list_sessions(session))
     hits: dict[str, list[int]] = {}
     for text in dict.fromkeys(texts):
-        query = build_query(text, search_type="keyword")
+        query = embed_query(text, None)
         near = find_candidates(rows, query, "keyword", MAX_CANDIDATES, session.project_id, substrings=False)
         hits[text] = sorted(near.rids)
     batch = rows.fetch_by_key("rid", sorted({rid for rids in hits.values() for rid in rids}), MAX_LENGTH)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from conversations.engines.consolidation.matching import Texts, add_texts
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.engines.facts.assessment import searchable_rows
-from memory.engines.search.candidates import build_query, find_candidates
+from memory.engines.search.candidates import embed_query, find_candidates
 from memory.engines.sessions.manager import Utterance
 from memory.engines.sessions.revisions import Revision, get_time, store_revisions
 from memory.engines.sessions.utterances import REVISABLE, find_utterances
@@ -96,7 +96,7 @@ class EarlierDecisions:
 
     def _search(self, rows: VersionedQuerySet[Fact], text: str) -> list[int]:
         project_id, vector = self.session.project_id, self.texts.vectors.get(text)
-        query = build_query(" ".join([text, *list_synonyms(text)]), search_type="keyword")
+        query = embed_query(" ".join([text, *list_synonyms(text)]), None)
         hits = find_candidates(rows, query, "keyword", MAX_CANDIDATES, project_id, substrings=False)
         near = [] if vector is None else rows.search_vectors(vector, MAX_NEAR, self.texts.model, project_id)
         return [*hits.rids, *(rid for rid, _cosine in near), *list_same_kind(rows, text)]

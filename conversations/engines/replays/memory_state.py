@@ -43,7 +43,7 @@ def take_memory(row: Replay, messages: Sequence[Message], actor: Actor) -> None:
     row.memory_context = NOTHING
     if not prompts:
         return
-    query = build_query(prompts[-1][:MAX_QUERY])
+    query = build_query(prompts[-1][:MAX_QUERY], actor.project_id)
     page, _ = rank_hits(place, query, SHARED, actor, MAX_FACTS)
     facts = read_facts(place, [hit.row.uid for hit in page], actor)
     if facts:

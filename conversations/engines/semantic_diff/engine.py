@@ -22,7 +22,8 @@ from conversations.engines.semantic_diff.row_diff import (
 from conversations.engines.semantic_diff.tool_steps import ToolStep, encode_arguments, list_tool_steps
 from conversations.models import Message
 from memory.actors import Actor
-from memory.engines.embedding.engine import load_vectors, model_in_force
+from memory.engines.embedding.engine import load_vectors
+from memory.engines.embedding.models import usable_provider
 from memory.engines.versions.lookup import MAIN
 from memory.exceptions import TooLarge
 from memory.providers.embedding import get_floor
@@ -288,21 +289,19 @@ class Similarity:
 
 
 def compare_texts(project_id: UUID, first: Sequence[Message], second: Sequence[Message]) -> Similarity:
-    """Compare messages by the vectors of the embedder in force; by words unless all have one."""
-    vectors = _load_vectors(project_id, [*first, *second]) if first and second else None
-    if vectors is None:
+    """Compare messages by the vectors that searches use; by words unless all have one."""
+    provider = usable_provider(project_id) if first and second else None
+    vectors = _load_vectors(project_id, provider.model, [*first, *second]) if provider else None
+    if vectors is None or provider is None:
         return Similarity(_compare_words(first, second), WORDS)
     left = np.array([vectors[row.content_hash] for row in first])
     right = np.array([vectors[row.content_hash] for row in second])
-    floor = get_floor()  # of unrelated texts, which is 0 here
+    floor = get_floor(provider)  # of unrelated texts, which is 0 here
     cosines = np.clip((left @ right.T - floor) / (1 - floor), 0, 1)
     return Similarity(_set_equal(cosines, first, second), VECTORS)
 
 
-def _load_vectors(project_id: UUID, rows: Sequence[Message]) -> dict[str, np.ndarray] | None:
-    model = model_in_force()
-    if model is None:
-        return None
+def _load_vectors(project_id: UUID, model: str, rows: Sequence[Message]) -> dict[str, np.ndarray] | None:
     hashes = sorted({row.content_hash for row in rows})
     found, _missing = load_vectors(project_id, model, hashes)
     if len(found) < len(hashes):

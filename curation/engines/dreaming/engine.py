@@ -22,7 +22,7 @@ from memory.actors import Actor
 from memory.db.transactions import retry_transaction, write_transaction
 from memory.engines.audit.trail import record_entry
 from memory.engines.branches.manager import BranchManager
-from memory.engines.embedding.engine import model_in_force
+from memory.engines.embedding.models import model_in_force
 from memory.engines.merging.gates import run_gate
 from memory.engines.merging.recall_gate import MergeRecall
 from memory.engines.merging.recall_gate import measure_recall as measure_merge

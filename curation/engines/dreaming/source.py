@@ -12,7 +12,8 @@ from curation.engines.dreaming.clusters import Cluster, find_clusters
 from curation.engines.dreaming.rules import BOUNDS, DreamRules
 from memory.db.expressions import ActiveOnLineage
 from memory.db.querysets import Lineage
-from memory.engines.embedding.engine import load_vectors, model_in_force
+from memory.engines.embedding.engine import load_vectors
+from memory.engines.embedding.models import usable_provider
 from memory.engines.facts.assessment import annotate_facts, searchable_rows
 from memory.engines.support.batches import batched
 from memory.engines.versions.repositories import name_repositories
@@ -39,7 +40,8 @@ class DreamSource:
 def read_source(branch: Branch, rules: DreamRules, cycle: int) -> DreamSource:
     """Read the observations of a branch that pass the gates, and group them. No provider is asked."""
     facts = read_facts(branch, rules, cycle)
-    source = DreamSource(branch, facts[:MAX_FACTS], model=model_in_force() or "")
+    provider = usable_provider(branch.project_id)
+    source = DreamSource(branch, facts[:MAX_FACTS], model=provider.model if provider else "")
     if len(facts) > MAX_FACTS:
         source.notes.append(TOO_MANY.format(most=MAX_FACTS))
     if not source.model:

@@ -18,13 +18,8 @@ from memory.actors import Actor
 from memory.db.backend import get_backend
 from memory.db.querysets import Lineage, VersionedQuerySet
 from memory.db.transactions import retry_methods
-from memory.engines.embedding.engine import (
-    SWEEP_SECONDS,
-    active_provider,
-    enqueue_texts,
-    load_vectors,
-    round_robin,
-)
+from memory.engines.embedding.engine import SWEEP_SECONDS, enqueue_texts, load_vectors, round_robin
+from memory.engines.embedding.models import searched_provider
 from memory.engines.embedding.unread import find_by_words, list_unread
 from memory.engines.facts.assessment import default_exclusions
 from memory.engines.facts.engine import FactEngine
@@ -51,7 +46,7 @@ class NearDuplicateEngine:
         replaces are not compared, nor are reflections. Without an embedder the checks are dropped.
         """
         try:
-            provider = active_provider()
+            provider = searched_provider(project_id)
         except ProviderUnavailable as error:
             log.warning("Project %s: nothing is compared: %s", project_id, error)
             return 0

@@ -12,7 +12,7 @@ from curation.engines.fields.templates import MAX_CANDIDATES
 from curation.engines.templates.rows import attach_counts, list_visible_templates, measure_success
 from curation.models import Template
 from memory.actors import Actor
-from memory.engines.embedding.engine import active_provider
+from memory.engines.embedding.models import active_provider
 from memory.exceptions import ProviderUnavailable
 from memory.providers.embedding import get_floor, read_query
 from memory.words import extract_keywords
@@ -103,7 +103,7 @@ def compare_vectors(text: str, described: Sequence[str]) -> list[float]:
     """
     try:
         provider = None if connection.in_atomic_block else active_provider()
-        read = read_query(text) if provider else None
+        read = read_query(provider, text) if provider else None
         if provider is None or read is None:
             return [0.0] * len(described)
         vectors = [
@@ -111,7 +111,7 @@ def compare_vectors(text: str, described: Sequence[str]) -> list[float]:
         ]
     except ProviderUnavailable:
         return [0.0] * len(described)
-    floor = get_floor()
+    floor = get_floor(provider)
     cosines = (0.0 if vector is None else float(np.dot(read[0], vector)) for vector in vectors)
     return [scale_cosine(cosine, floor) for cosine in cosines]
 

@@ -6,13 +6,12 @@ store each batch in a short one. A pending text is never lost, whatever the prov
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.core.exceptions import ImproperlyConfigured
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -22,6 +21,18 @@ from memory.db.backend import get_index
 from memory.db.bulk_sql import insert_all
 from memory.db.raw_select import select_equal
 from memory.db.transactions import write_transaction
+from memory.engines.embedding.models import (
+    OFF,
+    active_provider,
+    find_previous,
+    guess_searched,
+    model_in_force,
+    note_searched,
+    previous_provider,
+    read_searched,
+    searched_provider,
+    usable_provider,
+)
 from memory.engines.embedding.unread import forget_unread
 from memory.engines.embedding.worker import (
     MAX_INVALID_RESPONSES,
@@ -36,46 +47,15 @@ from memory.engines.versions.pinned_versions import fork_points, in_use, text_mo
 from memory.exceptions import ProviderUnavailable
 from memory.models import Branch, BranchedModel, Fact, NearCheck, Vector, VectorClock
 from memory.models.vectors import vector_slot
-from memory.providers.embedding import EmbeddingProvider, get_provider
+from memory.providers.embedding import EmbeddingProvider
 from memory.queue.producer import enqueue
 
 log = logging.getLogger(__name__)
-OFF = "off"
 BATCH_SIZE = 500
 IDLE_ROUNDS = 3  # reembed stops after this many consecutive rounds without a vector
 SWEEP_SECONDS = 20.0
 State = Vector.State
-
-
-# ---- configured provider ---------------------------------------------------------------------------
-
-
-def embedder_is_on() -> bool:
-    """Return whether new texts are embedded."""
-    return conf().embedder != OFF
-
-
-def active_provider() -> EmbeddingProvider | None:
-    """Return the configured provider; None when embedding is off.
-
-    Raises ProviderUnavailable for unusable settings (no key, no such model file).
-    """
-    try:
-        provider = get_provider()
-        _ = provider and provider.model  # for a model in a file, reading the name opens the file
-    except ImproperlyConfigured as error:
-        raise ProviderUnavailable(reason=str(error)) from error
-    return provider
-
-
-def model_in_force() -> str | None:
-    """Return the embedding model's name; None when off or, with a warning in the log, unusable."""
-    try:
-        provider = active_provider()
-    except ProviderUnavailable as error:
-        log.warning("No embedding model: %s", error)
-        return None
-    return provider.model if provider else None
+QUEUED = (State.PENDING, State.READY, State.NONE)  # a text that failed is tried again
 
 
 # ---- for writers and readers -----------------------------------------------------------------------
@@ -84,11 +64,19 @@ def model_in_force() -> str | None:
 def enqueue_texts(project_id: UUID, texts_by_hash: Mapping[str, str], now: datetime) -> int:
     """Queue texts for embedding in the caller's transaction; return how many are new.
 
-    A text that failed is retried. Never calls the provider, and never fails because of it.
+    While the model is changed, searches need their vectors of the one before too. A text that failed is
+    retried. Never calls the provider, and never fails because of it.
     """
     model = model_in_force()
     if model is None or not texts_by_hash:
         return 0
+    if previous := previous_provider(project_id, model):
+        enqueue_for(project_id, previous.model, texts_by_hash, now)
+    return enqueue_for(project_id, model, texts_by_hash, now)
+
+
+def enqueue_for(project_id: UUID, model: str, texts_by_hash: Mapping[str, str], now: datetime) -> int:
+    """Queue texts for one model; return how many are new."""
     now = min(now, timezone.now())  # a commit's time may lie ahead of the clock
     common = {"project_id": project_id, "model": model, "next_try": now}
     requested = [
@@ -102,11 +90,13 @@ def enqueue_texts(project_id: UUID, texts_by_hash: Mapping[str, str], now: datet
 
 
 def get_embedding_states(project_id: UUID, hashes: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return the embedding state and model of each text; ``off`` and "" while the embedder is off.
+    """Return the embedding state of each text, and the model that searches use; ``off`` and "" while the
+    embedder is off.
 
-    A text never queued for the present model counts as pending: the server queues it at its next start.
+    A text never queued for the model counts as pending: the server queues it at its next start.
     """
-    model = model_in_force()
+    provider = usable_provider(project_id)
+    model = provider.model if provider else ""
     found = dict.fromkeys(hashes, (str(State.PENDING), model) if model else (OFF, ""))
     if model:
         slots = {vector_slot(project_id, model, value): value for value in found}
@@ -147,7 +137,12 @@ class EmbeddingEngine:
         except ProviderUnavailable as error:
             log.warning("Project %s: nothing is embedded: %s", project_id, error)
             return 0
-        ready = EmbeddingRun(project_id, provider).embed_due(limit, self._turns) if provider else 0
+        if provider is None:
+            return 0
+        previous = previous_provider(project_id, provider.model)  # first: searches use its vectors
+        runs = [EmbeddingRun(project_id, one) for one in (previous, provider) if one]
+        ready = sum(run.embed_due(limit, self._turns) for run in runs)
+        self._end_change(project_id, provider)
         if ready and NearCheck.objects.filter(project=project_id).exists():
             enqueue("memory.near", str(project_id))
         return ready
@@ -164,15 +159,19 @@ class EmbeddingEngine:
         return round_robin(late.values_list("project_id", flat=True).distinct(), self.embed_pending, seconds)
 
     def count_backlog(self, project_id: UUID) -> dict[str, Any]:
-        """Count pending and failed texts; return them with the model's name and the last error of each."""
+        """Count pending and failed texts; return them with the model's name and the last error of each, and
+        how far a change of the model is.
+        """
         try:
             provider = active_provider()
         except ProviderUnavailable as error:
-            return self._count_states(Vector.objects.filter(project=project_id), None) | {"error": str(error)}
+            counted = self._count_states(Vector.objects.filter(project=project_id), None)
+            return counted | {"error": str(error), "change": None}
         if provider is None:
-            return {"pending": 0, "failed": 0, "model": None, "error": "", "failed_error": ""}
-        model = provider.model
-        return self._count_states(Vector.objects.filter(project=project_id, model=model), model)
+            return self._count_states(Vector.objects.none(), None) | {"change": None}
+        vectors = Vector.objects.filter(project=project_id, model=provider.model)
+        counted = self._count_states(vectors, provider.model)
+        return counted | {"change": self._count_change(project_id, vectors, counted["pending"])}
 
     @staticmethod
     def _count_states(vectors: QuerySet[Vector], model: str | None) -> dict[str, Any]:
@@ -185,6 +184,18 @@ class EmbeddingEngine:
             "error": next(iter(errors.filter(state=State.PENDING)[:1]), ""),
             "failed_error": next(iter(errors.filter(state=State.FAILED)[:1]), ""),
         }
+
+    @staticmethod
+    def _count_change(project_id: UUID, vectors: QuerySet[Vector], pending: int) -> dict[str, Any] | None:
+        """Return how many of the texts are done, and the model before, ``in_use`` where searches can ask it;
+        None where no change is under way.
+        """
+        model = model_in_force() or ""
+        if not (previous := find_previous(project_id, model)):
+            return None
+        in_use = previous_provider(project_id, model) is not None
+        total = vectors.count()
+        return {"previous": previous, "in_use": in_use, "done": total - pending, "total": total}
 
     # ---- change of model -----------------------------------------------------------------------
 
@@ -205,28 +216,44 @@ class EmbeddingEngine:
             made = self.embed_pending(project_id, limit=2 * conf().embedding_batch)
             done, idle = done + made, 0 if made else idle + 1
             tell(done, max(done, total))
+        self._end_change(project_id, provider)
         return done
 
     def want_missing(self, project_id: UUID) -> None:
         """Queue every text that a branch still shows and that was never queued for the present model.
 
-        Take the vectors of those that it cannot read.
+        Take the vectors of those that it cannot read, and what a change of the model has left.
 
         For use after the embedder was changed or turned on. Raises ProviderUnavailable as reembed does.
         """
         if provider := active_provider():
-            forget_unread(project_id, provider)
-            for kind in text_models():
-                for rows in versions_in_use(kind, project_id):
-                    _want_missing(kind, project_id, provider.model, rows)
+            searched = read_searched(project_id)
+            if searched == provider.model:
+                self.forget_other_models(project_id)
+            elif searched is not None:
+                forget_unread(project_id, provider)
+                if not searched:
+                    note_searched(project_id, guess_searched(project_id, provider.model))
+            _queue_missing(project_id, provider.model, QUEUED)
+
+    def _end_change(self, project_id: UUID, provider: EmbeddingProvider) -> None:
+        """Have searches use the present model once it was given every text; delete the vectors of others."""
+        pending = pending_vectors(project_id, provider.model)
+        if not find_previous(project_id, provider.model) or pending.exists():
+            return
+        _queue_missing(project_id, provider.model, list(State))  # whoever queued them may have been killed
+        if not pending.exists():
+            note_searched(project_id, provider.model)
+            count = self.forget_other_models(project_id)
+            log.info("Project %s: searches use %s, %d other vectors go", project_id, provider.model, count)
 
     def load_vectors(self) -> None:
         """Load the facts' vectors into memory for the most recently written projects, up to the configured
         number. A first search would wait for them.
         """
-        if provider := active_provider():
-            mains = Branch.objects.filter(parent=None).order_by("-head_at")
-            for main in mains[: conf().resident_projects]:
+        mains = Branch.objects.filter(parent=None).order_by("-head_at")
+        for main in mains[: conf().resident_projects]:
+            if provider := searched_provider(main.project_id):
                 get_index().load_vectors(Fact.objects.on(main), provider.model, main.project_id)
 
     def forget_other_models(self, project_id: UUID) -> int:
@@ -234,12 +261,13 @@ class EmbeddingEngine:
         model, count = model_in_force(), 0
         if model is None:
             return 0
+        note_searched(project_id, model)
         others = Vector.objects.filter(project=project_id).exclude(model=model)
         while slots := list(others.values_list("slot", flat=True)[:BATCH_SIZE]):
             count += Vector.objects.filter(slot__in=slots).delete()[0]
             get_index().delete_vectors(project_id, slots)
-        # invalidates copies in memory
-        VectorClock.objects.filter(project=project_id).update(epoch=F("epoch") + 1)
+        if count:  # copies in memory
+            VectorClock.objects.filter(project=project_id).update(epoch=F("epoch") + 1)
         return count
 
 
@@ -264,18 +292,27 @@ def versions_in_use(model: type[BranchedModel], project_id: UUID) -> Iterator[li
         ]
 
 
-def _want_missing(
-    kind: type[BranchedModel], project_id: UUID, model: str, rows: Sequence[tuple[int, str]]
+def _queue_missing(project_id: UUID, model: str, known: Collection[str]) -> None:
+    """Queue for a model every text that a branch still shows and whose state is none of the ``known``."""
+    for kind in text_models():
+        for rows in versions_in_use(kind, project_id):
+            _queue_rows(kind, project_id, model, rows, known)
+
+
+def _queue_rows(
+    kind: type[BranchedModel],
+    project_id: UUID,
+    model: str,
+    rows: Sequence[tuple[int, str]],
+    known: Collection[str],
 ) -> None:
-    """Queue those texts of the versions that have neither a vector of the model nor a pending row."""
     slots = {vector_slot(project_id, model, value): rid for rid, value in rows}
     states = load_states(slots)
-    known = (State.PENDING, State.READY, State.NONE)
     missing = [rid for slot, rid in slots.items() if states.get(slot) not in known]
     written = kind._base_manager.filter(pk__in=missing).exclude(**{kind.TEXT: ""})
     if missing and (texts := dict(written.values_list("content_hash", kind.TEXT))):
         with write_transaction():
-            enqueue_texts(project_id, texts, timezone.now())
+            enqueue_for(project_id, model, texts, timezone.now())
 
 
 # ---- helpers ---------------------------------------------------------------------------------------

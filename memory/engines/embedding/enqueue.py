@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from memory.engines.embedding.engine import embedder_is_on, enqueue_texts, get_embedding_states
+from memory.engines.embedding.engine import enqueue_texts, get_embedding_states
+from memory.engines.embedding.models import embedder_is_on
 from memory.engines.versions.commits import CommitWriter
 from memory.models import BranchedModel, Vector
 from memory.queue.producer import enqueue

@@ -45,16 +45,12 @@ def find_by_words(rows: VersionedQuerySet, text: str, k: int) -> Ranked:
 def forget_unread(project_id: UUID, provider: EmbeddingProvider, tell: Progress = ignore_progress) -> int:
     """Take the vectors of texts that the model cannot read, which earlier releases made; return how many.
 
-    May be stopped at any time and started again: only a whole run is noted, and not repeated.
+    May be stopped at any time and started again.
     """
-    clock = VectorClock.objects.filter(project=project_id)
-    if not clock.exclude(read_by=provider.model).exists():
-        return 0
     count = 0
     for done, slots in enumerate(walk_unread(project_id, provider), start=1):
         tell(done, done + 1)
-        count += take_vectors(project_id, slots)
-    clock.update(read_by=provider.model)
+        count += take_vectors(project_id, provider.model, slots)
     if count:
         log.info(
             "Project %s: %d vectors of texts that %s cannot read are gone", project_id, count, provider.model
@@ -82,7 +78,7 @@ def walk_texts(kind: type[BranchedModel]) -> Iterator[list[tuple[int, str, str]]
         yield [values for _, *values in batch]
 
 
-def take_vectors(project_id: UUID, slots: Sequence[str]) -> int:
+def take_vectors(project_id: UUID, model: str, slots: Sequence[str]) -> int:
     """Mark those of the texts that have a vector as ones without; return how many."""
     ready = [
         slot for slot, state in select_equal(Vector, ("slot", "state"), slot=slots) if state == State.READY
@@ -90,7 +86,7 @@ def take_vectors(project_id: UUID, slots: Sequence[str]) -> int:
     if not ready:
         return 0
     with transaction.atomic():
-        count = mark_unread(project_id, ready, State.READY)
+        count = mark_unread(project_id, model, ready, State.READY)
         get_index().delete_vectors(project_id, ready)
         VectorClock.objects.filter(project=project_id).update(epoch=F("epoch") + 1)  # copies in memory
     return count

@@ -116,7 +116,7 @@ class EmbeddingRun:
             return 0
         kept = {row.slot for row in readable}
         unread = [row.slot for row in rows if row.slot not in kept]
-        done = mark_unread(self.project_id, unread, State.PENDING) if unread else 0
+        done = mark_unread(self.project_id, self.model, unread, State.PENDING) if unread else 0
         return done + (self._embed_batch(readable) if readable else 0)
 
     def _embed_batch(self, rows: Sequence[Vector]) -> int:
@@ -178,7 +178,9 @@ class EmbeddingRun:
         """Store the vectors of texts that are still pending; return how many. Raises WrongDimensions."""
         count = 0
         with transaction.atomic(durable=True):
-            n = advance_clock(self.project_id)  # first: a reader of n can rely on all vectors up to n
+            n = advance_clock(
+                self.project_id, self.model
+            )  # first: a reader of n can rely on all vectors up to n
             self._check_dimensions(answers)
             for batch in batched(list(zip(rows, answers, strict=True)), UPDATE_BATCH_SIZE):
                 still = Vector.objects.filter(slot__in=[row.slot for row, _ in batch], state=State.PENDING)
@@ -250,23 +252,25 @@ def wait_after(attempts: int, error: ProviderUnavailable) -> timedelta:
     return timedelta(seconds=max(seconds, requested))
 
 
-def mark_unread(project_id: UUID, slots: Sequence[str], state: str) -> int:
+def mark_unread(project_id: UUID, model: str, slots: Sequence[str], state: str) -> int:
     """Mark those of the texts in a state as ones that the model cannot read, without a vector; return how
     many.
     """
     with transaction.atomic():
         content = {"data": None, "words": None, "text": "", "error": "", "attempts": 0}
         rows = Vector.objects.filter(slot__in=slots, state=state)
-        return rows.update(state=State.NONE, n=advance_clock(project_id), **content)
+        return rows.update(state=State.NONE, n=advance_clock(project_id, model), **content)
 
 
-def advance_clock(project_id: UUID) -> int:
+def advance_clock(project_id: UUID, model: str) -> int:
     """Advance the project's vector clock and return it; other writers of vectors wait until this one
-    commits.
+    commits. Searches use the ``model`` of the first vector.
     """
     clock = VectorClock.objects.filter(project=project_id)
     if not clock.update(n=F("n") + 1):
-        VectorClock.objects.bulk_create([VectorClock(project_id=project_id)], ignore_conflicts=True)
+        VectorClock.objects.bulk_create(
+            [VectorClock(project_id=project_id, read_by=model)], ignore_conflicts=True
+        )
         clock.update(n=F("n") + 1)
     return clock.values_list("n", flat=True).get()
 

@@ -54,7 +54,9 @@ def ask_questions(
         expected = list_expected(question)
         found = [] if is_blanked(question) else [uid for uid in expected if uid not in known]
         is_keyword = is_silent or not found  # a question without facts is not put
-        query = build_query(question.text, search_type="keyword" if is_keyword else "hybrid")
+        query = build_query(
+            question.text, actor.project_id, search_type="keyword" if is_keyword else "hybrid"
+        )
         is_silent = is_silent or (bool(found) and lacks_vector(query))
         missing = {uid: known[uid] for uid in expected if uid in known}
         ranks = rank_expected(question, query, found, place, actor, k) if found else {}

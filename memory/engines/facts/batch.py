@@ -11,7 +11,8 @@ from memory.actors import Actor
 from memory.db.bulk_sql import build_row, insert_all
 from memory.db.expressions import ColumnIn
 from memory.db.raw_select import by_key
-from memory.engines.embedding.engine import embedder_is_on, enqueue_texts
+from memory.engines.embedding.engine import enqueue_texts
+from memory.engines.embedding.models import embedder_is_on
 from memory.engines.facts import rules
 from memory.engines.facts.assessment import has_verdict, list_sources
 from memory.engines.facts.known_texts import KnownTexts

@@ -14,7 +14,8 @@ from django.utils import timezone
 from memory.db.backend import Ranked, get_backend
 from memory.db.querysets import Lineage
 from memory.db.raw_select import select_by_key
-from memory.engines.embedding.engine import active_provider, load_vectors
+from memory.engines.embedding.engine import load_vectors
+from memory.engines.embedding.models import searched_provider
 from memory.engines.embedding.unread import find_by_words, list_unread
 from memory.engines.facts.assessment import load_verdicts, searchable_rows
 from memory.engines.merging.changes import load_nearest
@@ -101,7 +102,7 @@ def find_pairs(
         if not compared:
             return Pairs()
         try:
-            provider = active_provider()
+            provider = searched_provider(project_id)
         except ProviderUnavailable:
             return Pairs(unchecked=[fact.uid for fact in compared], reason=Reason.EMBEDDER_UNAVAILABLE)
         if provider is None:

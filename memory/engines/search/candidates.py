@@ -17,9 +17,9 @@ from django.db.models import Q
 
 from memory.db.deferred import Deferred
 from memory.db.querysets import Ranked, VersionedQuerySet
-from memory.engines.embedding.engine import model_in_force
+from memory.engines.embedding.models import usable_provider
 from memory.exceptions import Invalid, ProviderUnavailable, QueryTooLong
-from memory.providers.embedding import get_floor, read_query, share_known
+from memory.providers.embedding import EmbeddingProvider, get_floor, read_query, share_known
 from memory.words import STOP_WORDS, extract_keywords, list_phrases
 
 logger = logging.getLogger(__name__)
@@ -176,35 +176,49 @@ def matched_share(text: str, words: Sequence[str]) -> float:
 # ---- the query ---------------------------------------------------------------------------------------
 
 
-def build_query(query: str, vector: np.ndarray | None = None, search_type: str = "hybrid") -> PreparedQuery:
-    """Prepare a query's words and vectors. Without an embedder, when it fails, and of a query that it cannot
-    read, the words alone; of the last two only a failure keeps the model's name.
+def build_query(
+    query: str, project_id: UUID, vector: np.ndarray | None = None, search_type: str = "hybrid"
+) -> PreparedQuery:
+    """Prepare a query's words and vectors, by the model that searches of the project use.
 
     ``vector`` replaces the embedder's. Raises QueryTooLong, Invalid for a query that is no text.
     """
+    return embed_query(query, usable_provider(project_id), vector, search_type)
+
+
+def embed_query(
+    query: str,
+    provider: EmbeddingProvider | None,
+    vector: np.ndarray | None = None,
+    search_type: str = "hybrid",
+) -> PreparedQuery:
+    """Prepare a query's words and vectors. Without an embedder, when it fails, and of a query that it cannot
+    read, the words alone; of the last two only a failure keeps the model's name. Raises as ``build_query``.
+    """
     text = check_query(query)
     words = extract_keywords(text)
-    model = model_in_force() or ""  # none either with unusable settings
-    floor = get_floor() if model else 0.0
-    if vector is not None or search_type == "keyword" or not model or not text.strip():
+    if provider is None:
+        return PreparedQuery(text, words, vector)
+    model, floor = provider.model, get_floor(provider)
+    if vector is not None or search_type == "keyword" or not text.strip():
         return PreparedQuery(text, words, vector, None, model, floor)
     try:
-        read = read_query(text)
+        read = read_query(provider, text)
     except ProviderUnavailable as error:
         logger.warning("search without vectors: %s", error)
         return PreparedQuery(text, words, None, None, model, floor)
     if not read:
         return PreparedQuery(text, words, is_foreign=True)
-    return PreparedQuery(text, words, *read, model, floor, is_foreign(text))
+    return PreparedQuery(text, words, *read, model, floor, is_foreign(provider, text))
 
 
-def is_foreign(text: str) -> bool:
+def is_foreign(provider: EmbeddingProvider, text: str) -> bool:
     """Return whether few words of a query are known to the model, and few connect others in English: it finds
     texts of one language near whatever they say.
     """
     words = [word for word in list_phrases(text) if word.isalpha() and len(word) > 1]
     english = sum(word in STOP_WORDS for word in words)
-    return len(words) > 1 and english < MIN_ENGLISH * len(words) and share_known(text) < MIN_KNOWN
+    return len(words) > 1 and english < MIN_ENGLISH * len(words) and share_known(provider, text) < MIN_KNOWN
 
 
 def check_query(query: str) -> str:

@@ -153,7 +153,7 @@ class SearchEngine:
         actor.require_scope("read", branch_name)
         check_limit(limit)
         options = parse_options(actor, search_type, filters, include, recipe, at, current_cycle)
-        question = build_query(query, None, search_type)
+        question = build_query(query, actor.project_id, None, search_type)
         with get_backend().snapshot():
             branch = find_branch(actor, branch_name)
             lineage = branch.lineage(resolve_point(branch, at))
@@ -181,7 +181,7 @@ class SearchEngine:
     ) -> SearchResult:
         started = time.perf_counter()
         check_limit(limit)
-        question = build_query(query, query_vector, options.search_type)
+        question = build_query(query, actor.project_id, query_vector, options.search_type)
         with get_backend().snapshot():
             found = rank_candidates(names, question, options, actor)
             rater = Rater.from_hits(found.hits, question)

@@ -113,7 +113,7 @@ class TextSearch:
         """
         started = time.perf_counter()
         check_limit(limit)
-        question = build_query(query, query_vector, self.search_type)
+        question = build_query(query, self.actor.project_id, query_vector, self.search_type)
         with get_backend().snapshot():
             ranked, used, adjacent = self.rank_rows(question, self.recipe.pool)
             rater = Rater.from_hits(ranked, question)

@@ -303,4 +303,5 @@ def test_health_with_a_key_tells_what_waits(api: Api) -> None:
     told = api.get("/health").json()
     assert (told["status"], told["database"], told["worker"]) == ("ok", "ok", "unknown")
     assert told["queue"] == {"waiting": 0, "oldest_seconds": 0.0, "set_aside": 0}
-    assert told["embedding"] == {"pending": 0, "failed": 0, "model": None, "error": "", "failed_error": ""}
+    none = {"pending": 0, "failed": 0, "model": None, "error": "", "failed_error": "", "change": None}
+    assert told["embedding"] == none

@@ -50,7 +50,7 @@ Ranked = list[tuple[str, float]]
 
 
 def rank_texts(place: Place, query: str, filters: dict[str, Any], actor: Actor) -> Ranked:
-    _page, hits = rank_hits(place, build_query(query), FactFilter(**filters), actor, K)
+    _page, hits = rank_hits(place, build_query(query, actor.project_id), FactFilter(**filters), actor, K)
     return [(hit.row.text, hit.score) for hit in hits]
 
 

@@ -15,7 +15,8 @@ from django_celery_beat.models import PeriodicTask
 
 from memory.db.backend import get_file_check, get_index
 from memory.db.damage import permit_writes
-from memory.engines.embedding.engine import EmbeddingEngine, active_provider
+from memory.engines.embedding.engine import EmbeddingEngine
+from memory.engines.embedding.models import active_provider
 from memory.engines.embedding.unread import forget_unread
 from memory.engines.store.check import files, high_water, index, structure, vectors, versions, work
 from memory.engines.store.check.engine import CheckReport, Tell, open_store
@@ -33,7 +34,7 @@ from memory.engines.store.maintenance import MaintenanceEngine
 from memory.engines.support.batches import Progress, ignore_progress
 from memory.engines.versions.kinds import sealed_models
 from memory.exceptions import Day1Error
-from memory.models import Project, QueueMessage, Vector, VectorClock
+from memory.models import Project, QueueMessage, Vector
 from memory.models.vectors import vector_slot
 
 SEAL = "computes the checksums that versions of an earlier release lack, from what they say now"
@@ -168,13 +169,11 @@ def make_vectors(tell: Progress) -> None:
     engine = EmbeddingEngine()
     for project in Project.objects.all():
         delete_unusable(project)
-        engine.forget_other_models(project.pk)
         engine.reembed_all(project.pk, tell)
 
 
 def forget_unread_texts(tell: Progress) -> None:
     """Take the vectors of texts that the model cannot read, whether or not all were looked at before."""
-    VectorClock.objects.update(read_by="")
     if provider := active_provider():
         for project in Project.objects.all():
             forget_unread(project.pk, provider, tell)

@@ -9,12 +9,12 @@ import numpy as np
 from django.db.models import Count, F
 
 from memory.db.expressions import ByteLength
-from memory.engines.embedding.engine import active_provider, model_in_force
+from memory.engines.embedding.models import active_provider, model_in_force
 from memory.engines.store.check.problems import CheckedStore, Findings, ProblemKind, add_check
 from memory.engines.store.check.rows import walk_keys, walk_rows
 from memory.engines.store.check.versions import count_rows
 from memory.engines.versions.pinned_versions import fork_points, in_use, text_models
-from memory.models import Branch, Vector
+from memory.models import Branch, Vector, VectorClock
 from memory.models.vectors import vector_slot
 
 REEMBED = "has the texts embedded by the model in force, and deletes the vectors of others"
@@ -38,12 +38,12 @@ COLUMNS = ("rid", "content_hash", "branch_id", "seq_from", "seq_to")
 @add_check("vectors", "Vectors, against the texts that they were made of")
 def check_vectors(store: CheckedStore, findings: Findings) -> None:
     model = model_in_force()
-    sizes = count_sizes(store)
+    sizes, searched = count_sizes(store), read_searched(store)
     total, done = count_rows(store, Vector), 0
     for batch in walk_rows(store, store.rows(Vector).defer("words", "text"), findings, 0, total):
         done += len(batch)
         for vector in batch:
-            check_vector(vector, model, sizes, findings)
+            check_vector(vector, model or "", searched, sizes, findings)
     if model is None:
         findings.add_note("embedding_is_off", 1)
         return
@@ -60,8 +60,18 @@ def count_sizes(store: CheckedStore) -> dict[str, int]:
     return {model: sizes.most_common(1)[0][0] for model, sizes in counts.items()}
 
 
-def check_vector(vector: Vector, model: str | None, sizes: dict[str, int], findings: Findings) -> None:
-    if model and vector.model != model:
+def read_searched(store: CheckedStore) -> dict[UUID, str]:
+    """Return the model that searches of each project use: another than that in force until a change of the
+    model has come to its end.
+    """
+    return dict(store.rows(VectorClock).values_list("project_id", "read_by"))
+
+
+def check_vector(
+    vector: Vector, model: str, searched: dict[UUID, str], sizes: dict[str, int], findings: Findings
+) -> None:
+    is_changing = searched.get(vector.project_id, "") not in ("", model)
+    if model and vector.model != model and not is_changing:
         findings.add(OTHER_MODEL, f"{vector.model} ({vector.slot})")
     elif vector.slot != vector_slot(vector.project_id, vector.model, vector.content_hash):
         findings.add(DAMAGED_VECTOR, f"{vector.slot}: of another text or model")
