@@ -16,7 +16,7 @@ from werkzeug import Response
 
 from memory.exceptions import ProviderNonsense, ProviderUnavailable
 from memory.providers.chat import ChatServer, Message
-from memory.providers.embedding import get_provider, read_query
+from memory.providers.embedding import find_provider, get_provider, read_query
 from memory.providers.openai_compat import OpenAICompatible
 from memory.providers.openai_server import MAX_ABANDONED_REQUESTS
 from memory.providers.tool_chat import ToolChatServer
@@ -381,6 +381,32 @@ class TestChoice:
         path.write_bytes(b"\x08")
         settings.DAY1 = {"embedder": str(path)}
         assert get_provider().model == "onnx:own:beead779"
+
+    @pytest.mark.parametrize(
+        ("embedder", "model", "found"),
+        [
+            ("openai", "openai:another-one", True),
+            ("openai", "openai:nomic-embed-text:latest", True),
+            ("openai", "openai:text-embedding-3-small:256", True),
+            ("openai", "minilm-l6-int8", True),
+            ("minilm", "openai:text-embedding-3-small", False),  # no text goes to it any more
+            ("new.onnx", "onnx:own:beead779", True),
+            ("new.onnx", "onnx:own:00000000", False),  # another file under that name
+            ("new.onnx", "onnx:gone:beead779", False),
+            ("minilm", "onnx:own:beead779", False),
+            ("minilm", "of another program", False),
+        ],
+    )
+    def test_the_model_before_is_found_by_its_name(self, settings, tmp_path, embedder, model, found):
+        for name in ("own.onnx", "new.onnx"):
+            (tmp_path / name).write_bytes(b"\x08")
+        path = tmp_path / embedder
+        settings.DAY1 = {
+            "embedder": str(path) if path.suffix else embedder,
+            "embedding_api_key": KEY,
+            "embedding_dimensions": 64,
+        }
+        assert getattr(find_provider(model), "model", None) == (model if found else None)
 
     def test_a_forked_child_can_embed(self):
         ended = subprocess.run([sys.executable, "-c", FORK], timeout=40, capture_output=True, text=True)

@@ -21,7 +21,7 @@ from memory.engines.activity.contributors import TodayEngine
 from memory.engines.branches.manager import BranchManager
 from memory.engines.facts.engine import FactEngine
 from memory.exceptions import ScopeMissing
-from memory.models import Branch, Commit, Membership, Project, QueueMessage, Vector
+from memory.models import Branch, Commit, Membership, Project, QueueMessage, Vector, VectorClock
 from memory.models.questions import EvalRun
 from tests.memory.views.test_page_frame import text
 
@@ -266,6 +266,24 @@ def test_what_is_wrong_is_said_with_what_to_do(viewer: Client, project: Project,
     assert "/no/such/model.onnx" in page
     assert "2 texts could not be embedded" in page
     assert ("#vectors" in page, "Indexing: 3 pending" in page) == (True, True)
+
+
+def test_a_change_of_the_model_says_how_far_it_is(viewer: Client, project: Project, settings: Any) -> None:
+    settings.DAY1 = {**settings.DAY1, "embedder": "minilm"}
+    VectorClock.objects.create(project=project, read_by="model-before")
+    Vector.objects.bulk_create(
+        Vector(
+            slot=f"{n:032}",
+            project=project,
+            model="minilm-l6-int8",
+            n=n,
+            state=state,
+            next_try=timezone.now(),
+        )
+        for n, state in enumerate(["pending", "ready", "none"])
+    )
+    page = words(viewer)
+    assert ("New vectors by minilm-l6-int8: 2 of 3 texts" in page, "Indexing:" in page) == (True, False)
 
 
 def test_text_with_markup_and_from_right_to_left(viewer: Client, actor: Actor) -> None:
