@@ -113,7 +113,7 @@ def _find_provider(settings: Conf, model: str) -> EmbeddingProvider | None:
 
 def _build_named(settings: Conf, model: str) -> EmbeddingProvider | None:
     kind, _, name = model.partition(":")
-    beside = Path(settings.embedder).expanduser()
+    path = Path(settings.embedder).expanduser()
     match kind:
         case onnx_minilm.DEFAULT_MODEL:
             return load_local(None)
@@ -123,8 +123,8 @@ def _build_named(settings: Conf, model: str) -> EmbeddingProvider | None:
             start, _, size = name.rpartition(":")
             name, dimensions = (start, int(size)) if start and size.isdecimal() else (name, 0)
             return create_openai(replace(settings, embedding_model=name, embedding_dimensions=dimensions))
-        case "onnx" if beside.is_file():
-            path = beside.with_stem(name.partition(":")[0])
+        case "onnx" if path.is_file():
+            path = path.with_stem(name.partition(":")[0])
             return load_local(path) if path.is_file() else None
     return None
 
