@@ -53,7 +53,7 @@ class Builder:
 
         project, rows = self.actor.project_id, self.words.unit(len(texts), DIMENSIONS)
         with transaction.atomic():
-            n = advance_clock(project)
+            n = advance_clock(project, MODEL)
             made = [
                 Vector(
                     slot=vector_slot(project, MODEL, content_hash(text)),

@@ -27,6 +27,9 @@ MAX_CACHED_QUERIES = 256  # vectors of the latest queries, 400 kB
 class EmbeddingProvider(Protocol):
     """A model that turns texts into vectors. Safe to use from several threads."""
 
+    def __hash__(self) -> int:
+        """Return the same for one instance: the vectors of queries are cached by it."""
+
     @property
     def model(self) -> str:
         """Return the name stored with each vector; vectors of two names are never compared."""

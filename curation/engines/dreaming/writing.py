@@ -80,7 +80,7 @@ def store_centroids(
 ) -> None:
     """Store the centroid of each reflection as the vector of its text, in the commit's transaction."""
     project_id = commit.actor.project_id
-    n, now = advance_clock(project_id), timezone.now()
+    n, now = advance_clock(project_id, model), timezone.now()
     rows = [
         Vector(
             slot=vector_slot(project_id, model, fact.content_hash),

@@ -198,8 +198,8 @@ class Promotion:
         if kind is AuditEntry:  # they are appended to the store's own chain
             for row in rows:
                 row.id, row.place, row.hash = new_rid(), None, ""
-        if kind is Vector:
-            n = advance_clock(self.project_id)
+        if kind is Vector and rows:
+            n = advance_clock(self.project_id, rows[0].model)
             for row in rows:
                 row.n = n if row.state in (Vector.State.READY, Vector.State.NONE) else 0
         if kind is Branch:
