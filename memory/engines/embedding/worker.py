@@ -178,9 +178,8 @@ class EmbeddingRun:
         """Store the vectors of texts that are still pending; return how many. Raises WrongDimensions."""
         count = 0
         with transaction.atomic(durable=True):
-            n = advance_clock(
-                self.project_id, self.model
-            )  # first: a reader of n can rely on all vectors up to n
+            # First: a reader of n can rely on all vectors up to n.
+            n = advance_clock(self.project_id, self.model)
             self._check_dimensions(answers)
             for batch in batched(list(zip(rows, answers, strict=True)), UPDATE_BATCH_SIZE):
                 still = Vector.objects.filter(slot__in=[row.slot for row, _ in batch], state=State.PENDING)
