@@ -15,7 +15,7 @@ from day1site.cli.errors import CliError, UsageError, local_only
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import open_store
 from day1site.cli.maintenance import START
-from day1site.cli.output import Output, note, progress
+from day1site.cli.output import note, progress
 from day1site.cli.parameters import argument, option, switch
 from day1site.settings.paths import STORE_FILE
 
@@ -58,7 +58,7 @@ def backup(run: Invocation, file: str | None, keep: int | None, verify: bool, fo
     if verify and "check" not in answer:
         answer["check"] = check_copy(Path(answer["file"]))
     shown = file if file is not None and keep is None else answer["file"]
-    run.show(answer, lambda out: print_copy(out, answer, shown))
+    run.show(answer, lambda _: print_copy(answer, shown))
     return 0 if answer.get("check", {"ok": True})["ok"] else 1
 
 
@@ -156,19 +156,19 @@ def run_manage(folder: str, words: Sequence[str]) -> "subprocess.CompletedProces
 # ---- output ------------------------------------------------------------------------------------------
 
 
-def print_copy(out: Output, answer: Report, shown: str) -> None:
+def print_copy(answer: Report, shown: str) -> None:
     if "sha256" in answer:
-        out.line(f"{answer['sha256']}  {shown}")
+        print(f"{answer['sha256']}  {shown}")
     for path in answer.get("removed", []):
         note(f"Removed {path}.")
     if "check" in answer:
-        print_check(out, shown, answer["check"])
+        print_check(shown, answer["check"])
 
 
-def print_check(out: Output, shown: str, check: Report) -> None:
+def print_check(shown: str, check: Report) -> None:
     if check["ok"]:
-        out.line(f"{shown} can be gone back to: nothing was found by {len(check['checks'])} checks.")
+        print(f"{shown} can be gone back to: nothing was found by {len(check['checks'])} checks.")
         return
-    out.line(f"{shown} is no good: {check.get('error', 'the check found something').rstrip('.')}.")
+    print(f"{shown} is no good: {check.get('error', 'the check found something').rstrip('.')}.")
     for problem in check.get("problems", []):
         note(f"{problem['name']}: {problem['count']}, such as {(problem['examples'] or ['?'])[0]}")

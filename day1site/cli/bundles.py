@@ -8,17 +8,18 @@ from typing import Any
 import click
 
 from day1site.cli.declared_fields import field_option
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_rows
 from day1site.cli.parameters import argument, branch_option, drop_empty, option, switch
 from day1site.cli.rest import Answer
 
 MAX_FILE_BYTES = 16 * 1024 * 1024  # the server takes less, and says so
+GROUP = Noun("bundle", "day1 bundle create payments --branch main")
 bundle_argument = argument("bundle_id", "ID")
 
 
-@command("create", "Make a bundle of what a branch shows.", "day1 bundle create payments --branch main")
+@GROUP.action("create", "Make a bundle of what a branch shows.", "day1 bundle create payments --branch main")
 @argument("name", "NAME")
 @branch_option
 @field_option("bundle", "description")
@@ -36,26 +37,24 @@ def create(run: Invocation, **options: Any) -> None:
     run.show_line(row, f"{row['id']}\t{row['name']} v{row['version']}, {counts}{signed}")
 
 
-@list_operation(
+GROUP.add_list(
     "bundles.list",
-    "list",
     "List bundles, the newest first.",
     "day1 bundle list --name payments",
-    columns=["id", "name", "version", "origin", "from", "facts", "size", "signed", "made"],
+    columns=[
+        *("id", "name", "version", "origin", "from=source_branch", "facts", "size", "signed"),
+        "made=created_at",
+    ],
+    cells={
+        "facts": lambda row: row["counts"].get("facts", 0),
+        "signed": lambda row: bool(row["signature"]),
+    },
     empty="No bundle here.",
 )
-def list_bundles(row: Answer) -> list[Any]:
-    about = [row["id"], row["name"], row["version"], row["origin"], row["source_branch"]]
-    signed = "yes" if row["signature"] else "no"
-    return [*about, row["counts"].get("facts", 0), row["size"], signed, short_time(row["created_at"])]
+GROUP.add_operation("bundles.retrieve", "Show what a bundle holds.", "day1 bundle show 0197…")
 
 
-@operation("bundles.retrieve", "show", "Show what a bundle holds.", "day1 bundle show 0197…")
-def show(run: Invocation, row: Answer) -> None:
-    run.show_pairs(row)
-
-
-@command("export", "Write the document of a bundle to a file.", "day1 bundle export 0197… payments.json")
+@GROUP.action("export", "Write the document of a bundle to a file.", "day1 bundle export 0197… payments.json")
 @bundle_argument
 @argument("file", "FILE", required=False, default="-")
 def export(run: Invocation, bundle_id: str, file: str) -> None:
@@ -68,7 +67,7 @@ def export(run: Invocation, bundle_id: str, file: str) -> None:
         note(f"{file}: {data['name']} v{data['version']}, sha256 {data['sha256']}")
 
 
-@command(
+@GROUP.action(
     "upload",
     "Import the document of a bundle from a file.",
     "day1 bundle upload payments.json --dry-run",
@@ -84,7 +83,7 @@ def upload(run: Invocation, file: str, **options: Any) -> None:
     if not query.pop("keep_only", False):
         query["import"] = True
     found = run.open_client().transport.request("POST", "/bundles/upload", query, read_document(file))
-    run.show(found, lambda out: print_upload(out, found))
+    run.show(found, print_upload)
 
 
 def read_document(file: str) -> Any:
@@ -112,71 +111,71 @@ def parse_document(file: str, content: str | bytes) -> dict[str, Any]:
     return data
 
 
-def print_upload(out: Output, found: Answer) -> None:
+def print_upload(found: Answer) -> None:
     if found["dropped"] and not found["report"]:
         note(f"Not known here and dropped: {', '.join(found['dropped'])}")
     if row := found["bundle"]:
-        out.line(f"{row['id']}\t{row['name']} v{row['version']}, kept")
+        print(f"{row['id']}\t{row['name']} v{row['version']}, kept")
     if found["report"]:
-        print_report(out, found["report"])
+        print_report(found["report"])
 
 
-def print_report(out: Output, report: Answer) -> None:
+def print_report(report: Answer) -> None:
     """Print what an import did, or would do."""
-    out.line(
-        f"{'would import' if report['dry_run'] else 'imported'} on {report['branch']}, {report['trust']}"
-    )
-    states = ("new", "duplicate", "refused")
-    counts = [[kind, *(count[state] for state in states)] for kind, count in report["counts"].items()]
-    out.table(["kind", *states], counts)
+    print(f"{'would import' if report['dry_run'] else 'imported'} on {report['branch']}, {report['trust']}")
+    counts = [{"kind": kind, **count} for kind, count in report["counts"].items()]
+    print_rows(counts, "kind", "new", "duplicate", "refused")
     for warning in report["warnings"]:
         note(warning)
     for one in report["refused"]:
         note(f"{one['kind']} {one['id']}: {one['reason']}")
 
 
-@operation(
+GROUP.add_operation(
     "bundles.import_stored",
-    "import",
     "Import a stored bundle on a branch.",
     "day1 bundle import 0197… --branch main --dry-run",
+    name="import",
+    show=print_report,
 )
-def import_stored(run: Invocation, found: Answer) -> None:
-    run.show(found, lambda out: print_report(out, found))
-
-
-@command("delete", "Delete a bundle; what was imported of it stays.", "day1 bundle delete 0197…")
-@bundle_argument
-def delete(run: Invocation, bundle_id: str) -> None:
-    run.open_client().call("bundles.destroy", bundle_id=bundle_id)
-    run.show_line({"id": bundle_id, "deleted": True}, f"{bundle_id}\tdeleted")
+GROUP.add_operation(
+    "bundles.destroy",
+    "Delete a bundle; what was imported of it stays.",
+    "day1 bundle delete 0197…",
+    line="{id}\tdeleted",
+)
 
 
 # ---- keys ------------------------------------------------------------------------------------------
 
 
-@command("key", "Show the public key with which the project signs.", "day1 bundle key --new")
+@GROUP.action("key", "Show the public key with which the project signs.", "day1 bundle key --new")
 @switch("--new", help="make one, or a new one in its place")
 def show_key(run: Invocation, new: bool) -> None:
     row = run.open_client().call("signing-key.create" if new else "signing-key.list")
     run.show_line(row, row["public_key"])
 
 
-@operation(
-    "trusted-keys.create", "trust", "Trust the key of somebody else.", "day1 bundle trust Acme MCowBQYD…"
+GROUP.add_operation(
+    "trusted-keys.create",
+    "Trust the key of somebody else.",
+    "day1 bundle trust Acme MCowBQYD…",
+    name="trust",
+    line="{name}\t{public_key}",
 )
-def trust(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['name']}\t{row['public_key']}")
 
 
-@operation("trusted-keys.list", "trusted", "List the keys that the project trusts.", "day1 bundle trusted")
-def list_trusted(run: Invocation, found: Answer) -> None:
-    rows = [[row["name"], row["public_key"], row["created_by"]] for row in found["results"]]
-    run.show(found, lambda out: out.table(["name", "key", "by"], rows))
+@GROUP.operation(
+    "trusted-keys.list", "List the keys that the project trusts.", "day1 bundle trusted", name="trusted"
+)
+def print_trusted(found: Answer) -> None:
+    print_rows(found["results"], "name", "key=public_key", "by=created_by")
 
 
-@command("distrust", "Trust a key no more.", "day1 bundle distrust Acme")
-@argument("name", "NAME")
-def distrust(run: Invocation, name: str) -> None:
-    run.open_client().call("trusted-keys.destroy", name=name)
-    run.show_line({"name": name}, f"{name}\ttrusted no more")
+GROUP.add_operation(
+    "trusted-keys.destroy",
+    "Trust a key no more.",
+    "day1 bundle distrust Acme",
+    name="distrust",
+    line="{name}\ttrusted no more",
+)

@@ -8,7 +8,7 @@ from day1site.cli.client import server_url
 from day1site.cli.errors import CliError, UsageError, local_only
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import hold_data_dir, open_store, start_django
-from day1site.cli.output import Output, note, progress
+from day1site.cli.output import note, print_table, progress
 from day1site.cli.parameters import option, switch
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def check(run: Invocation, repair: bool, dry_run: bool, only: tuple[str, ...]) -
     else:
         report = check_store(only)
         answer = report.describe() | ({"planned": plan_steps(report)} if repair else {})
-    run.show(answer, lambda out: print_report(out, answer))
+    run.show(answer, print_report)
     return 0 if answer["ok"] else 1
 
 
@@ -114,7 +114,7 @@ def show_steps() -> Iterator[Callable[[str, int, int], None]]:
 # ---- output ----------------------------------------------------------------------------------------
 
 
-def print_report(out: Output, answer: dict[str, Any]) -> None:
+def print_report(answer: dict[str, Any]) -> None:
     for step in answer.get("planned", []) if "repaired" not in answer else []:
         note(f"{step['name']}: {step['count']} would be repaired: {step['text']}.")
     if answer["problems"] and answer.get("planned") == []:
@@ -125,12 +125,12 @@ def print_report(out: Output, answer: dict[str, Any]) -> None:
             + (f"not repaired: {done['error']}" if done["error"] else f"{done['count']} repaired.")
         )
     if answer["problems"]:
-        out.table(
+        print_table(
             ["problem", "count", "text", "example", "to do"], [cells(row) for row in answer["problems"]]
         )
     else:
         count = len(answer["checks"])  # 0 where the database has no use for those that were named
-        out.line(f"Nothing was found by {count} check{'' if count == 1 else 's'}.")
+        print(f"Nothing was found by {count} check{'' if count == 1 else 's'}.")
     for name, count in answer["notes"].items():
         note(f"{count} {NOTES.get(name, name)}")
     for name, why in answer["skipped"].items():

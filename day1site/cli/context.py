@@ -37,7 +37,7 @@ def context(run: Invocation, folder: str, program: str | None, branch: str | Non
     answer = client.call("sessions.next_context", branch=chosen, repository=find_project(folder))
     if not answer["context"]:
         note(NOTHING.format(where=answer["repository"]))
-    run.show(answer, lambda out: out.line(answer["context"]) if answer["context"] else None)
+    run.show(answer, lambda _: print(answer["context"]) if answer["context"] else None)
 
 
 def find_settings(program: str) -> dict[str, Any]:

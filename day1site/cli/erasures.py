@@ -1,14 +1,13 @@
 """The commands of erasure."""
 
-from typing import Any
-
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.operations import Noun, declare_inputs
+from day1site.cli.output import note, print_rows, print_table
 from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import Answer
 
+GROUP = Noun("erasures", "day1 erasures show 0197…")
 SCOPES = OneOf(("fact", "session", "agent", "actor", "match"))
 LEFT = {"derived": "made from it", "replaces": "replaces it", "source": "its source", "repeats": "repeats it"}
 
@@ -28,17 +27,17 @@ def erase(run: Invocation, scope: str, target: str, confirm: str | None, drop_co
     api, fields = run.open_client().api, {"scope": scope, "target": target}
     if confirm is None:
         plan = api.post("/erasures", **fields, dry_run=True)
-        run.show(plan, lambda out: print_plan(out, plan))
+        run.show(plan, print_plan)
         return
     done = api.post("/erasures", **fields, confirm=confirm, drop_copies=drop_copies, dry_run=False)
-    run.show(done, lambda out: print_erasure(out, done))
+    run.show(done, print_erasure)
 
 
-def print_plan(out: Output, plan: Answer) -> None:
+def print_plan(plan: Answer) -> None:
     for one in plan["actors"]:
         note(f"It is about: {one['kind']} {one['label']} ({one['kind']}:{one['id']})")
-    out.table(["kind", "number"], [[kind, number] for kind, number in plan["counts"].items()])
-    out.table(["kind", "id", "text"], [[one["kind"], one["id"], one["line"]] for one in plan["examples"]])
+    print_table(["kind", "number"], list(plan["counts"].items()))
+    print_rows(plan["examples"], "kind", "id", "text=line")
     for one in plan["left"]:
         note(f"It stays, {LEFT[one['why']]}: {one['kind']} {one['id']}: {one['line']}")
     for copy in plan["copies"]:
@@ -49,32 +48,26 @@ def print_plan(out: Output, plan: Answer) -> None:
     note(f"Nothing was erased. To erase it for good: --confirm {plan['confirm']}")
 
 
-def print_erasure(out: Output, done: Answer) -> None:
+def print_erasure(done: Answer) -> None:
     counts = ", ".join(f"{number} {kind}" for kind, number in done["counts"].items())
-    out.line(f"{done['id']}\t{done['state']}\t{counts}")
+    print(f"{done['id']}\t{done['state']}\t{counts}")
     note(f"Proof: {done['proof']}" if done["proof"] else f"It goes on by itself: {done['waits_for']}")
 
 
-@list_operation(
+GROUP.add_list(
     "erasures.list",
-    "list",
     "List the erasures, the newest first.",
     "day1 erasures",
-    columns=["id", "what", "state", "requested", "by"],
+    columns=["id", "what", "state", "requested=requested_at", "by=requested_by"],
+    cells={"what": lambda row: f"{row['scope']} {row['target']}"},
     empty="Nothing was erased.",
 )
-def list_erasures(row: Answer) -> list[Any]:
-    when = short_time(row["requested_at"])
-    return [row["id"], f"{row['scope']} {row['target']}", row["state"], when, row["requested_by"]]
 
 
-@operation(
-    "erasures.retrieve",
-    "show",
-    "Show an erasure, and check that nothing of it is back.",
-    "day1 erasures show 0197…",
-)
-def show(run: Invocation, row: Answer) -> None:
-    run.show_pairs(row)
+@GROUP.action("show", "Show an erasure, and check that nothing of it is back.", "day1 erasures show 0197…")
+@declare_inputs("erasures.retrieve")
+def show(run: Invocation, erasure_id: str) -> None:
+    row = run.open_client().call("erasures.retrieve", erasure_id=erasure_id)
+    run.show(row)
     if row["state"] == "done" and not row["holds"]:
         raise CliError("conflict", f"{row['versions_left']} versions have content again.")

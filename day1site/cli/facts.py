@@ -15,14 +15,15 @@ from day1site.cli.declared_fields import (
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, name_actor, note, short_time, strip_control
+from day1site.cli.operations import Noun
+from day1site.cli.output import name_actor, note, print_pairs, print_rows, strip_control
 from day1site.cli.parameters import (
     WHOLE,
     argument,
     at_option,
     branch_option,
     branches_option,
+    combine,
     drop_empty,
     expected_version_option,
     listing_options,
@@ -35,8 +36,12 @@ from day1site.cli.rest import Answer
 COLUMNS = ("id", "status", "category", "essence")
 NONE_YET = 'No facts yet. Write one with: day1 write-fact "…"  To look around first: day1 demo'
 
+GROUP = Noun("facts", "day1 facts --status archived")
 fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
 fact_id_argument = argument("id", "FACT_ID")
+reason_option = option(
+    "--reason", default="", metavar="TEXT", help="why, in words; the history and the audit keep it"
+)
 deduplicate_option = option(
     "--no-dedup",
     "deduplicate",
@@ -79,119 +84,6 @@ def count_times(count: int) -> str:
     return {0: "never yet", 1: "once"}.get(count, f"{count} times")
 
 
-@command(
-    "supersede",
-    "Write a fact that replaces this one.",
-    'day1 facts supersede 0197… "Tokens expire after 30 minutes."',
-)
-@fact_id_argument
-@argument("text", "TEXT", help="the new text; - reads it from standard input")
-@field_options("fact")
-@state_options("fact")
-@branch_option
-@expected_version_option
-@deduplicate_option
-def supersede(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
-    fields = {"branch": branch, "new_fact_text": read_text(text), **drop_empty(options)}
-    fact = run.open_client().call("facts.supersede", old_fact_id=id, **fields)
-    run.show_line(fact, f"{fact['id']}\t{describe_replacement(fact, branch, id)}")
-
-
-def describe_replacement(fact: Mapping[str, Any], branch: str, old: str) -> str:
-    if fact["status"] == "created":
-        return f"proposed on {branch}, supersedes {old} once it is accepted"
-    return f"{'stored' if fact['created'] else 'known already'} on {branch}, supersedes {old}"
-
-
-@command("archive", "Retire a fact: not searched, not deleted, restorable.", "day1 facts archive 0197…")
-@fact_id_argument
-@branch_option
-@expected_version_option
-def archive(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    fact = run.open_client().call("facts.archive", fact_id=id, branch=branch, **drop_empty(options))
-    run.show_line(fact, f"{id}\tarchived on {branch}")
-
-
-@command("restore", "Bring an archived fact back.", "day1 facts restore 0197…")
-@fact_id_argument
-@branch_option
-@expected_version_option
-def restore(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    fact = run.open_client().call("facts.restore", fact_id=id, branch=branch, **drop_empty(options))
-    run.show_line(fact, f"{id}\trestored on {branch}")
-
-
-@command(
-    "accept",
-    "Accept proposals: searches find them, and what they replace is superseded.",
-    "day1 facts accept 0197… 0198…",
-)
-@argument("ids", "FACT_ID", nargs=-1, required=True)
-@option("--reason", default="", metavar="TEXT", help="why, in words; the history and the audit keep it")
-@branch_option
-def accept(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> int:
-    """End with status 1 when one of them is not accepted."""
-    return act_on_many(run, "accept", branch, ids, options)
-
-
-@command(
-    "refuse",
-    "Refuse proposals: they are archived.",
-    'day1 facts refuse 0197… --reason "guessed, not read"',
-)
-@argument("ids", "FACT_ID", nargs=-1, required=True)
-@option("--reason", default="", metavar="TEXT", help="why, in words; the history and the audit keep it")
-@branch_option
-def refuse(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> int:
-    """End with status 1 when one of them is not refused."""
-    return act_on_many(run, "refuse", branch, ids, options)
-
-
-@command(
-    "pin",
-    "Pin facts: a session is told of them first, and ageing leaves them alone.",
-    "day1 facts pin 0197…",
-)
-@argument("ids", "FACT_ID", nargs=-1, required=True)
-@branch_option
-def pin(run: Invocation, ids: Sequence[str], branch: str) -> int:
-    """End with status 1 when one of them is not pinned."""
-    return act_on_many(run, "pin", branch, ids, {})
-
-
-@command("unpin", "Unpin facts.", "day1 facts unpin 0197…")
-@argument("ids", "FACT_ID", nargs=-1, required=True)
-@branch_option
-def unpin(run: Invocation, ids: Sequence[str], branch: str) -> int:
-    """End with status 1 when one of them is not unpinned."""
-    return act_on_many(run, "unpin", branch, ids, {})
-
-
-def act_on_many(
-    run: Invocation, action: str, branch: str, ids: Sequence[str], options: Mapping[str, Any]
-) -> int:
-    fields = {"action": action, "branch": branch, "fact_ids": list(ids), **drop_empty(options)}
-    report = run.open_client().call("facts.actions", **fields)
-    run.show(report, lambda out: print_report(out, report))
-    return 1 if any(row["outcome"] == "refused" for row in report["results"]) else 0
-
-
-def print_report(out: Output, report: Answer) -> None:
-    for row in report["results"]:
-        out.line(f"{row['id']}\t{strip_control(row['message'])}")
-    if report["commit"]:
-        note(f"One commit, which undoes it: {report['commit']['id']}")
-
-
-@command("delete", "Delete a fact on this branch: its history stays.", "day1 facts delete 0197…")
-@fact_id_argument
-@branch_option
-@expected_version_option
-def delete(run: Invocation, id: str, branch: str, **options: Any) -> None:
-    run.open_client().call("facts.destroy", fact_id=id, branch=branch, **drop_empty(options))
-    run.show_line({"id": id, "branch": branch, "deleted": True}, f"{id}\tdeleted on {branch}")
-
-
 # ---- finding -------------------------------------------------------------------------------------------
 
 
@@ -219,26 +111,21 @@ def search(run: Invocation, query: str, branch: Sequence[str], **options: Any) -
         raise UsageError("--at names a point of one branch, so it goes with one --branch.")
     client = run.open_client()
     answer = client.search_facts(query, branches, options, filters)
-    run.show(answer, lambda out: print_hits(out, client, answer, several))
+    run.show(answer, lambda _: print_hits(client, answer, several))
 
 
-def print_hits(out: Output, client: Client, answer: Answer, several: bool) -> None:
+def print_hits(client: Client, answer: Answer, several: bool) -> None:
     if answer["results"] and answer["note"]:
         note(strip_control(answer["note"]))
     if answer["context"] is not None:
-        out.line(strip_control(answer["context"]))
+        print(strip_control(answer["context"]))
     elif answer["results"]:
-        columns = ["score", *COLUMNS, *(["branches"] if several else [])]
-        out.table(columns, [hit_cells(hit, several) for hit in answer["results"]])
+        columns = ["score", *(f"{name}=fact.{name}" for name in COLUMNS), *(["branches"] if several else [])]
+        print_rows(answer["results"], *columns, cells={"score": lambda hit: f"{hit['score']:.3f}"})
     else:
         pages = (client.call("facts.list", branch=name, limit=1) for name in answer["branches"])
         empty = not any(page["results"] for page in pages)
         note(NONE_YET if empty else "Nothing found.")
-
-
-def hit_cells(hit: Mapping[str, Any], several: bool) -> list[Any]:
-    fact = hit["fact"]
-    return [f"{hit['score']:.3f}", *(fact[name] for name in COLUMNS), *([hit["branches"]] if several else [])]
 
 
 @command(
@@ -254,19 +141,19 @@ def hit_cells(hit: Mapping[str, Any], several: bool) -> list[Any]:
 def why(run: Invocation, id: str, query: str, branch: str, **options: Any) -> None:
     filters, options = split_filters("fact", options)
     answer = run.open_client().explain_fact(id, query, branch, options, filters)
-    run.show(answer, lambda out: print_reason(out, answer))
+    run.show(answer, print_reason)
 
 
-def print_reason(out: Output, answer: Answer) -> None:
-    out.line(f"{answer['reason']}: {strip_control(answer['message'])}")
+def print_reason(answer: Answer) -> None:
+    print(f"{answer['reason']}: {strip_control(answer['message'])}")
     essence = answer["fact"] and answer["fact"]["essence"]
-    out.pairs({"fact": essence, "score": answer["score"], **answer["signals"]})
+    print_pairs({"fact": essence, "score": answer["score"], **answer["signals"]})
 
 
 # ---- reading -------------------------------------------------------------------------------------------
 
 
-@command(
+@GROUP.action(
     "list",
     "List facts of every status, the newest first.",
     "day1 facts list --category decision --all",
@@ -284,57 +171,128 @@ def list_facts(run: Invocation, branch: str, **options: Any) -> None:
         lambda paging: client.call("facts.list", branch=branch, **filters, **with_point(paging)),
         options,
         COLUMNS,
-        lambda fact: [fact[name] for name in COLUMNS],
         "No fact here fits." if narrowed else NONE_YET,
     )
 
 
-@operation("facts.retrieve", "show", "Show everything about a fact.", "day1 facts show 0197… --at 2026-05-01")
-def show(run: Invocation, fact: Answer) -> None:
-    run.show_pairs(fact)
-
-
-@list_operation(
+GROUP.add_operation(
+    "facts.retrieve", "Show everything about a fact.", "day1 facts show 0197… --at 2026-05-01"
+)
+GROUP.add_list(
     "facts.history",
-    "history",
     "List the versions of a fact, the newest first.",
     "day1 facts history 0197…",
-    columns=["version", "at", "status", "by", "commit", "essence"],
+    columns=["version", "at=updated_at", "status", "by", "commit", "essence"],
+    cells={
+        "status": lambda row: "deleted" if row["deleted"] else row["status"],
+        "by": lambda row: name_actor(row["commit"] or {}),
+        "commit": lambda row: (row["commit"] or {}).get("kind", ""),
+    },
     empty="No version here.",
 )
-def history(row: Answer) -> list[Any]:
-    commit = row["commit"] or {}
-    status = "deleted" if row["deleted"] else row["status"]
-    author = name_actor(commit)
-    time = short_time(row["updated_at"])
-    return [row["version"], time, status, author, commit.get("kind", ""), row["essence"]]
 
 
-@operation(
+# ---- changing ------------------------------------------------------------------------------------------
+
+
+def add_action(name: str, about: str, *examples: str, takes_reason: bool = False) -> None:
+    """Declare the command that does one thing to many facts: status 1 where one of them is refused."""
+
+    def act(run: Invocation, ids: Sequence[str], branch: str, **options: Any) -> int:
+        fields = {"action": name, "branch": branch, "fact_ids": list(ids), **drop_empty(options)}
+        report = run.open_client().call("facts.actions", **fields)
+        run.show(report, print_report)
+        return 1 if any(row["outcome"] == "refused" for row in report["results"]) else 0
+
+    ids = argument("ids", "FACT_ID", nargs=-1, required=True)
+    declare = combine(ids, *([reason_option] if takes_reason else []), branch_option)
+    GROUP.action(name, about, *examples)(declare(act))
+
+
+def print_report(report: Answer) -> None:
+    for row in report["results"]:
+        print(f"{row['id']}\t{strip_control(row['message'])}")
+    if report["commit"]:
+        note(f"One commit, which undoes it: {report['commit']['id']}")
+
+
+add_action(
+    "accept",
+    "Accept proposals: searches find them, and what they replace is superseded.",
+    "day1 facts accept 0197… 0198…",
+    takes_reason=True,
+)
+add_action(
+    "refuse",
+    "Refuse proposals: they are archived.",
+    'day1 facts refuse 0197… --reason "guessed, not read"',
+    takes_reason=True,
+)
+GROUP.add_operation(
+    "facts.archive",
+    "Retire a fact: not searched, not deleted, restorable.",
+    "day1 facts archive 0197…",
+    line="{id}\tarchived on {branch}",
+)
+GROUP.add_operation(
+    "facts.restore",
+    "Bring an archived fact back.",
+    "day1 facts restore 0197…",
+    line="{id}\trestored on {branch}",
+)
+GROUP.add_operation(
+    "facts.destroy",
+    "Delete a fact on this branch: its history stays.",
+    "day1 facts delete 0197…",
+    prepare=lambda inputs: {"branch": "main", **inputs},
+    line="{id}\tdeleted on {branch}",
+)
+
+
+@GROUP.action(
+    "supersede",
+    "Write a fact that replaces this one.",
+    'day1 facts supersede 0197… "Tokens expire after 30 minutes."',
+)
+@fact_id_argument
+@argument("text", "TEXT", help="the new text; - reads it from standard input")
+@field_options("fact")
+@state_options("fact")
+@branch_option
+@expected_version_option
+@deduplicate_option
+def supersede(run: Invocation, id: str, text: str, branch: str, **options: Any) -> None:
+    fields = {"branch": branch, "new_fact_text": read_text(text), **drop_empty(options)}
+    fact = run.open_client().call("facts.supersede", old_fact_id=id, **fields)
+    run.show_line(fact, f"{fact['id']}\t{describe_replacement(fact, branch, id)}")
+
+
+def describe_replacement(fact: Mapping[str, Any], branch: str, old: str) -> str:
+    if fact["status"] == "created":
+        return f"proposed on {branch}, supersedes {old} once it is accepted"
+    return f"{'stored' if fact['created'] else 'known already'} on {branch}, supersedes {old}"
+
+
+add_action(
+    "pin",
+    "Pin facts: a session is told of them first, and ageing leaves them alone.",
+    "day1 facts pin 0197…",
+)
+add_action("unpin", "Unpin facts.", "day1 facts unpin 0197…")
+
+
+@GROUP.operation(
     "facts.related",
-    "related",
     "List what has to do with a fact, the nearest first.",
     "day1 facts related 0197… --depth 2",
 )
-def related(run: Invocation, answer: Answer) -> None:
-    run.show(answer, lambda out: print_related(out, answer))
-
-
-def print_related(out: Output, answer: Answer) -> None:
+def print_related(answer: Answer) -> None:
     if not answer["results"]:
         note("Nothing here has to do with it.")
         return
-    rows = [
-        [
-            row["distance"],
-            row["fact"]["id"],
-            [describe_path(path) for path in row["why"]],
-            row["fact"]["essence"],
-        ]
-        for row in answer["results"]
-    ]
-    out.table(["steps", "id", "by", "essence"], rows)
+    columns = ["steps=distance", "id=fact.id", "by", "essence=fact.essence"]
+    print_rows(answer["results"], *columns, cells={"by": describe_paths})
 
 
-def describe_path(path: Mapping[str, Any]) -> str:
-    return f"{path['by']} {path['name']}".strip()
+def describe_paths(row: Answer) -> list[str]:
+    return [f"{path['by']} {path['name']}".strip() for path in row["why"]]

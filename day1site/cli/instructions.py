@@ -4,45 +4,42 @@ import json
 from typing import Any
 
 from day1site.cli.invocation import Invocation, command, read_text
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_rows
 from day1site.cli.parameters import argument, branch_option, drop_empty, option
 from day1site.cli.rest import Answer
 
+GROUP = Noun("instructions", "day1 instructions set --preset assistant", default="show")
 
-@operation("instructions.list", "show", "Show what the project wants remembered.", "day1 instructions")
-def show(run: Invocation, row: Answer) -> None:
-    run.show_pairs(row)
+GROUP.add_operation(
+    "instructions.list", "Show what the project wants remembered.", "day1 instructions", name="show"
+)
 
 
 def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "text": read_text(fields["text"])} if "text" in fields else fields
 
 
-@operation(
+@GROUP.operation(
     "instructions.create",
-    "set",
     "Set what the project wants remembered: a preset, words of your own, categories.",
     "day1 instructions set --preset assistant",
     'day1 instructions set --text "Note diets, allergies and guests." --category diet --category guest',
+    name="set",
     makes_store=True,
     prepare=read_fields,
 )
-def set_instructions(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"version {row['number']}\t{row['preset']}\t{', '.join(row['categories'])}")
+def print_version(row: Answer) -> None:
+    print(f"version {row['number']}\t{row['preset']}\t{', '.join(row['categories'])}")
 
 
-@list_operation(
+GROUP.add_list(
     "instructions.versions",
-    "versions",
     "List the versions of the instructions, the newest first.",
     "day1 instructions versions",
-    columns=["number", "preset", "at", "by", "text"],
+    columns=["number", "preset", "at=created_at", "by=created_by", "text"],
     empty="None were set: those of the preset coding hold.",
 )
-def list_versions(row: Answer) -> list[Any]:
-    at = short_time(row["created_at"])
-    return [row["number"], row["preset"], at, row["created_by"], row["text"]]
 
 
 @command(
@@ -58,7 +55,7 @@ def remember(run: Invocation, text: str, session: str, branch: str) -> None:
     body = drop_empty({"session_id": session, "branch": branch})
     client = run.open_client(makes_store=True)
     row = client.api.post("/remember", messages=read_messages(read_text(text)), **body)
-    run.show(row, lambda out: print_outcomes(out, row))
+    run.show(row, print_outcomes)
 
 
 def read_messages(text: str) -> Any:
@@ -70,8 +67,7 @@ def read_messages(text: str) -> Any:
     return found if isinstance(found, list) else text
 
 
-def print_outcomes(out: Output, row: Answer) -> None:
-    cells = [[one["action"], one["category"], one["text"], one["reason"]] for one in row["results"]]
-    out.table(["action", "category", "text", "why"], cells)
+def print_outcomes(row: Answer) -> None:
+    print_rows(row["results"], "action", "category", "text", "why=reason")
     if row["note"]:
         note(row["note"])

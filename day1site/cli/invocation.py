@@ -1,7 +1,7 @@
 """What every command is called with: the project, the form of the output, and the way to the memory."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import click
 
 from day1site.cli.client import Client, open_client
 from day1site.cli.errors import CliError
-from day1site.cli.output import Output, note
+from day1site.cli.output import Cells, note, print_json, print_pairs, print_rows
 from day1site.cli.parameters import common_options
 from day1site.cli.rest import Answer, Page, iterate_pages
 from day1site.cli.usage import Command
@@ -26,38 +26,38 @@ class Invocation:
         return open_client(self.project, makes_store)
 
     @property
-    def out(self) -> Output:
-        return Output(self.format)
+    def is_json(self) -> bool:
+        return self.format == "json"
 
-    def show(self, value: Any, render: Callable[[Output], None]) -> None:
+    def show(self, value: Any, render: Callable[[Any], None] = print_pairs) -> None:
         """Print the value as JSON, or let ``render`` write it for people."""
-        out = self.out
-        out.show(value, lambda: render(out))
+        (print_json if self.is_json else render)(value)
 
     def show_line(self, value: Any, text: str) -> None:
-        self.show(value, lambda out: out.line(text))
-
-    def show_pairs(self, value: Answer) -> None:
-        self.show(value, lambda out: out.pairs(value))
+        self.show(value, lambda _: print(text))
 
     def show_list(
         self,
         page: Page,
         options: dict[str, Any],
         columns: Sequence[str],
-        cells: Callable[[Answer], Sequence[Any]],
         empty: str,
+        cells: Cells | None = None,
         explain: Callable[[Answer], None] | None = None,
     ) -> None:
-        """Print one page, or all of them, with the way to the next one."""
-        answer = read_list(page, options)
+        """Print one page, or all of them, with the way to the next one; see ``print_rows``."""
 
-        def render(out: Output) -> None:
-            print_page(out, answer, columns, cells, empty)
+        def render(answer: Answer) -> None:
+            if answer["results"]:
+                print_rows(answer["results"], *columns, cells=cells)
+            else:
+                note(empty)
+            if answer["next"]:
+                note(f"There are more: --cursor {answer['next']}, or --all.")
             if explain:
                 explain(answer)
 
-        self.show(answer, render)
+        self.show(read_list(page, options), render)
 
 
 def read_list(page: Page, options: dict[str, Any]) -> Answer:
@@ -68,21 +68,6 @@ def read_list(page: Page, options: dict[str, Any]) -> Answer:
         return page(paging)
     pages = list(iterate_pages(page, paging))
     return {**pages[0], "results": [row for answer in pages for row in answer["results"]], "next": None}
-
-
-def print_page(
-    out: Output,
-    answer: Mapping[str, Any],
-    columns: Sequence[str],
-    cells: Callable[[Answer], Sequence[Any]],
-    empty: str,
-) -> None:
-    if not answer["results"]:
-        note(empty)
-        return
-    out.table(columns, [cells(row) for row in answer["results"]])
-    if answer["next"]:
-        note(f"There are more: --cursor {answer['next']}, or --all.")
 
 
 def command(name: str, about: str, *examples: str) -> Callable[[Callable[..., Any]], click.Command]:

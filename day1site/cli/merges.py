@@ -3,20 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from day1site.cli.branches import GROUP as BRANCH
 from day1site.cli.declared_fields import field_choices
 from day1site.cli.errors import UsageError
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import (
-    OneOf,
-    argument,
-    drop_empty,
-    option,
-    switch,
-)
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_pairs, print_rows, short_time
+from day1site.cli.parameters import OneOf, argument, drop_empty, option, switch
 from day1site.cli.rest import Answer, branch_path
 
+GROUP = Noun("merge-request", "day1 merge-request create task/login")
 CHOICES = ("source", "target", "both", "edited", "skip")
 PLAN_COLUMNS = ["class", "type", "id", "reason", "text"]
 request_argument = argument("request", "REQUEST")
@@ -25,7 +21,7 @@ request_argument = argument("request", "REQUEST")
 # ---- of a branch -----------------------------------------------------------------------------------------
 
 
-@command(
+@BRANCH.action(
     "merge",
     "Merge a branch into another, as far as the policy of that branch allows it.",
     "day1 branch merge task/login --dry-run",
@@ -45,27 +41,27 @@ request_argument = argument("request", "REQUEST")
 def merge_branch(run: Invocation, source: str, **options: Any) -> None:
     body = {name: value for name, value in drop_empty(options).items() if value is not False}
     answer = run.open_client().api.post(f"{branch_path(source)}/merge", **body)
-    run.show(answer, lambda out: print_merge(out, answer))
+    run.show(answer, print_merge)
 
 
-def print_merge(out: Output, answer: Answer) -> None:
+def print_merge(answer: Answer) -> None:
     if answer["dry_run"]:
-        print_plan(out, answer)
+        print_plan(answer)
         note_checks(answer)
         note("Nothing was changed.")
     elif answer["commit"] is None:
         note(f"{answer['target']} has all of {answer['source']} already: nothing to do.")
     else:
-        out.line(f"{answer['commit']['id']}\tmerged {answer['source']} into {answer['target']}")
+        print(f"{answer['commit']['id']}\tmerged {answer['source']} into {answer['target']}")
         note_counts(answer)
     if answer["open_conflicts"]:
         note(f"Conflicts that nothing settles: {answer['open_conflicts']}; see day1 merge-request create.")
 
 
-def print_plan(out: Output, answer: Answer) -> None:
+def print_plan(answer: Answer) -> None:
     """Print the memories of a plan, and how many of each class it has."""
     if answer["results"]:
-        out.table(PLAN_COLUMNS, [plan_cells(row) for row in answer["results"]])
+        print_rows(answer["results"], *PLAN_COLUMNS, cells=PLAN_CELLS)
     else:
         note("Nothing to merge.")
     note_counts(answer)
@@ -73,11 +69,9 @@ def print_plan(out: Output, answer: Answer) -> None:
         note("There are more: day1 merge-request plan shows every page.")
 
 
-def plan_cells(row: Answer) -> list[Any]:
-    reason = f"{row['reason']}, {row['decision']['choice']}" if row["decision"] else row["reason"]
-    if row["left_half"]:
-        reason += f", without {row['left_half']}"
-    return [row["class"], row["type"], row["id"], reason, describe_memory(row)]
+def describe_reason(row: Answer) -> str:
+    reason = f"{row['reason']}, {row['decision']['choice']}" if row["decision"] else str(row["reason"])
+    return f"{reason}, without {row['left_half']}" if row["left_half"] else reason
 
 
 def describe_memory(row: Answer) -> str:
@@ -85,6 +79,9 @@ def describe_memory(row: Answer) -> str:
     version = row["theirs"] or row["ours"] or {}
     names = ("essence", "summary", "content", "title", "relation_type", "link_type", "status")
     return next((str(version[name]) for name in names if version.get(name)), "")
+
+
+PLAN_CELLS = {"reason": describe_reason, "text": describe_memory}
 
 
 def note_counts(answer: Answer) -> None:
@@ -100,43 +97,37 @@ def note_checks(answer: Answer) -> None:
 
 # ---- merge requests --------------------------------------------------------------------------------------
 
-
-@operation(
+GROUP.add_operation(
     "merge-requests.create",
-    "create",
     "Ask for a merge: it is checked, decided and approved before it is merged.",
     'day1 merge-request create task/login --title "Longer tokens"',
+    line="{number}\t{title}",
 )
-def create(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['number']}\t{row['title']}")
-
-
-@list_operation(
+GROUP.add_list(
     "merge-requests.list",
-    "list",
     "List merge requests, the newest first.",
     "day1 merge-request list --state open",
-    columns=["number", "state", "from", "into", "by", "opened", "title"],
+    columns=[
+        "number",
+        "state",
+        "from=source",
+        "into=target",
+        "by=author_label",
+        "opened=created_at",
+        "title",
+    ],
     empty="No merge request: day1 merge-request create BRANCH opens one.",
 )
-def list_requests(row: Answer) -> list[Any]:
-    names = ("number", "state", "source", "target", "author_label")
-    return [*(row[name] for name in names), short_time(row["created_at"]), row["title"]]
 
 
-@operation(
+@GROUP.operation(
     "merge-requests.retrieve",
-    "show",
     "Show a merge request with its checks and approvals.",
     "day1 merge-request show 3",
 )
-def show(run: Invocation, answer: Answer) -> None:
-    run.show(answer, lambda out: print_request(out, answer))
-
-
-def print_request(out: Output, row: Answer) -> None:
+def print_request(row: Answer) -> None:
     listed = ("approvals", "checks", "counts", "mergeable", "not_checked")
-    out.pairs({name: value for name, value in row.items() if name not in listed})
+    print_pairs({name: value for name, value in row.items() if name not in listed})
     for approval in row["approvals"]:
         remark = "" if approval["counts"] else ", which does not count"
         remark = ", older than what it is now" if approval["outdated"] else remark
@@ -147,18 +138,18 @@ def print_request(out: Output, row: Answer) -> None:
         note(f"not checked: {row['not_checked']}")
 
 
-plan = list_operation(
+GROUP.add_list(
     "merge-requests.plan",
-    "plan",
     "List what a merge request would merge, and what was decided.",
     "day1 merge-request plan 3 --class conflict --all",
     columns=PLAN_COLUMNS,
+    cells=PLAN_CELLS,
     empty="Nothing to merge.",
     explain=note_counts,
-)(plan_cells)
+)
 
 
-@command(
+@GROUP.action(
     "decide",
     "Decide conflicts: one by its id, or all of some reasons.",
     "day1 merge-request decide 3 --id 0197… --choice source",
@@ -200,14 +191,14 @@ def decision_body(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"decisions": [{"id": options["uid"], **drop_empty({name: options[name] for name in names})}]}
 
 
-@command("approve", "Approve a merge request as its branch is now.", "day1 merge-request approve 3")
+@GROUP.action("approve", "Approve a merge request as its branch is now.", "day1 merge-request approve 3")
 @request_argument
 def approve(run: Invocation, request: str) -> None:
     row = run.open_client().call("merge-requests.approve", request_id=request)
     run.show_line(row, f"{row['number']}\t{row['state']}")
 
 
-@command(
+@GROUP.action(
     "withdraw",
     "Take back your approval; with --id what was decided about a conflict, with --decided-at about many.",
     "day1 merge-request withdraw 3",
@@ -229,31 +220,21 @@ def withdraw(run: Invocation, request: str, **options: Any) -> None:
     run.show_line(row, f"{row['number']}\t{row['state']}")
 
 
-@operation(
+GROUP.add_operation(
     "merge-requests.reject",
-    "reject",
     "Close a merge request without a merge.",
     'day1 merge-request reject 3 --reason "Not true"',
+    line="{number}\t{state}",
 )
-def reject(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['number']}\t{row['state']}")
-
-
-@operation(
+GROUP.add_operation(
     "merge-requests.merge",
-    "merge",
     "Merge a merge request whose checks pass.",
     "day1 merge-request merge 3",
+    line="{number}\t{state} as {merge_commit}",
 )
-def merge(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['number']}\t{row['state']} as {row['merge_commit']}")
-
-
-@operation(
+GROUP.add_operation(
     "merge-requests.revert",
-    "revert",
     "Take the merge of a request back by a new commit.",
     "day1 merge-request revert 3",
+    line="{number}\t{state} by {revert_commit}",
 )
-def revert(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['number']}\t{row['state']} by {row['revert_commit']}")

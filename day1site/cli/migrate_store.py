@@ -11,7 +11,7 @@ from day1site.cli.client import server_url
 from day1site.cli.errors import CliError, UsageError, local_only
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import hold_data_dir, start_django
-from day1site.cli.output import Output, progress
+from day1site.cli.output import print_table, progress
 from day1site.cli.parameters import option
 
 LEFT_BEHIND = "Stop it first: what it writes meanwhile would be left behind."
@@ -38,13 +38,13 @@ def migrate_store(run: Invocation, to: str, source: str | None) -> None:
         "rows": sum(table.rows for table in tables),
         "tables": [{"name": table.name, "rows": table.rows, "sha256": table.sha256} for table in tables],
     }
-    run.show(answer, lambda out: print_tables(out, answer))
+    run.show(answer, print_tables)
 
 
-def print_tables(out: Output, answer: dict[str, Any]) -> None:
+def print_tables(answer: dict[str, Any]) -> None:
     rows = [[table["name"], table["rows"], table["sha256"]] for table in answer["tables"] if table["rows"]]
-    out.table(["table", "rows", "sha256"], rows)
-    out.line(f"{answer['rows']} rows are the same in both. DATABASE_URL={answer['to']} uses the new store.")
+    print_table(["table", "rows", "sha256"], rows)
+    print(f"{answer['rows']} rows are the same in both. DATABASE_URL={answer['to']} uses the new store.")
 
 
 def without_password(url: str) -> str:

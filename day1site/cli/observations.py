@@ -6,8 +6,7 @@ from day1site.cli.client import with_point
 from day1site.cli.declared_fields import FILTERS, field_options, filter_options, split_filters, state_options
 from day1site.cli.invocation import Invocation, command, read_text
 from day1site.cli.names import FILTER_PREFIX
-from day1site.cli.operations import operation
-from day1site.cli.output import short_time
+from day1site.cli.operations import Noun
 from day1site.cli.parameters import (
     argument,
     at_option,
@@ -16,8 +15,8 @@ from day1site.cli.parameters import (
     listing_options,
     paging_options,
 )
-from day1site.cli.rest import Answer
 
+GROUP = Noun("observations", "day1 observations --type error")
 observation_filters = filter_options("observation", FILTER_PREFIX, section=FILTERS, metavar="X")
 
 
@@ -43,18 +42,12 @@ def show_observations(run: Invocation, branch: str, options: dict[str, Any]) -> 
     run.show_list(
         lambda paging: client.call("observations.list", branch=branch, **filters, **with_point(paging)),
         options,
-        ["id", "at", "type", "outcome", "tool", "text"],
-        observation_cells,
+        ["id", "at=created_at", "type=observation_type", "outcome", "tool=tool_name", "text=summary"],
         "No observation here.",
     )
 
 
-def observation_cells(row: Answer) -> list[Any]:
-    kind = (row["observation_type"], row["outcome"], row["tool_name"])
-    return [row["id"], short_time(row["created_at"]), *kind, row["summary"]]
-
-
-@command("list", "List observations, the newest first.", "day1 observations list --all")
+@GROUP.action("list", "List observations, the newest first.", "day1 observations list --all")
 @branch_option
 @listing_options
 @observation_filters
@@ -63,7 +56,7 @@ def list_observations(run: Invocation, branch: str, **options: Any) -> None:
     show_observations(run, branch, options)
 
 
-@command(
+@GROUP.action(
     "timeline",
     "List what was observed between two times, the newest first.",
     "day1 observations timeline --after 2026-05-01 --before 2026-05-02 --all",
@@ -75,6 +68,4 @@ def timeline(run: Invocation, branch: str, **options: Any) -> None:
     show_observations(run, branch, options)
 
 
-@operation("observations.retrieve", "show", "Show an observation.", "day1 observations show 0197…")
-def show(run: Invocation, row: Answer) -> None:
-    run.show_pairs(row)
+GROUP.add_operation("observations.retrieve", "Show an observation.", "day1 observations show 0197…")

@@ -3,6 +3,7 @@
 ``python3 manage.py write_fields`` writes that file from the declarations; no engine is loaded for it.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ import click
 from day1site.cli.client import load_operations
 from day1site.cli.declared_fields import Description, make_argument, make_option
 from day1site.cli.invocation import Invocation, command
+from day1site.cli.output import Cells, print_pairs
 from day1site.cli.parameters import (
     WHOLE,
     Decorator,
@@ -23,64 +25,106 @@ from day1site.cli.parameters import (
     paging_options,
 )
 from day1site.cli.rest import Answer
+from day1site.cli.usage import Group
 
-Show = Callable[[Invocation, Answer], None]
-Cells = Callable[[Answer], Sequence[Any]]
+Show = Callable[[Answer], None]
+NAMES = {"retrieve": "show", "destroy": "delete"}  # of commands that are called otherwise than the operation
 
 
-def operation(
+class Noun(Group):
+    """The commands on one noun, in the order of its help, where each has the first clause of its own help."""
+
+    def __init__(self, name: str, example: str, default: str = "list") -> None:
+        metavar = "ACTION ..."
+        super().__init__(name, table={}, default=default, examples=(example,), subcommand_metavar=metavar)
+
+    def add(self, made: click.Command) -> None:
+        self.table[str(made.name)] = (lambda: made), re.split("[:;]", str(made.help))[0].rstrip(".")
+
+    def action(self, name: str, about: str, *examples: str) -> Decorator:
+        """Declare a command whose function is called with the Invocation and its parameters."""
+        return lambda function: self.add(command(name, about, *examples)(function))
+
+    def operation(self, action: str, about: str, *examples: str, **traits: Any) -> Callable[[Show], Show]:
+        """Declare the command of an operation; the function shows the answer to people."""
+
+        def declare(show: Show) -> Show:
+            self.add_operation(action, about, *examples, show=show, **traits)
+            return show
+
+        return declare
+
+    def add_operation(self, action: str, about: str, *examples: str, **traits: Any) -> None:
+        self.add(make_operation(action, about, *examples, **traits))
+
+    def add_list(self, action: str, about: str, *examples: str, **traits: Any) -> None:
+        self.add(make_list(action, about, *examples, **traits))
+
+
+def make_operation(
     action: str,
-    name: str,
     about: str,
     *examples: str,
+    name: str = "",
+    line: str = "",
+    show: Show = print_pairs,
     makes_store: bool = False,
     prepare: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-) -> Callable[[Show], click.Command]:
-    """Declare the command of an operation; the function shows the answer to people.
+) -> click.Command:
+    """Return the command of an operation; its answer is shown by a function, or as a line with its fields.
 
     ``prepare`` completes what is sent, where the command line knows more than REST.
     """
-    known = load_operations()[action]
 
-    def declare(show: Show) -> click.Command:
-        def run_operation(run: Invocation, **values: Any) -> None:
-            inputs = prepare(drop_empty(values))
-            show(run, run.open_client(makes_store=makes_store).call(action, **inputs))
+    def run_operation(run: Invocation, **values: Any) -> None:
+        inputs = prepare(drop_empty(values))
+        answer = run.open_client(makes_store=makes_store).call(action, **inputs)
+        if not answer:  # what was deleted is named as it was on the command line
+            answer = {"id" if name.endswith("_id") else name: value for name, value in inputs.items()}
+            answer["deleted"] = True
+        if line:
+            run.show_line(answer, line.format_map({**inputs, **answer}))
+        else:
+            run.show(answer, show)
 
-        return command(name, about, *examples)(declare_inputs(known)(run_operation))
-
-    return declare
+    return command(name or name_action(action), about, *examples)(declare_inputs(action)(run_operation))
 
 
-def list_operation(
+def make_list(
     action: str,
-    name: str,
     about: str,
     *examples: str,
+    name: str = "",
     columns: Sequence[str],
     empty: str,
-    explain: Callable[[Answer], None] | None = None,
-) -> Callable[[Cells], click.Command]:
-    """Declare the command of a list; the function returns the cells of a row.
+    cells: Cells | None = None,
+    explain: Show | None = None,
+) -> click.Command:
+    """Return the command of a list, with columns as ``print_rows`` takes them.
 
     ``explain`` prints what is to be known of all of them.
     """
     known = load_operations()[action]
 
-    def declare(cells: Cells) -> click.Command:
-        def run_list(run: Invocation, **values: Any) -> None:
-            names = ({one["name"] for one in known["takes"]} | set(known["places"])) - {"limit"}
-            inputs = drop_empty({name: values.pop(name) for name in names if name in values})
-            page = partial(run.open_client().call, action, **inputs)
-            run.show_list(lambda paging: page(**paging), values, columns, cells, empty, explain)
+    def run_list(run: Invocation, **values: Any) -> None:
+        names = ({one["name"] for one in known["takes"]} | set(known["places"])) - {"limit"}
+        inputs = drop_empty({name: values.pop(name) for name in names if name in values})
+        page = partial(run.open_client().call, action, **inputs)
+        run.show_list(lambda paging: page(**paging), values, columns, empty, cells, explain)
 
-        return command(name, about, *examples)(declare_inputs(known)(declare_paging(known)(run_list)))
-
-    return declare
+    declare = combine(declare_inputs(action), declare_paging(known))
+    return command(name or name_action(action), about, *examples)(declare(run_list))
 
 
-def declare_inputs(known: Mapping[str, Any]) -> Decorator:
+def name_action(action: str) -> str:
+    """Return the name of an operation's command."""
+    own = action.rpartition(".")[2]
+    return NAMES.get(own, own.replace("_", "-"))
+
+
+def declare_inputs(action: str) -> Decorator:
     """Return the arguments and options of an operation: what stands in its path or is needed has no flag."""
+    known = load_operations()[action]
     places = [declare_place(name, kind, known.get("row")) for name, kind in known["places"].items()]
     needed = [make_argument(one) for one in known["takes"] if is_argument(one)]
     options = [make_option(one) for one in known["takes"] if not is_argument(one)]

@@ -3,49 +3,51 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 # Stored text is data: it may not move the cursor, hide itself or turn the reading direction.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 FOLDED = ("essence", "text", "branches", "purpose", "message")  # columns that may be folded
 
+TIMES = ("_at", "_since", "_start", "_until", "_activity")  # how the names of times end
 MAX_NAMED = 5  # fields of which a line says that they held secrets
 
 Progress = Callable[[int, int | None], None]
-Row = Sequence[Any]
+Cells = Mapping[str, Callable[[Any], Any]]  # those that are more than a field, by the title of their column
 
 
-class Output:
-    """Writes to standard output; ``json`` prints the shapes of the REST API."""
+def print_rows(rows: Iterable[Mapping[str, Any]], *columns: str, cells: Cells | None = None) -> None:
+    """Print a table of fields: ``id``, or ``made=created_at`` where the title is another word."""
+    titles = [column.partition("=")[0] for column in columns]
+    reads = [(cells or {}).get(title) for title in titles]
+    pairs = list(zip(reads, (column.rpartition("=")[2] for column in columns), strict=True))
+    print_table(
+        titles, [[read(row) if read else read_field(row, name) for read, name in pairs] for row in rows]
+    )
 
-    def __init__(self, form: str) -> None:
-        self.json = form == "json"
 
-    def show(self, value: Any, render: Callable[[], None]) -> None:
-        """Print the value as JSON, or call ``render``, which prints it for people."""
-        if self.json:
-            self.line(json.dumps(value, ensure_ascii=False, indent=2))
-        else:
-            render()
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Draw a table at a terminal; elsewhere print the names and a line per row, with tabs between."""
+    if sys.stdout.isatty():
+        draw_table(columns, rows)
+        return
+    for row in [columns, *rows]:
+        print("\t".join(flatten(cell) for cell in row))
 
-    def line(self, text: str = "") -> None:
-        print(text)
 
-    def table(self, columns: Sequence[str], rows: Sequence[Row]) -> None:
-        """Draw a table at a terminal; elsewhere print the names and a line per row, with tabs between."""
-        if sys.stdout.isatty():
-            draw_table(columns, rows)
-            return
-        for row in [columns, *rows]:
-            self.line("\t".join(flatten(cell) for cell in row))
+def print_pairs(values: Mapping[str, Any]) -> None:
+    """Print one ``name: value`` a line; what is empty is left out."""
+    for name, value in values.items():
+        if value not in (None, "", [], {}):
+            print(f"{name}: {strip_control(to_text(value))}")
 
-    def pairs(self, values: Mapping[str, Any]) -> None:
-        """Print one ``name: value`` a line; what is empty is left out."""
-        for name, value in values.items():
-            if value not in (None, "", [], {}):
-                self.line(f"{name}: {strip_control(to_text(value))}")
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def note_secrets(count: int, fields: Sequence[str] = ()) -> None:
@@ -90,7 +92,13 @@ def short_time(time: str | None) -> str:
     return (time or "")[:19].replace("T", " ")
 
 
-def draw_table(columns: Sequence[str], rows: Sequence[Row]) -> None:
+def read_field(row: Any, path: str) -> Any:
+    """Return a field of a row, such as ``essence`` or ``fact.id``, a time as a person reads it."""
+    value = reduce(getitem, path.split("."), row)
+    return short_time(value) if f"_{path}".endswith(TIMES) else value
+
+
+def draw_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

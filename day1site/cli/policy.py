@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_options
 from day1site.cli.errors import UsageError
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
+from day1site.cli.output import print_pairs
 from day1site.cli.parameters import OneOf, argument, drop_empty, option, switch
 from day1site.cli.rest import Answer
+
+GROUP = Noun("policy", "day1 policy show main")
 
 
 def check_pattern(_ctx: Any, _param: Any, pattern: str) -> str:
@@ -23,31 +25,26 @@ pattern_argument = argument(
 )
 
 
-@list_operation(
+GROUP.add_list(
     "policies.list",
-    "list",
     "List the policies by pattern.",
     "day1 policy list",
-    columns=["branches", "direct writes", "approvals", "author approves", "checks", "verdicts of"],
+    columns=[
+        *("branches=pattern", "direct writes=direct_writes", "approvals"),
+        *("author approves=author_may_approve", "checks", "verdicts of=accept_methods"),
+    ],
+    cells={"checks": lambda row: row["gates"] or "none"},
     empty="No policy is set: main wants verified facts in a merge, and every branch takes direct writes.",
 )
-def list_policies(row: Answer) -> list[Any]:
-    author = "yes" if row["author_may_approve"] else "no"
-    return [
-        row["pattern"],
-        row["direct_writes"],
-        row["approvals"],
-        author,
-        row["gates"] or "none",
-        row["accept_methods"],
-    ]
 
 
-@command("show", "Show the policy in force on a branch, and which entry gave it.", "day1 policy show main")
+@GROUP.action(
+    "show", "Show the policy in force on a branch, and which entry gave it.", "day1 policy show main"
+)
 @argument("name", "NAME", required=False, default="main", help="default main")
 def show(run: Invocation, name: str) -> None:
     row = run.open_client().call("branches.policy", name=name)
-    run.show(row, lambda out: out.pairs(describe_policy(name, row)))
+    run.show(row, lambda _: print_pairs(describe_policy(name, row)))
 
 
 def describe_policy(name: str, row: Answer) -> Answer:
@@ -55,7 +52,7 @@ def describe_policy(name: str, row: Answer) -> Answer:
     return {"branch": name, "set for": row["pattern"] or "no pattern: these are the defaults", **rules}
 
 
-@command(
+@GROUP.action(
     "set",
     "Set rules of a branch or of a pattern of names: what is not given stays as it is.",
     "day1 policy set main --direct-writes propose --approvals 1",
@@ -80,20 +77,10 @@ def set_policy(run: Invocation, pattern: str, no_gates: bool, **options: Any) ->
     )
 
 
-@command(
+@GROUP.action(
     "delete", "Delete a policy: the next wider one or the defaults apply.", "day1 policy delete 'task/*'"
 )
 @pattern_argument
 def delete(run: Invocation, pattern: str) -> None:
     run.open_client().call("policies.destroy", pattern=pattern)
     run.show_line({"pattern": pattern, "deleted": True}, f"{pattern}\tpolicy deleted")
-
-
-ACTIONS = {
-    "list": lazy_command("policy:list_policies", "List the policies by pattern"),
-    "show": lazy_command("policy:show", "Show the policy in force on a branch"),
-    "set": lazy_command("policy:set_policy", "Set rules of a branch or of a pattern of names"),
-    "delete": lazy_command("policy:delete", "Delete a policy"),
-}
-HELP = "what branches do with direct writes, and what merges into them need"
-GROUP = build_group("policy", HELP, "day1 policy show main", "list", ACTIONS)

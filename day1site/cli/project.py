@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_options
 from day1site.cli.errors import UsageError
-from day1site.cli.invocation import Invocation, command
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
 from day1site.cli.parameters import OneOf, option, switch
 from day1site.cli.rest import NULL
 
+GROUP = Noun("project", "day1 project show", default="show")
 FLAGS = (
     "redact_secrets",
     "age_facts",
@@ -20,13 +21,13 @@ TRUTHS = OneOf(("true", "false"))
 NULLABLE = ("least_evidence", "stale_after_days", "fact_budget")
 
 
-@command("show", "Show the settings of the project.", "day1 project show")
+@GROUP.action("show", "Show the settings of the project.", "day1 project show")
 def show(run: Invocation) -> None:
     (row,) = run.open_client().call("projects.list")["results"]
-    run.show(row, lambda out: out.pairs(row))
+    run.show(row)
 
 
-@command(
+@GROUP.action(
     "set",
     "Change settings of the project: what is not given stays as it is.",
     "day1 project set --least-evidence 0.2",
@@ -55,12 +56,4 @@ def set_settings(run: Invocation, **options: Any) -> None:
     client = run.open_client(makes_store=True)
     (own,) = client.call("projects.list")["results"]
     row = client.call("projects.partial_update", slug=own["slug"], **settings)
-    run.show(row, lambda out: out.pairs(row))
-
-
-ACTIONS = {
-    "show": lazy_command("project:show", "Show the settings of the project"),
-    "set": lazy_command("project:set_settings", "Change settings of the project"),
-}
-HELP = "show and change the settings of the project"
-GROUP = build_group("project", HELP, "day1 project show", "show", ACTIONS)
+    run.show(row)

@@ -3,16 +3,17 @@
 import json
 import re
 import time
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
-from day1site.cli.commands import build_group, lazy_command
 from day1site.cli.declared_fields import field_names, field_options
 from day1site.cli.errors import CliError, Refused
 from day1site.cli.fact_jsonl import read_lines
 from day1site.cli.import_export import open_source
 from day1site.cli.invocation import Invocation, command, read_text
-from day1site.cli.operations import list_operation
-from day1site.cli.output import note, progress
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_pairs, progress
 from day1site.cli.parameters import (
     WHOLE,
     argument,
@@ -26,9 +27,10 @@ from day1site.cli.rest import Answer, iterate_rows
 POLL_SECONDS = 1.0
 LINE_FIELD_PATTERN = re.compile(r"questions\[(\d+)\]")  # the field of a refusal
 LINE_FIELDS = field_names("question", "import")
+GROUP = Noun("questions", "day1 questions list")
 
 
-@command(
+@GROUP.action(
     "save",
     "Save a question with the facts that a search should find.",
     'day1 questions save "How long do tokens live?" --expect 0197…',
@@ -42,26 +44,20 @@ def save(run: Invocation, text: str, branch: str, **options: Any) -> None:
     run.show_line(row, f"{row['id']}\t{row['text']}")
 
 
-@list_operation(
+GROUP.add_list(
     "questions.list",
-    "list",
     "List the questions, the newest first.",
     "day1 questions list --all",
     columns=["id", "text", "expected", "branch", "note"],
+    cells={"expected": lambda row: len(row["expected"])},
     empty="No questions are saved yet.",
 )
-def list_questions(row: Answer) -> list[Any]:
-    return [row["id"], row["text"], len(row["expected"]), row["branch"], row["note"]]
+GROUP.add_operation(
+    "questions.destroy", "Delete a question.", "day1 questions delete 0197…", line="{id}\tdeleted"
+)
 
 
-@command("delete", "Delete a question.", "day1 questions delete 0197…")
-@argument("question", "ID")
-def delete(run: Invocation, question: str) -> None:
-    run.open_client().call("questions.destroy", question_id=question)
-    run.show_line({"id": question, "deleted": True}, f"{question}\tdeleted")
-
-
-@command(
+@GROUP.action(
     "import",
     "Save the questions of a file: one JSON object a line, with text and expected.",
     "day1 questions import questions.jsonl",
@@ -117,7 +113,9 @@ def find_fault(line: Answer) -> str:
     return ""
 
 
-@command("export", "Print the questions, one JSON object a line.", "day1 questions export > questions.jsonl")
+@GROUP.action(
+    "export", "Print the questions, one JSON object a line.", "day1 questions export > questions.jsonl"
+)
 def export_questions(run: Invocation) -> None:
     client = run.open_client()
     for row in iterate_rows(lambda paging: client.call("questions.list", **paging)):
@@ -125,18 +123,22 @@ def export_questions(run: Invocation) -> None:
         print(json.dumps(line, ensure_ascii=False))
 
 
-@list_operation(
+def get_figure(name: str, row: Answer) -> Any:
+    return row["figures"].get(name)
+
+
+GROUP.add_list(
     "evals.list",
-    "runs",
     "List the runs of the questions, the newest first.",
     "day1 questions runs --limit 5",
-    columns=("id", "branch", "seq", "recipe", "k", "recall", "mrr", "lost", "created_at"),
+    name="runs",
+    columns=["id", "branch", "seq", "recipe", "k", "recall", "mrr", "lost", "created_at"],
+    cells={
+        **{name: partial(get_figure, name) for name in ("recall", "mrr", "lost")},
+        "created_at": itemgetter("created_at"),
+    },
     empty="No run yet: day1 eval makes one.",
 )
-def list_runs(row: Answer) -> list[Any]:
-    figures = row["figures"]
-    side = [row["id"], row["branch"], row["seq"], row["recipe"], row["k"]]
-    return [*side, figures.get("recall"), figures.get("mrr"), figures.get("lost"), row["created_at"]]
 
 
 @command(
@@ -159,7 +161,7 @@ def run_eval(run: Invocation, branch: str, **options: Any) -> int:
     api = run.open_client().api
     body = drop_empty({**side, "against": drop_empty(other) or None})
     row = wait_for(api, api.post("/evals", **body))
-    run.show(row, lambda out: show_run(out, api, row))
+    run.show(row, lambda _: print_run(api, row))
     return 1 if row["figures"].get("lost") else 0
 
 
@@ -175,10 +177,10 @@ def wait_for(api: Any, row: Answer) -> Answer:
     return row
 
 
-def show_run(out: Any, api: Any, row: Answer) -> None:
+def print_run(api: Any, row: Answer) -> None:
     figures = row["figures"]
     before = figures.get("before", {})
-    out.pairs(
+    print_pairs(
         {
             "id": row["id"],
             "branch": f"{row['branch']} at {row['seq']}, recipe {row['recipe']}",
@@ -190,7 +192,7 @@ def show_run(out: Any, api: Any, row: Answer) -> None:
         }
     )
     for one in list_changed(row):
-        out.line(f"{one.get('change', 'unscored')}\t{one['question']}\t{read_question(api, one)}")
+        print(f"{one.get('change', 'unscored')}\t{one['question']}\t{read_question(api, one)}")
     if silent := figures.get("by_words"):
         note(f"The embedder did not answer: {silent} questions were put by their words alone.")
     if figures["scored"] < row["questions"]:
@@ -223,15 +225,3 @@ def describe_test(test: Answer | None) -> str:
     return (
         f"{test['p']:.3f}, difference {test['difference']:+.3f} ({test['low']:+.3f} to {test['high']:+.3f})"
     )
-
-
-ACTIONS = {
-    "save": lazy_command("questions:save", "Save a question with the facts that a search should find"),
-    "list": lazy_command("questions:list_questions", "List the questions, the newest first"),
-    "delete": lazy_command("questions:delete", "Delete a question"),
-    "import": lazy_command("questions:import_questions", "Save the questions of a file"),
-    "export": lazy_command("questions:export_questions", "Print the questions, one JSON object a line"),
-    "runs": lazy_command("questions:list_runs", "List the runs of the questions, the newest first"),
-}
-HELP = "save, list, import and export questions with the facts that they expect"
-GROUP = build_group("questions", HELP, "day1 questions list", "list", ACTIONS)

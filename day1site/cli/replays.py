@@ -3,10 +3,9 @@
 from typing import Any
 
 from day1site.cli.client import Client
-from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_pairs, print_rows, print_table
 from day1site.cli.parameters import (
     NUMBER,
     WHOLE,
@@ -22,6 +21,7 @@ from day1site.cli.rest import Answer
 from day1site.cli.waiting import wait_for
 
 TASK = "conversations.replay"
+GROUP = Noun("replays", "day1 replays list --state done")
 ENDED = ("done", "stopped", "failed", "cancelled")
 replay_argument = argument("replay_id", "REPLAY_ID")
 limit_options = combine(
@@ -55,7 +55,7 @@ def build_body(options: dict[str, Any]) -> dict[str, Any]:
     return values | ({"memory": memory} if memory else {})
 
 
-@command(
+@GROUP.action(
     "create",
     "Fork a conversation at a message for a model, or an agent, to go on with.",
     "day1 replays create 0197… 0198… --model gpt-5-mini --memory task/login",
@@ -69,7 +69,7 @@ def create(run: Invocation, **options: Any) -> None:
     run.show_line(row, f"{row['id']}\t{row['state']} on {row['branch']}")
 
 
-@command("run", "Have the model go on, after the last step if there is one.", "day1 replays run 0197…")
+@GROUP.action("run", "Have the model go on, after the last step if there is one.", "day1 replays run 0197…")
 @replay_argument
 @limit_options
 def start(run: Invocation, replay_id: str, **options: Any) -> None:
@@ -77,75 +77,61 @@ def start(run: Invocation, replay_id: str, **options: Any) -> None:
     row = client.call("replays.run", replay_id=replay_id, **options)
     client.streams.carry_out(TASK, row["id"])
     row = wait_for(client, f"/replays/{row['id']}", row, ENDED)
-    run.show(row, lambda out: show_replay(out, row))
+    run.show(row, print_replay)
 
 
-def show_replay(out: Output, row: Answer) -> None:
+def print_replay(row: Answer) -> None:
     names = ("id", "state", "model", "branch", "conversation_id", "source_id", "steps", "cost")
-    out.pairs({name: row[name] for name in names} | row["comparison"])
-    out.pairs({"tokens": f"{row['input_tokens']} read, {row['output_tokens']} written"})
+    print_pairs({name: row[name] for name in names} | row["comparison"])
+    print_pairs({"tokens": f"{row['input_tokens']} read, {row['output_tokens']} written"})
     if row["unknown_calls"]:
         note(f"{row['unknown_calls']} calls had no recorded result.")
     if row["note"]:
         note(row["note"])
 
 
-@list_operation(
+GROUP.add_list(
     "replays.list",
-    "list",
     "List replays, the newest first.",
     "day1 replays list --conversation 0197… --state done",
-    columns=["id", "state", "model", "steps", "tokens", "cost", "verdict", "begun"],
+    columns=["id", "state", "model", "steps", "tokens", "cost", "verdict", "begun=created_at"],
+    cells={
+        "tokens": lambda row: row["input_tokens"] + row["output_tokens"],
+        "verdict": lambda row: row["comparison"].get("verdict", ""),
+    },
     empty="No replay was made yet.",
 )
-def list_replays(row: Answer) -> list[Any]:
-    tokens = row["input_tokens"] + row["output_tokens"]
-    cost = "" if row["cost"] is None else row["cost"]
-    about = [row["steps"], tokens, cost, row["comparison"].get("verdict", "")]
-    return [row["id"], row["state"], row["model"], *about, short_time(row["created_at"])]
-
-
-@operation(
-    "replays.retrieve", "show", "Show a replay, its cost and its comparison.", "day1 replays show 0197…"
+GROUP.add_operation(
+    "replays.retrieve",
+    "Show a replay, its cost and its comparison.",
+    "day1 replays show 0197…",
+    show=print_replay,
 )
-def show(run: Invocation, row: Answer) -> None:
-    run.show(row, lambda out: show_replay(out, row))
 
 
-@operation(
+@GROUP.operation(
     "replays.context",
-    "context",
     "Print what an agent goes on from, in chat format.",
     "day1 replays context 0197…",
 )
-def context(run: Invocation, found: Answer) -> None:
-    run.show(found, lambda out: print_context(out, found))
+def print_context(found: Answer) -> None:
+    cells = {"content": lambda one: one["content"] or one.get("tool_calls", "")}
+    print_rows(found["messages"], "role", "content", cells=cells)
 
 
-def print_context(out: Output, found: Answer) -> None:
-    rows = [[one["role"], one["content"] or one.get("tool_calls", "")] for one in found["messages"]]
-    out.table(["role", "content"], rows)
-
-
-@operation("replays.cancel", "cancel", "Cancel a replay.", "day1 replays cancel 0197…")
-def cancel(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['id']}\t{row['state']}")
-
-
-@operation(
+GROUP.add_operation("replays.cancel", "Cancel a replay.", "day1 replays cancel 0197…", line="{id}\t{state}")
+GROUP.add_operation(
     "replays.complete",
-    "complete",
     "Mark a replay that went on by hand as done.",
     "day1 replays complete 0197…",
+    line="{id}\t{state}",
 )
-def complete(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['id']}\t{row['state']}")
 
 
 # ---- batches ---------------------------------------------------------------------------------------
 
 
-@command(
+@GROUP.action(
     "batch",
     "Replay many conversations with the same parameters: those named, or the newest.",
     "day1 replays batch --session s1 --model gpt-5-mini --score",
@@ -164,10 +150,46 @@ def batch(run: Invocation, **options: Any) -> None:
     names = ("session_id", "agent_id", "task_id")
     filters = {name: list(found) for name in names if (found := options.pop(name))}
     body = build_body(options) | ({"filters": filters} if filters else {})
-    _follow_batch(run, client, client.call("replay-batches.create", **body))
+    follow_batch(run, client, client.call("replay-batches.create", **body))
 
 
-@command(
+def follow_batch(run: Invocation, client: Client, row: Answer) -> None:
+    """Carry out a batch on a store without a server, and show what came of it."""
+    client.streams.carry_out("conversations.replay_batch", row["id"])
+    found = client.call("replay-batches.retrieve", batch_id=row["id"])
+    run.show(found, print_report)
+
+
+def print_report(row: Answer) -> None:
+    cost = {"cost": row["cost"], "max_total_cost": row["max_total_cost"]}
+    print_pairs({"id": row["id"], "name": row["name"], **row["states"], **row["totals"], **cost})
+    print_pairs({f"verdict {name}": count for name, count in row["verdicts"].items()} | row["similarity"])
+    names = sorted({*row["source_scores"], *row["replay_scores"]})
+    if names:
+        sides = [[name, row["source_scores"].get(name), row["replay_scores"].get(name)] for name in names]
+        print_table(["dimension", "source", "replay"], sides)
+    for line in row["notes"]:
+        note(line)
+    for uid, reason in row["skipped"].items():
+        note(f"{uid}: {reason}")
+
+
+GROUP.add_operation(
+    "replay-batches.retrieve",
+    "Show what a batch of replays has come to.",
+    "day1 replays report 0197…",
+    name="report",
+    show=print_report,
+)
+GROUP.add_operation(
+    "replay-batches.stop",
+    "Stop the replays of a batch that are not done.",
+    "day1 replays stop 0197…",
+    show=print_report,
+)
+
+
+@GROUP.action(
     "resume", "Go on with what stopped or failed in a batch.", "day1 replays resume 0197… --max-total-cost 5"
 )
 @argument("batch_id", "BATCH_ID")
@@ -175,59 +197,4 @@ def batch(run: Invocation, **options: Any) -> None:
 @money_option
 def resume(run: Invocation, batch_id: str, **options: Any) -> None:
     client = run.open_client()
-    _follow_batch(run, client, client.call("replay-batches.run", batch_id=batch_id, **options))
-
-
-def _follow_batch(run: Invocation, client: Client, row: Answer) -> None:
-    """Carry out a batch on a store without a server, and show what came of it."""
-    client.streams.carry_out("conversations.replay_batch", row["id"])
-    found = client.call("replay-batches.retrieve", batch_id=row["id"])
-    run.show(found, lambda out: show_report(out, found))
-
-
-@operation(
-    "replay-batches.stop", "stop", "Stop the replays of a batch that are not done.", "day1 replays stop 0197…"
-)
-def stop(run: Invocation, row: Answer) -> None:
-    run.show(row, lambda out: show_report(out, row))
-
-
-@operation(
-    "replay-batches.retrieve",
-    "report",
-    "Show what a batch of replays has come to.",
-    "day1 replays report 0197…",
-)
-def report(run: Invocation, row: Answer) -> None:
-    run.show(row, lambda out: show_report(out, row))
-
-
-def show_report(out: Output, row: Answer) -> None:
-    cost = {"cost": row["cost"], "max_total_cost": row["max_total_cost"]}
-    out.pairs({"id": row["id"], "name": row["name"], **row["states"], **row["totals"], **cost})
-    out.pairs({f"verdict {name}": count for name, count in row["verdicts"].items()} | row["similarity"])
-    names = sorted({*row["source_scores"], *row["replay_scores"]})
-    if names:
-        sides = [[name, row["source_scores"].get(name), row["replay_scores"].get(name)] for name in names]
-        out.table(["dimension", "source", "replay"], sides)
-    for line in row["notes"]:
-        note(line)
-    for uid, reason in row["skipped"].items():
-        note(f"{uid}: {reason}")
-
-
-ACTIONS = {
-    "create": lazy_command("replays:create", "Fork a conversation at a message for a model"),
-    "run": lazy_command("replays:start", "Have the model go on"),
-    "list": lazy_command("replays:list_replays", "List replays, the newest first"),
-    "show": lazy_command("replays:show", "Show a replay, its cost and its comparison"),
-    "context": lazy_command("replays:context", "Print what an agent goes on from"),
-    "cancel": lazy_command("replays:cancel", "Cancel a replay"),
-    "complete": lazy_command("replays:complete", "Mark a replay that went on by hand as done"),
-    "batch": lazy_command("replays:batch", "Replay many conversations with the same parameters"),
-    "report": lazy_command("replays:report", "Show what a batch of replays has come to"),
-    "stop": lazy_command("replays:stop", "Stop the replays of a batch"),
-    "resume": lazy_command("replays:resume", "Go on with what stopped or failed in a batch"),
-}
-HELP = "replay conversations with another model, prompt or memory"
-GROUP = build_group("replays", HELP, "day1 replays list --state done", "list", ACTIONS)
+    follow_batch(run, client, client.call("replay-batches.run", batch_id=batch_id, **options))

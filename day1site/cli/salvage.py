@@ -11,7 +11,7 @@ from day1site.cli.errors import CliError, UsageError, local_only
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.local_store import start_django
 from day1site.cli.migrate_store import make_tables
-from day1site.cli.output import Output, note, progress
+from day1site.cli.output import note, print_table, progress
 from day1site.cli.parameters import argument, switch
 from day1site.settings.paths import STORE_FILE
 
@@ -36,7 +36,7 @@ def salvage(run: Invocation, source: str, target: str, accept_loss: bool) -> int
     start_django(whole=True)
     found = salvage_file(damaged, made, accept_loss)
     answer = {"source": str(damaged), "target": str(made), **found.describe()}
-    run.show(answer, lambda out: print_salvage(out, answer))
+    run.show(answer, print_salvage)
     return 0 if found.is_whole else 1
 
 
@@ -94,9 +94,9 @@ def require_target(made: Path) -> None:
 # ---- output ----------------------------------------------------------------------------------------
 
 
-def print_salvage(out: Output, answer: dict[str, Any]) -> None:
+def print_salvage(answer: dict[str, Any]) -> None:
     tables = [table for table in answer["tables"] if table["rows"] or not is_whole(table)]
-    out.table(
+    print_table(
         ["table", "rows", "lost", "text"], [[t["name"], t["rows"], t["lost"], describe(t)] for t in tables]
     )
     for name in answer["missing"]:
@@ -104,8 +104,8 @@ def print_salvage(out: Output, answer: dict[str, Any]) -> None:
     for name in answer["left_out"]:
         note(f"The table {name} is not one of this Day1, and was left out.")
     lost = f"{answer['lost']} known to be lost" if answer["lost"] else "none known to be lost"
-    out.line(f"{answer['rows']} rows written to {answer['target']}, {lost}. The check of the new store:")
-    print_report(out, answer["check"])
+    print(f"{answer['rows']} rows written to {answer['target']}, {lost}. The check of the new store:")
+    print_report(answer["check"])
     if not (answer["accepted"] or answer["check"]["ok"]):
         note("Where there is no backup, salvage again with --accept-loss: later checks then note it.")
 

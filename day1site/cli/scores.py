@@ -3,14 +3,11 @@
 from typing import Any
 
 from day1site.cli.client import Client
-from day1site.cli.commands import build_group, lazy_command
-from day1site.cli.declared_fields import field_choices
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_pairs, print_rows
 from day1site.cli.parameters import (
     WHOLE,
-    OneOf,
     argument,
     branch_option,
     drop_empty,
@@ -20,10 +17,11 @@ from day1site.cli.parameters import (
 from day1site.cli.rest import Answer
 from day1site.cli.waiting import wait_for
 
+GROUP = Noun("scores", "day1 scores judge 0197…", default="runs")
 DONE_STATES = ("done", "failed")
 
 
-@command(
+@GROUP.action(
     "judge",
     "Have the judge rate a conversation, in eight dimensions or in your own.",
     "day1 scores judge 0197… --votes 3",
@@ -37,10 +35,9 @@ DONE_STATES = ("done", "failed")
 @branch_option
 def judge(run: Invocation, conversation_id: str, **options: Any) -> None:
     client = run.open_client()
-    fields = {name: list(v) if isinstance(v, tuple) else v for name, v in drop_empty(options).items()}
-    made = client.call("conversations.evaluate", conversation_id=conversation_id, **fields)
+    made = client.call("conversations.evaluate", conversation_id=conversation_id, **drop_empty(options))
     row = follow_scoring(client, made)
-    run.show(row, lambda out: show_scoring(out, row))
+    run.show(row, print_scoring)
 
 
 def follow_scoring(client: Client, row: Answer) -> Answer:
@@ -49,86 +46,50 @@ def follow_scoring(client: Client, row: Answer) -> Answer:
     return wait_for(client, f"/scorings/{row['id']}", row, DONE_STATES)
 
 
-def show_scoring(out: Output, row: Answer) -> None:
+def print_scoring(row: Answer) -> None:
     by = ", ".join(row["judges"]) if row["method"] == "judge" else "nobody"
-    out.pairs({"id": row["id"], "state": row["state"], "average": row["average"], "rated by": by})
-    out.table(
-        ["dimension", "score", "why"],
-        [[one["dimension"], one["value"], one["explanation"]] for one in row["scores"]],
-    )
+    print_pairs({"id": row["id"], "state": row["state"], "average": row["average"], "rated by": by})
+    print_rows(row["scores"], "dimension", "score=value", "why=explanation")
     if row["warning"]:
         note(row["warning"])
 
 
-@list_operation(
+GROUP.add_list(
     "scorings.list",
-    "runs",
     "List ratings by judges, the newest first.",
     "day1 scores runs --state done",
-    columns=["id", "conversation", "state", "average", "by", "begun"],
+    name="runs",
+    columns=["id", "conversation=conversation_id", "state", "average", "by=created_by", "begun=created_at"],
+    cells={"average": lambda row: row["average"] if row["method"] == "judge" else ""},
     empty="No conversation was rated yet.",
 )
-def list_runs(row: Answer) -> list[Any]:
-    average = row["average"] if row["method"] == "judge" else ""
-    begun = short_time(row["created_at"])
-    return [row["id"], row["conversation_id"], row["state"], average, row["created_by"], begun]
-
-
-@operation("scorings.retrieve", "run", "Show a rating by judges.", "day1 scores run 0197…")
-def show_run(run: Invocation, row: Answer) -> None:
-    run.show(row, lambda out: show_scoring(out, row))
-
-
-@operation(
+GROUP.add_operation(
+    "scorings.retrieve", "Show a rating by judges.", "day1 scores run 0197…", name="run", show=print_scoring
+)
+GROUP.add_operation(
     "scores.create",
-    "create",
     "Give a fact or a conversation a score.",
     'day1 scores create conversation 0197… helpfulness 0.8 --explanation "It found the cause."',
+    line="{id}\t{dimension} {value} by {scorer}",
 )
-def create(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['id']}\t{row['dimension']} {row['value']} by {row['scorer']}")
-
-
-@list_operation(
+GROUP.add_list(
     "scores.list",
-    "list",
     "List the scores of a fact or a conversation.",
     "day1 scores list conversation 0197…",
-    columns=["id", "dimension", "score", "given by", "who", "when", "why"],
+    columns=[
+        *("id", "dimension", "score=value", "given by=method", "who=scorer", "when=created_at"),
+        "why=explanation",
+    ],
     empty="Nobody has rated it yet.",
 )
-def list_scores(row: Answer) -> list[Any]:
-    who = [row["method"], row["scorer"], short_time(row["created_at"])]
-    return [row["id"], row["dimension"], row["value"], *who, row["explanation"]]
 
 
-@command(
-    "summary",
+@GROUP.operation(
+    "scores.summary",
     "Show count, average, least and greatest score in each dimension.",
     "day1 scores summary conversation 0197…",
 )
-@argument("target_type", "KIND", type=OneOf(field_choices("score", "target_type")))
-@argument("target_id", "ID")
-@branch_option
-def summary(run: Invocation, **options: Any) -> None:
-    row = run.open_client().call("scores.summary", **options)
-    run.show(row, lambda out: show_summary(out, row))
-
-
-def show_summary(out: Output, row: Answer) -> None:
-    columns = ["dimension", "count", "average", "min", "max"]
-    out.table(columns, [[one[name] for name in columns] for one in row["dimensions"]])
+def print_summary(row: Answer) -> None:
+    print_rows(row["dimensions"], "dimension", "count", "average", "min", "max")
     if row["warning"]:
         note(row["warning"])
-
-
-ACTIONS = {
-    "judge": lazy_command("scores:judge", "Have the judge rate a conversation"),
-    "runs": lazy_command("scores:list_runs", "List ratings by judges"),
-    "run": lazy_command("scores:show_run", "Show a rating by judges"),
-    "create": lazy_command("scores:create", "Give a fact or a conversation a score"),
-    "list": lazy_command("scores:list_scores", "List the scores of a fact or a conversation"),
-    "summary": lazy_command("scores:summary", "Show count, average, least and greatest score"),
-}
-HELP = "scores of facts and conversations by judges and people"
-GROUP = build_group("scores", HELP, "day1 scores judge 0197…", "runs", ACTIONS)

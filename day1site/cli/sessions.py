@@ -4,25 +4,19 @@ from pathlib import Path
 from typing import Any
 
 from day1site.cli.importing.writer import find_project
-from day1site.cli.invocation import Invocation
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, short_time
+from day1site.cli.operations import Noun
+from day1site.cli.output import print_pairs, print_rows
 from day1site.cli.rest import Answer
 
-FACT_COLUMNS = ("id", "category", "confidence", "fact_text")
+GROUP = Noun("sessions", "day1 sessions --limit 5")
 
-
-@list_operation(
+GROUP.add_list(
     "sessions.list",
-    "list",
     "List sessions, the last begun first.",
     "day1 sessions list --status active",
-    columns=["id", "status", "began", "agent", "path", "text"],
+    columns=["id", "status", "began=started_at", "agent=agent_id", "path=project_path", "text=summary"],
     empty="No session here.",
 )
-def list_sessions(row: Answer) -> list[Any]:
-    began = short_time(row["started_at"])
-    return [row["id"], row["status"], began, row["agent_id"], row["project_path"], row["summary"]]
 
 
 def name_repository(fields: dict[str, Any]) -> dict[str, Any]:
@@ -33,50 +27,39 @@ def name_repository(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-@operation(
+@GROUP.operation(
     "sessions.create",
-    "start",
     "Begin a session, or find it.",
     "day1 sessions start s1 --agent claude-code --path .",
+    name="start",
     makes_store=True,
     prepare=name_repository,
 )
-def start(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['id']}\t{'begun' if row['created'] else row['status']}")
+def print_started(row: Answer) -> None:
+    print(f"{row['id']}\t{'begun' if row['created'] else row['status']}")
 
 
-@operation("sessions.retrieve", "show", "Show a session.", "day1 sessions show s1")
-def show(run: Invocation, row: Answer) -> None:
-    run.show_pairs(row)
+GROUP.add_operation("sessions.retrieve", "Show a session.", "day1 sessions show s1")
 
 
-@operation(
+@GROUP.operation(
     "sessions.context",
-    "context",
     "Show what the next session should know of this one.",
     "day1 sessions context s1 --messages 10",
 )
-def context(run: Invocation, answer: Answer) -> None:
-    run.show(answer, lambda out: print_context(out, answer))
-
-
-def print_context(out: Output, answer: Answer) -> None:
-    out.pairs({"parent": answer["parent_summary"], "summary": answer["session"]["summary"]})
-    out.pairs({"observations": answer["observations_summary"]["by_type"]})
+def print_context(answer: Answer) -> None:
+    print_pairs({"parent": answer["parent_summary"], "summary": answer["session"]["summary"]})
+    print_pairs({"observations": answer["observations_summary"]["by_type"]})
     if answer["facts"]:
-        rows = [[fact[name] for name in FACT_COLUMNS] for fact in answer["facts"]]
-        out.table([*FACT_COLUMNS[:3], "text"], rows)
+        print_rows(answer["facts"], "id", "category", "confidence", "text=fact_text")
     messages = [row for conversation in answer["conversations"] for row in conversation["messages"]]
     if messages:
-        rows = [[row["sequence_num"], row["role"], row["content"]] for row in messages]
-        out.table(["seq", "role", "text"], rows)
+        print_rows(messages, "seq=sequence_num", "role", "text=content")
 
 
-@operation(
+GROUP.add_operation(
     "sessions.end",
-    "end",
     "End a session: its conversations end with it.",
     'day1 sessions end s1 --summary "Moved the queue to Redis."',
+    line="{id}\t{status}",
 )
-def end(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['id']}\t{row['status']}")

@@ -4,21 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from day1site.cli.errors import UsageError
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
-from day1site.cli.parameters import (
-    WHOLE,
-    argument,
-    at_option,
-    option,
-    switch,
-)
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_rows
+from day1site.cli.parameters import WHOLE, argument, at_option, option, switch
 from day1site.cli.rest import Answer
 from day1site.cli.time_points import check_point
 
+GROUP = Noun("snapshot", "day1 snapshot create monday --store")
 
-@command(
+
+@GROUP.action(
     "create",
     "Keep a point of a branch, or the whole store: read it and go back to it later.",
     "day1 snapshot create before-merge --branch main",
@@ -43,34 +39,25 @@ def describe_snapshot(row: Answer) -> str:
     return f"the store ({row['size'] / 1e6:.1f} MB)" if row["size"] else "the store"
 
 
-@list_operation(
+GROUP.add_list(
     "snapshots.list",
-    "list",
     "List the snapshots, the newest first.",
     "day1 snapshot list --branch main",
-    columns=["id", "name", "keeps", "made", "by"],
+    columns=["id", "name", "keeps", "made=created_at", "by=created_by"],
+    cells={"keeps": describe_snapshot},
     empty="No snapshot yet: day1 snapshot create NAME makes one.",
 )
-def list_snapshots(row: Answer) -> list[Any]:
-    made = short_time(row["created_at"])
-    return [row["id"], row["name"], describe_snapshot(row), made, row["created_by"]]
 
 
-@operation(
+@GROUP.operation(
     "snapshots.restore",
-    "restore",
     "Go back to a snapshot: by new commits, nothing leaves the history.",
     "day1 snapshot restore 0197… --dry-run",
 )
-def restore(run: Invocation, plan: Answer) -> None:
-    run.show(plan, lambda out: print_plan(out, plan))
-
-
-def print_plan(out: Output, plan: Answer) -> None:
-    rows = [[row["name"], row["head"], row["seq"], describe_changes(row)] for row in plan["branches"]]
-    changed = [row for row in rows if row[3]]
+def print_plan(plan: Answer) -> None:
+    changed = [row for row in plan["branches"] if describe_changes(row)]
     if changed:
-        out.table(["branch", "head", "back to", "what"], changed)
+        print_rows(changed, "branch=name", "head", "back to=seq", "what", cells={"what": describe_changes})
     if plan["mended"]:
         counts = ", ".join(f"{number} {kind}" for kind, number in plan["mended"].items())
         note(f"Lost rows {'to be ' if plan['dry_run'] else ''}put back: {counts}.")
@@ -91,14 +78,16 @@ def describe_changes(row: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-@command("drop", "Forget a snapshot, and remove its copy.", "day1 snapshot drop 0197…")
-@argument("id", "SNAPSHOT_ID")
-def drop(run: Invocation, id: str) -> None:
-    run.open_client().call("snapshots.destroy", snapshot_id=id)
-    run.show_line({"id": id}, f"{id}\tdropped")
+GROUP.add_operation(
+    "snapshots.destroy",
+    "Forget a snapshot, and remove its copy.",
+    "day1 snapshot drop 0197…",
+    name="drop",
+    line="{id}\tdropped",
+)
 
 
-@command(
+@GROUP.action(
     "window",
     "How long the database itself keeps every state: MatrixOne does, SQLite does not.",
     "day1 snapshot window --days 7",

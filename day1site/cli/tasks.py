@@ -1,35 +1,21 @@
 """The commands on agents' tasks."""
 
-from typing import Any
-
-from day1site.cli.invocation import Invocation
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_pairs, print_rows
 from day1site.cli.rest import Answer
 
+MADE = 'day1 task create "Fix the login" --objective "Find the cause" --objective "Mend it"'
+GROUP = Noun("task", MADE)
 
-@operation(
+
+@GROUP.operation(
     "tasks.create",
-    "create",
     "Make a task with its branch task/NAME, which its agents branch off.",
-    'day1 task create "Fix the login" --objective "Find the cause" --objective "Mend it"',
+    MADE,
     makes_store=True,
 )
-def create(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['slug']}\tmade on {row['branch']}, objectives: {len(row['objectives'])}")
-
-
-@list_operation(
-    "tasks.list",
-    "list",
-    "List tasks, the newest first.",
-    "day1 task list --state active",
-    columns=["task", "state", "done", "agents", "made", "name"],
-    empty="No task here.",
-)
-def list_tasks(row: Answer) -> list[Any]:
-    agents = [agent["agent_id"] for agent in row["agents"]]
-    return [row["slug"], row["state"], count_done(row), agents, short_time(row["created_at"]), row["name"]]
+def print_created(row: Answer) -> None:
+    print(f"{row['slug']}\tmade on {row['branch']}, objectives: {len(row['objectives'])}")
 
 
 def count_done(row: Answer) -> str:
@@ -37,122 +23,98 @@ def count_done(row: Answer) -> str:
     return f"{done}/{len(row['objectives'])}"
 
 
-@operation(
-    "tasks.retrieve", "show", "Show a task, its objectives and its agents.", "day1 task show fix-login"
+GROUP.add_list(
+    "tasks.list",
+    "List tasks, the newest first.",
+    "day1 task list --state active",
+    columns=["task=slug", "state", "done", "agents", "made=created_at", "name"],
+    cells={"done": count_done, "agents": lambda row: [agent["agent_id"] for agent in row["agents"]]},
+    empty="No task here.",
 )
-def show(run: Invocation, row: Answer) -> None:
-    run.show(row, lambda out: print_task(out, row))
 
 
-def print_task(out: Output, row: Answer) -> None:
-    out.pairs({name: value for name, value in row.items() if name not in ("objectives", "agents")})
+@GROUP.operation("tasks.retrieve", "Show a task, its objectives and its agents.", "day1 task show fix-login")
+def print_task(row: Answer) -> None:
+    print_pairs({name: value for name, value in row.items() if name not in ("objectives", "agents")})
     if row["objectives"]:
-        steps = [
-            [one["n"], one["state"], one["agent_id"], one["text"], one["note"]] for one in row["objectives"]
-        ]
-        out.table(["n", "state", "agent", "objective", "note"], steps)
+        print_rows(row["objectives"], "n", "state", "agent=agent_id", "objective=text", "note")
     if row["agents"]:
-        agents = [
-            [one["agent_id"], one["state"], one["open_conflicts"], one["branch"]] for one in row["agents"]
-        ]
-        out.table(["agent", "state", "conflicts", "branch"], agents)
+        print_rows(row["agents"], "agent=agent_id", "state", "conflicts=open_conflicts", "branch")
 
 
-@operation(
+@GROUP.operation(
     "tasks.context",
-    "context",
     "Show what an agent should know of a task.",
     "day1 task context fix-login --max-tokens 800",
 )
-def context(run: Invocation, answer: Answer) -> None:
-    run.show(answer, lambda out: print_context(out, answer))
-
-
-def print_context(out: Output, answer: Answer) -> None:
-    print_task(out, answer["task"])
-    learned = [(one["agent"]["agent_id"], fact) for one in answer["agents"] for fact in one["facts"]]
-    learned += [(answer["task"]["branch"], fact) for fact in answer["facts"]]
+def print_context(answer: Answer) -> None:
+    print_task(answer["task"])
+    learned = [{**fact, "by": one["agent"]["agent_id"]} for one in answer["agents"] for fact in one["facts"]]
+    learned += [{**fact, "by": answer["task"]["branch"]} for fact in answer["facts"]]
     if learned:
-        rows = [[who, fact["id"], fact["category"], fact["essence"]] for who, fact in learned]
-        out.table(["learned by", "id", "category", "text"], rows)
+        print_rows(learned, "learned by=by", "id", "category", "text=essence")
     if answer["archived"]:
         note(f"{answer['task']['branch']} is archived: nothing is merged into it until it is restored.")
-    print_conflicts(out, answer["conflicts"])
+    print_conflicts(answer["conflicts"])
 
 
-def print_conflicts(out: Output, conflicts: list[Answer]) -> None:
+def print_conflicts(conflicts: list[Answer]) -> None:
     """Print what a merge left for a decision, and how it is settled."""
     if not conflicts:
         return
-    rows = [[one["id"], one["reason"], one["branch"], one["line"]] for one in conflicts]
-    out.table(["conflict", "reason", "branch", "text"], rows)
+    print_rows(conflicts, "conflict=id", "reason", "branch", "text=line")
     note(f"Not merged. Decide on them and merge {conflicts[0]['branch']} into {conflicts[0]['into']} again.")
 
 
-@operation(
+@GROUP.operation(
     "tasks.join",
-    "join",
     "Join a task: it makes a branch for the agent.",
     "day1 task join fix-login --agent claude",
 )
-def join(run: Invocation, answer: Answer) -> None:
+def print_joined(answer: Answer) -> None:
     branch, state = answer["agent"]["branch"], "joined" if answer["created"] else "joined already"
-    run.show_line(answer, f"{branch}\t{state}; --branch {branch} writes there")
+    print(f"{branch}\t{state}; --branch {branch} writes there")
 
 
-@operation(
+GROUP.add_operation(
     "tasks.objective",
-    "objective",
     "Change an objective's state, or note something on it.",
     "day1 task objective fix-login 1 --state active",
     'day1 task objective fix-login 1 --state done --note "The clock was wrong."',
+    line="{n}\t{state}",
 )
-def objective(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['n']}\t{row['state']}")
 
 
-@operation(
+@GROUP.operation(
     "tasks.complete_agent",
-    "complete-agent",
     "Merge an agent's branch into the task's: its part is completed, conflicts are named.",
     "day1 task complete-agent fix-login claude",
 )
-def complete_agent(run: Invocation, answer: Answer) -> None:
-    run.show(answer, lambda out: print_completed_agent(out, answer))
-
-
-def print_completed_agent(out: Output, answer: Answer) -> None:
+def print_completed_agent(answer: Answer) -> None:
     row = answer["agent"]
-    out.line(f"{row['agent_id']}\t{row['state']}, conflicts: {row['open_conflicts']}")
-    print_conflicts(out, answer["conflicts"])
+    print(f"{row['agent_id']}\t{row['state']}, conflicts: {row['open_conflicts']}")
+    print_conflicts(answer["conflicts"])
 
 
-@operation(
+@GROUP.operation(
     "tasks.complete",
-    "complete",
     "Complete a task: offer its durable facts to the parent in a merge request.",
     'day1 task complete fix-login --result "The clock is set by NTP now."',
 )
-def complete(run: Invocation, answer: Answer) -> None:
-    run.show(answer, lambda out: print_completed(out, answer))
-
-
-def print_completed(out: Output, answer: Answer) -> None:
+def print_completed(answer: Answer) -> None:
     row, count = answer["task"], len(answer["durable"])
     request = row["merge_request_id"]
     offered = f"{count} facts offered to {row['parent']} in {request}" if request else "nothing to offer"
-    out.line(f"{row['slug']}\tcompleted, {offered}")
+    print(f"{row['slug']}\tcompleted, {offered}")
     if answer["left"]:
         note(f"Not merged, their part was not completed: {', '.join(answer['left'])}.")
     if answer["conflicting"]:
         note(f"Conflicts wait on the branches of {', '.join(answer['conflicting'])}.")
 
 
-@operation(
+GROUP.add_operation(
     "tasks.cancel",
-    "cancel",
     "Cancel a task and archive its branches: nothing is merged, nothing is deleted.",
     "day1 task cancel fix-login",
+    line="{slug}\t{state}",
 )
-def cancel(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['slug']}\t{row['state']}")

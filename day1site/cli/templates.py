@@ -2,108 +2,84 @@
 
 from typing import Any
 
-from day1site.cli.invocation import Invocation, command
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.invocation import Invocation
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_pairs, print_rows
 from day1site.cli.parameters import WHOLE, OneOf, argument, option, paging_options
 from day1site.cli.rest import Answer
 
+GROUP = Noun("template", "day1 template instantiate bug-fix task/mobile-login")
 template_argument = argument("name", "NAME")
 
-
-@operation(
+GROUP.add_operation(
     "templates.create",
-    "create",
     "Make a template of a branch: version 1 holds what the branch shows.",
     "day1 template create bug-fix --from task/login --type bug_fix",
+    line="{name}\tversion {version}, on {branch}",
 )
-def create(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['name']}\tversion {row['version']}, on {row['branch']}")
-
-
-@list_operation(
+GROUP.add_list(
     "templates.list",
-    "list",
     "List templates by name.",
     "day1 template list --type bug_fix",
-    columns=["name", "version", "state", "types", "used", "succeeded", "failed", "updated", "text"],
+    columns=[
+        *("name", "version", "state", "types=task_types", "used", "succeeded", "failed"),
+        *("updated=updated_at", "text"),
+    ],
+    cells={"text": lambda row: row["description"][:100]},
     empty="No template here.",
 )
-def list_templates(row: Answer) -> list[Any]:
-    counts = [row["used"], row["succeeded"], row["failed"], short_time(row["updated_at"])]
-    types = ", ".join(row["task_types"])
-    return [row["name"], row["version"], row["state"], types, *counts, row["description"][:100]]
 
 
-@command("find", "Find the template that fits a task.", 'day1 template find "Fix the login" --type bug_fix')
+@GROUP.action(
+    "find", "Find the template that fits a task.", 'day1 template find "Fix the login" --type bug_fix'
+)
 @argument("description", "TEXT", required=False)
 @option("--type", "task_type", metavar="NAME", help="the kind of work")
 @option("--limit", "limit", type=WHOLE, metavar="N", help="how many to name; default 1")
 def find(run: Invocation, **options: Any) -> None:
-    found = run.open_client().call("templates.find", **options)
-    run.show(found, lambda out: print_matches(out, found))
+    run.show(run.open_client().call("templates.find", **options), print_matches)
 
 
-def print_matches(out: Output, found: Answer) -> None:
+def print_matches(found: Answer) -> None:
     if not found["results"]:
         note("No template fits.")
         return
-    columns = ["name", "version", "its kind", "meaning", "success", "text"]
-    out.table(columns, [match_cells(one) for one in found["results"]])
+    columns = ["name=template.name", "version=template.version", "its kind=type_matches", "meaning"]
+    text = {"text": lambda row: row["template"]["description"][:100]}
+    print_rows(found["results"], *columns, "success=template.success_rate", "text", cells=text)
 
 
-def match_cells(one: Answer) -> list[Any]:
-    row = one["template"]
-    kind = "yes" if one["type_matches"] else "no"
-    return [row["name"], row["version"], kind, one["meaning"], row["success_rate"], row["description"][:100]]
-
-
-@operation(
-    "templates.retrieve",
-    "show",
-    "Show a template with its versions and uses.",
-    "day1 template show bug-fix",
+@GROUP.operation(
+    "templates.retrieve", "Show a template with its versions and uses.", "day1 template show bug-fix"
 )
-def show(run: Invocation, row: Answer) -> None:
-    run.show(row, lambda out: print_template(out, row))
-
-
-def print_template(out: Output, row: Answer) -> None:
-    out.pairs({name: value for name, value in row.items() if name not in ("versions", "uses")})
-    columns = ["version", "branch", "from", "at", "facts", "conversations", "relations"]
-    out.table(columns, [version_cells(one) for one in row["versions"]])
+def print_template(row: Answer) -> None:
+    print_pairs({name: value for name, value in row.items() if name not in ("versions", "uses")})
+    columns = ["version", "branch", "from=source_branch", "at=source_seq", "facts=fact_count"]
+    print_rows(row["versions"], *columns, "conversations=conversation_count", "relations=relation_count")
     if row["uses"]:
-        uses = [[one["branch"], one["version"], one["outcome"], one["created_by"]] for one in row["uses"]]
-        out.table(["used on", "version", "outcome", "by"], uses)
+        print_rows(row["uses"], "used on=branch", "version", "outcome", "by=created_by")
 
 
-def version_cells(one: Answer) -> list[Any]:
-    counts = [one["fact_count"], one["conversation_count"], one["relation_count"]]
-    return [one["version"], one["branch"], one["source_branch"], one["source_seq"], *counts]
-
-
-@operation(
+@GROUP.operation(
     "templates.instantiate",
-    "instantiate",
     "Begin a branch from a template: it holds all that the template holds.",
     "day1 template instantiate bug-fix task/mobile-login",
 )
-def instantiate(run: Invocation, row: Answer) -> None:
+def print_begun(row: Answer) -> None:
     place = f", in the workspace {row['workspace']['place']}" if row["workspace"] else ""
-    run.show_line(row, f"{row['branch']}\tbegan from {row['template']}, version {row['version']}{place}")
+    print(f"{row['branch']}\tbegan from {row['template']}, version {row['version']}{place}")
 
 
-@operation(
+GROUP.add_operation(
     "templates.add_version",
-    "update",
     "Add a version that holds what a branch shows.",
     "day1 template update bug-fix main",
+    name="update",
+    line="{name}\tversion {version}, on {branch}",
 )
-def update(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['name']}\tversion {row['version']}, on {row['branch']}")
 
 
-@command("diff", "List what two versions show differently.", "day1 template diff bug-fix 1 2")
+@GROUP.action("diff", "List what two versions show differently.", "day1 template diff bug-fix 1 2")
 @template_argument
 @argument("before", "N", type=WHOLE)
 @argument("after", "N", type=WHOLE, required=False)
@@ -113,23 +89,20 @@ def diff(run: Invocation, name: str, before: int, after: int | None, **options: 
     run.show_list(
         lambda paging: client.call("templates.diff", **versions, **paging),
         options,
-        ["change", "id", "text"],
-        lambda row: [row["change"], row["id"], row["line"]],
+        ["change", "id", "text=line"],
         "They show the same facts.",
     )
 
 
-@operation(
+GROUP.add_operation(
     "templates.deprecate",
-    "deprecate",
     "Deprecate a template: it is not found or suggested any more.",
     "day1 template deprecate bug-fix",
+    line="{name}\t{state}",
 )
-def deprecate(run: Invocation, row: Answer) -> None:
-    run.show_line(row, f"{row['name']}\t{row['state']}")
 
 
-@command(
+@GROUP.action(
     "outcome",
     "Say what came of the work on a branch that began from a template.",
     "day1 template outcome bug-fix task/mobile-login success",

@@ -40,11 +40,8 @@ def time_travel(
         answers.append(client.read_past(branch, kind, at, chosen, paging))
         return answers[-1]
 
-    def cells(row: Answer) -> list[Any]:
-        return [row[name] for name in COLUMNS[kind]]
-
-    run.show_list(read_page, options, COLUMNS[kind], cells, "There was nothing of this kind then.")
-    if not run.out.json:
+    run.show_list(read_page, options, COLUMNS[kind], "There was nothing of this kind then.")
+    if not run.is_json:
         note(describe_point(answers[0]))
 
 

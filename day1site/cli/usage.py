@@ -101,13 +101,18 @@ class Group(UsageFormat, click.Group):
         **attrs: Any,
     ) -> None:
         self.table, self.default, self.examples = table, default, examples
-        super().__init__(*args, **{"context_settings": SETTINGS, **attrs})
+        super().__init__(*args, **{"context_settings": SETTINGS, "no_args_is_help": False, **attrs})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return self.table[name][0]() if name in self.table else None
+        if name not in self.table:
+            return None
+        load, about = self.table[name]
+        command = load()
+        command.help = command.help or f"{about[0].upper()}{about[1:]}."
+        return command
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_commands(ctx, formatter)

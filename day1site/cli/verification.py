@@ -8,8 +8,8 @@ from day1site.cli.declared_fields import FILTERS, filter_options, split_filters
 from day1site.cli.errors import UsageError
 from day1site.cli.invocation import Invocation, command
 from day1site.cli.names import FILTER_PREFIX
-from day1site.cli.operations import list_operation, operation
-from day1site.cli.output import Output, note, progress, short_time
+from day1site.cli.operations import Noun
+from day1site.cli.output import note, print_pairs, print_rows, progress, short_time
 from day1site.cli.parameters import (
     WHOLE,
     OneOf,
@@ -26,6 +26,7 @@ POLL_SECONDS = 0.5
 VERDICTS = ("verified", "invalidated", "unverified")  # that a person gives
 DONE_STATES = ("done", "stopped", "failed")
 
+GROUP = Noun("verification", "day1 verification batch --limit 200", default="jobs")
 fact_filters = filter_options("fact", FILTER_PREFIX, section=FILTERS, metavar="X")
 
 
@@ -57,7 +58,7 @@ def verify(run: Invocation, id: str, branch: str, verdict: str | None, reason: s
         raise UsageError("--reason goes with a verdict of your own.")
     follow_job(client, client.call("facts.verify", **where, **options))
     row = client.call("facts.verification", **where)
-    run.show(row, lambda out: show_rating(out, row))
+    run.show(row, print_rating)
 
 
 def follow_job(client: Client, job: Answer) -> Answer:
@@ -74,23 +75,20 @@ def follow_job(client: Client, job: Answer) -> Answer:
     return job
 
 
-def show_rating(out: Output, row: Answer) -> None:
+def print_rating(row: Answer) -> None:
     """Show what is known of a fact's verdict and its newest rating."""
     rating = row["rating"]
-    out.pairs({"id": row["id"], "verdict": row["verification_status"], "by": row["verified_by"]})
+    print_pairs({"id": row["id"], "verdict": row["verification_status"], "by": row["verified_by"]})
     if rating is None:
         return
     by = rating["model"] if rating["method"] == "judge" else "the heuristic, which is no judgement"
-    out.pairs({"rated by": by, "average": rating["average"], "gives": rating["verdict"]})
-    out.table(
-        ["dimension", "score", "why"],
-        [[one["dimension"], one["value"], one["explanation"]] for one in rating["scores"]],
-    )
+    print_pairs({"rated by": by, "average": rating["average"], "gives": rating["verdict"]})
+    print_rows(rating["scores"], "dimension", "score=value", "why=explanation")
     if rating["fallback"]:
         note(rating["fallback"])
 
 
-@command(
+@GROUP.action(
     "batch",
     "Verify facts of a branch: by default the newest that have no verdict.",
     "day1 verification batch --limit 200 --budget 200",
@@ -107,11 +105,11 @@ def start_batch(run: Invocation, branch: str, **options: Any) -> None:
     client = run.open_client()
     body = drop_empty({**rest, "filters": drop_empty(filters) or None})
     job = follow_job(client, client.call("verification.batch", branch=branch, **body))
-    run.show(job, lambda out: show_job(out, job))
+    run.show(job, print_job)
 
 
-def show_job(out: Output, job: Answer) -> None:
-    out.pairs(
+def print_job(job: Answer) -> None:
+    print_pairs(
         {
             "id": job["id"],
             "state": job["state"],
@@ -125,35 +123,36 @@ def show_job(out: Output, job: Answer) -> None:
         note(why)
 
 
-@list_operation(
+GROUP.add_list(
     "jobs.list",
-    "jobs",
     "List the batches, the newest first.",
     "day1 verification jobs --limit 5",
-    columns=["id", "branch", "state", "done", "total", "calls", "begun", "by"],
+    name="jobs",
+    columns=[
+        *("id", "branch", "state", "done", "total", "calls", "begun=created_at", "by=created_by"),
+    ],
     empty="No batch was begun yet.",
 )
-def list_jobs(job: Answer) -> list[Any]:
-    numbers = [job[name] for name in ("id", "branch", "state", "done", "total", "calls")]
-    return [*numbers, short_time(job["created_at"]), job["created_by"]]
+GROUP.add_operation(
+    "jobs.retrieve",
+    "Show how far a batch is.",
+    "day1 verification job 0197…",
+    name="job",
+    show=print_job,
+)
 
 
-@operation("jobs.retrieve", "job", "Show how far a batch is.", "day1 verification job 0197…")
-def show_one(run: Invocation, row: Answer) -> None:
-    run.show(row, lambda out: show_job(out, row))
-
-
-@command(
+@GROUP.action(
     "summary", "Count the facts of a branch by verdict.", "day1 verification summary --branch task/login"
 )
 @branch_option
 def summary(run: Invocation, branch: str) -> None:
     row = run.open_client().call("verification.summary", branch_name=branch)
     judge = row["judge"] or "none: the heuristic alone rates, which is no judgement"
-    run.show(row, lambda out: out.pairs({**row["verification"], "judge": judge}))
+    run.show(row, lambda _: print_pairs({**row["verification"], "judge": judge}))
 
 
-@command(
+@GROUP.action(
     "gate",
     "Say whether a branch passes the verification gate with what a merge would bring.",
     "day1 verification gate task/login",
@@ -179,34 +178,29 @@ def check_gate(
         done = client.call("facts.actions", action="verify", **fields)
         row = client.call("verification.merge_gate", **body)
         verify = any(one["outcome"] == "done" for one in done["results"])
-    run.show(row, lambda out: show_gate(out, row))
+    run.show(row, print_gate)
     return 0 if row["can_merge"] else 1
 
 
-def show_gate(out: Output, row: Answer) -> None:
+def print_gate(row: Answer) -> None:
     counts = {name: row[name] for name in VERDICTS}
-    out.pairs({"passes": "yes" if row["can_merge"] else "no", "into": row["target"], **counts})
+    print_pairs({"passes": "yes" if row["can_merge"] else "no", "into": row["target"], **counts})
     for uid in row["offending"]:
-        out.line(uid)
+        print(uid)
     if row["verifiable"]:
         note(f"Once you have read them: day1 verification gate {row['source']} --verify")
 
 
-@operation(
+@GROUP.operation(
     "verification.calibration",
-    "calibration",
     "Compare the judge with people's verdicts.",
     "day1 verification calibration",
 )
-def calibration(run: Invocation, found: Answer) -> None:
-    run.show(found, lambda out: show_calibration(out, found["results"]))
-
-
-def show_calibration(out: Output, rows: list[Answer]) -> None:
-    for one in rows:
+def print_calibration(found: Answer) -> None:
+    for one in found["results"]:
         judge = f"{one['model']}, {one['prompt']}" if one["model"] else "all judges"
-        out.pairs({"judge": judge, **{name: one[name] for name in ("pairs", "agreement", "kappa")}})
+        print_pairs({"judge": judge, **{name: one[name] for name in ("pairs", "agreement", "kappa")}})
         if one["pairs"]:
             columns = list(one["table"])
-            cells = [[person, *(one["table"][person][name] for name in columns)] for person in columns]
-            out.table(["person said", *columns], cells)
+            rows = [{"person said": person, **one["table"][person]} for person in columns]
+            print_rows(rows, "person said", *columns)

@@ -16,7 +16,7 @@ from memory.actors import Actor
 from memory.db.fields import dumps
 from memory.db.raw_select import CUT_MARK
 from memory.engines.support.idempotency import Answer, IdempotencyEngine, Keep, Store, keep_nothing
-from memory.engines.support.validation import read_flag, secrets_found
+from memory.engines.support.validation import secrets_found
 from memory.exceptions import Invalid, StaleVersion
 from memory.operations.inputs import Input, count
 
@@ -91,13 +91,17 @@ class ResourceViewSet(ViewSet):
         response.headers[REPLAYED] = "true"
         return response
 
-    def keep_answer(self, render: Callable[[Any], dict[str, Any]]) -> Keep:
+    def keep_answer(
+        self,
+        render: Callable[[Any], dict[str, Any]],
+        find_code: Callable[[Any], int] = lambda _: status.HTTP_200_OK,
+    ) -> Keep:
         """Return what a long action hands to its engine: it stores the rendered result of a repeatable
-        request in the engine's transaction.
+        request, with its status, in the engine's transaction.
         """
         if (store := self._store) is None:
             return keep_nothing
-        return lambda result: store(self._make_answer(render(result), status.HTTP_200_OK))
+        return lambda result: store(self._make_answer(render(result), find_code(result)))
 
     def _make_answer(self, data: Any, code: int) -> Answer:
         return Answer(code, kept_text(name_redacted(self.storable_data(data))))
@@ -157,7 +161,7 @@ def is_dry_run(request: Request) -> bool:
     Its answer is not stored: the transaction around that would end with what the dry run takes back.
     """
     body = request.data if isinstance(request.data, dict) else {}
-    return body.get("dry_run") is True or read_flag(request.query_params.get("dry_run", "")) is True
+    return body.get("dry_run") in (True, "true") or request.query_params.get("dry_run") == "true"
 
 
 def request_fingerprint(request: Request) -> str:
@@ -170,19 +174,20 @@ def request_fingerprint(request: Request) -> str:
 
 
 def build_row_response(data: Any, code: int = status.HTTP_200_OK) -> Response:
-    """Build the response of one row; a row with a version, or a branch with a head, gets an ETag."""
-    response = Response(data, status=code)
-    if isinstance(data, dict) and data.keys() & TAGGED:
-        response.headers["ETag"] = compute_etag(data)
-    return response
+    """Build the response of one row; a row with a version, or a branch with a head, gets an ETag.
+
+    What has the version of something else, such as the report of an import, has no id and is no row.
+    """
+    is_row = isinstance(data, dict) and ("head" in data or {"id", "version"} <= data.keys())
+    return Response(data, status=code, headers={"ETag": compute_etag(data)} if is_row else None)
 
 
 def build_cached_response(request: Request, data: dict[str, Any]) -> Response:
-    """Build the response to a GET of one row: 304 when the caller has it already."""
-    response = build_row_response(data)
-    if "ETag" in response.headers and known_to(request, response.headers["ETag"]):
-        return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": response.headers["ETag"]})
-    return response
+    """Build the response to a GET of what has an ETag: 304 when the caller has it already."""
+    headers = {"ETag": compute_etag(data)}
+    if known_to(request, headers["ETag"]):
+        return Response(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
+    return Response(data, headers=headers)
 
 
 def compute_etag(data: dict[str, Any]) -> str:

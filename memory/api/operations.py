@@ -2,18 +2,18 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
 from drf_spectacular.drainage import set_override
+from rest_framework import serializers as s
 from rest_framework.decorators import action
 from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory.actors import Actor
-from memory.answers.declared_serializers import POINT, RequestShape, declare_fields
+from memory.answers.declared_serializers import POINT, request_field
 from memory.answers.rendering import page_shape
 from memory.api import base, schema
 from memory.engines.fields import types as t
@@ -44,8 +44,8 @@ def parse_key(name: str, text: str) -> UUID | int:
 PATTERNS = {"int": r"\d{1,4}", "path": ".+?", "uuid": "[^/]+", "": "[^/]+"}
 PARSERS: dict[str, c.Check] = {
     "int": lambda _, text: int(text),
-    "uuid": lambda _, text: c.parse_uuid("id", text),
-    "key": lambda _, text: parse_key("id", text),
+    "uuid": c.parse_uuid,
+    "key": parse_key,
     "path": lambda _, text: text,
     "": lambda _, text: text,
 }
@@ -92,7 +92,7 @@ def make_action(operation: Operation) -> Handler:
         form = arguments.pop(FORMAT, "") or find_accepted_form(operation.answer, request)
         render = operation.bind_render(arguments)
         if operation.keeps:
-            arguments["keep"] = self.keep_answer(render)
+            arguments["keep"] = self.keep_answer(render, partial(find_code, operation))
         result = operation.method(**arguments)
         if form in operation.answer.files:
             return operation.answer.files[form](render(result), operation.method.__name__)
@@ -121,7 +121,7 @@ def read_arguments(operation: Operation, request: Request, places: dict[str, Any
     form.is_valid(raise_exception=True)
     values = form.validated_data
     origin = {one.name: values.pop(one.name) for one in operation.origin if one.name in values}
-    values["actor"] = find_actor(request, origin)
+    values["actor"] = base.get_request_actor(request).with_origin(**origin)
     if row:
         own[row.argument] = find_row(row, places[row.place], values)
     arguments = {**own, **values}
@@ -174,13 +174,7 @@ def find_version(operation: Operation, request: Request, arguments: Mapping[str,
     return base.agree_on_version(request, arguments.get("expected_version"), read_current)
 
 
-def find_actor(request: Request, origin: dict[str, Any]) -> Actor:
-    """Return the caller, with what it says of itself. Raises AgentForbidden."""
-    actor = base.get_request_actor(request)
-    return actor.with_origin(**origin) if any(origin.values()) else actor
-
-
-class OperationInput(RequestShape):
+class OperationInput(s.Serializer):
     """What an operation takes from the query and the body of a request, as arguments of its method."""
 
     inputs: tuple[Parameter, ...] = ()
@@ -212,11 +206,14 @@ def build_input(operation: Operation) -> type[OperationInput]:
             ),
             "in_body": frozenset(word for one in inputs for word in one.names),
         }
-        shape = type(name, (OperationInput,), {"inputs": inputs, **names, "__doc__": operation.about})
-        set_override(shape, "component_name", name)
-        INPUTS[name] = declare_fields(one.field for one in inputs if one.name not in operation.in_query)(
-            shape
-        )
+        fields = {
+            one.name: request_field(one.field, **describe_default(one))
+            for one in inputs
+            if one.name not in operation.in_query
+        }
+        traits = {"inputs": inputs, **names, **fields, "__doc__": operation.about}
+        INPUTS[name] = type(name, (OperationInput,), traits)
+        set_override(INPUTS[name], "component_name", name)
     if INPUTS[name].inputs != inputs:
         raise TypeError(f"{name} of {operation.prefix}.{operation.name} is another one than before.")
     return INPUTS[name]
@@ -227,7 +224,7 @@ def may_stand_in_query(operation: Operation, parameter: Parameter) -> bool:
     since addresses are logged.
     """
     if operation.verb not in WITH_BODY or parameter.name in operation.in_query:
-        return not parameter.in_body_only
+        return True
     is_text = parameter.required and parameter.field.type.redacted
     return not is_text and parameter.name not in {one.name for one in operation.fields}
 
@@ -239,7 +236,7 @@ def build_response(
     operation: Operation, result: Any, render: Callable[[Any], Any], request: Request
 ) -> Response:
     answer = operation.answer
-    code = answer.find_code(result) or get_usual_code(operation)
+    code = find_code(operation, result)
     if operation.answers_page:
         page = Page(result, None, None) if answer.is_complete else result
         return Response(page_shape(page, render), status=code)
@@ -247,6 +244,11 @@ def build_response(
     if is_cacheable(operation):
         return base.build_cached_response(request, shown)
     return base.build_row_response(shown, code)
+
+
+def find_code(operation: Operation, result: Any) -> int:
+    """Return the status of the answer to a result."""
+    return operation.answer.find_code(result) or get_usual_code(operation)
 
 
 def get_usual_code(operation: Operation) -> int:
@@ -338,8 +340,13 @@ def describe_parameter(parameter: Parameter) -> Any:
 
 def describe_value(parameter: Parameter) -> dict[str, Any]:
     """Return the JSON schema of a query parameter."""
-    value = describe_type(parameter.field.type)
-    return value if parameter.default in (None, "", ()) else {**value, "default": parameter.default}
+    return {**describe_type(parameter.field.type), **describe_default(parameter)}
+
+
+def describe_default(parameter: Parameter) -> dict[str, Any]:
+    """Return what the method takes where nothing is given, for the document."""
+    default = getattr(parameter.default, "value", parameter.default)
+    return {} if default in (None, "", ()) else {"default": default}
 
 
 def describe_type(kind: t.Type) -> dict[str, Any]:

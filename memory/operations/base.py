@@ -178,9 +178,9 @@ class Operation:
             spare = (one for one in self.filters if one.name not in arguments)
             yield from (replace(make_parameter(one), group=filters) for one in spare)
         updates = Group("updates", dict) if "updates" in arguments else None
-        in_body = bool(updates or rest)
+        is_written = bool(updates or rest)
         made = (make_parameter(one, arguments.get(one.name)) for one in self.fields)
-        yield from (replace(one, in_body_only=in_body, group=updates) for one in made)
+        yield from (replace(one, is_written=is_written, group=updates) for one in made)
 
     def _find_field(self, name: str, hint: Any) -> Field:
         """Return the field that the signature states, or that every argument of this name is. Raises

@@ -121,8 +121,9 @@ class Input:
 
     def take_actor(self, actor: Actor) -> Actor:
         """Return the actor with the request's session, task and agent ids. Raises AgentForbidden."""
-        stated = {name: self.take_value(name, check, "") for name, check in STATED_CHECKS.items()}
-        return actor.with_origin(**stated) if any(stated.values()) else actor
+        return actor.with_origin(
+            **{name: self.take_value(name, check, "") for name, check in STATED_CHECKS.items()}
+        )
 
     def take_paging(self, default: int = 50, *, order: Ordering | None = None) -> dict[str, Any]:
         """Take ``limit`` and ``cursor`` of a list, and ``ordering`` of one that can be sorted."""

@@ -38,13 +38,14 @@ class Group:
 class Parameter:
     """One value that an operation takes: its field, the argument of the method, and what it is by default.
 
-    One of a ``group`` goes into its argument, by its name.
+    One of a ``group`` goes into its argument, by its name. One that ``is_written`` becomes a field of a row,
+    whose limits hold.
     """
 
     field: Field
     argument: str
     default: Any = None
-    in_body_only: bool = False
+    is_written: bool = False
     group: Group | None = None
 
     @property
@@ -70,7 +71,7 @@ class Parameter:
         match self.field:
             case FilterField():
                 return c.blank_or(self.field.make_check())
-            case Field(type=Whole() as kind) if kind != COUNT and not self.in_body_only:
+            case Field(type=Whole() as kind) if kind != COUNT and not self.is_written:
                 return parse_integer
             case Field(type=Choice() as choice):
                 check = c.one_of([value for value, _ in choice.open_choices])
@@ -80,7 +81,7 @@ class Parameter:
                 return parse_ids
             case Field(type=ListOf(item=Record())):
                 return lambda _, value: value
-            case Field(type=ListOf(max_items=0) as kind) if not self.in_body_only:
+            case Field(type=ListOf(max_items=0) as kind) if not self.is_written:
                 return check_names(kind.item.build_check())
             case Field(type=JSONObject() | Record()):
                 return parse_object

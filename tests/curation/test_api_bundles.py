@@ -72,7 +72,11 @@ def test_it_travels_to_another_project(other: Api, document: Any) -> None:
     kept = other.post("/bundles/upload", document)
     assert (kept.status_code, kept.json()["report"]) == (201, None)
     path = f"/bundles/{kept.json()['bundle']['id']}/import"
-    done = other.post(path, {"branch": "main"}).json()
+    told = other.post(path, {"branch": "main", "dry_run": "true"}, Idempotency_Key="k")
+    assert (told.status_code, told.json()["dry_run"], told.json()["commit"]) == (200, True, None)
+    answer = other.post(path, {"branch": "main"}, Idempotency_Key="k")
+    assert ("ETag" in answer, "Idempotency-Replayed" in answer) == (False, False)
+    done = answer.json()
     assert (done["dry_run"], done["reset"], done["trust"]) == (False, 1, "unsigned")
     assert done["commit"]["kind"] == "bundle.import"
     (fact,) = other.get("/facts").json()["results"]

@@ -453,8 +453,9 @@ def test_over_rest(judge: FakeJudge, talk: Talk, api: Api) -> None:
 def test_what_rest_refuses(talk: Talk, api: Api, stranger: Any) -> None:
     target = talk()
     path = f"/conversations/{target.uid}/evaluate"
-    done = api.post(path, {})
+    done = api.post(path, {"votes": None})  # those of the settings
     assert (done.status_code, done.json()["warning"]) == (201, f"{GUESS} {NO_JUDGE}")
+    refused(api.post(path, {"votes": 10}), 400, "invalid", "votes")
     refused(api.post(path, {"nope": 1}), 400, "unknown_field", "nope")
     refused(api.post(path, {"wait": 31}), 400, "invalid", "wait")
     refused(api.post(path, {"dimensions": ["A B"]}), 400, "invalid", "dimensions[0]")

@@ -2,13 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 import pytest
 
 from day1site.mcp.call_context import Arguments
 from memory.actors import Actor
-from memory.api.operations import build_input, build_view, describe_operation, find_row, list_answers
+from memory.api.operations import (
+    build_input,
+    build_view,
+    describe_operation,
+    find_code,
+    find_row,
+    list_answers,
+)
 from memory.engines.facts.filters import Filter, filters_by
 from memory.engines.fields.base import Field
 from memory.engines.fields.common import STATED
@@ -219,6 +227,15 @@ def test_what_stands_in_the_address_is_no_part_of_the_body(scales: Resource) -> 
     assert take_parameters(operation.inputs, Query("share=0.5")) == {"share": 0.5}
     assert list_answers(operation).keys() == {200, 202}
     assert build_view(scales).long_actions == {"weigh"}
+
+
+def test_a_long_operation_stores_the_status_that_it_answers(scales: Resource) -> None:
+    declare(scales, "create", Engine().weigh)
+    view: Any = build_view(scales)()
+    stored: list[Any] = []
+    view.action, view._store = "create", stored.append
+    view.keep_answer(dict, partial(find_code, scales.operations["create"]))({"share": 0.5})
+    assert [(one.status, one.body) for one in stored] == [(201, '{"share": 0.5}')]
 
 
 def test_an_operation_and_a_resource_are_declared_once(scales: Resource) -> None:

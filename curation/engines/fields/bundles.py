@@ -18,12 +18,13 @@ IMPORT_BRANCH = BRANCH.with_traits(
     option=Option("default: bundle/NAME/vN, which is made of main", metavar="NAME"),
 )
 DRY_IMPORT = DRY_RUN.with_traits(
+    type=Flag(in_words=True),
     help="true tells what it would do, and writes nothing.",
     option=Option("say what it would do, and write nothing"),
 )
 REQUIRE_TRUSTED = Field(
     "require_trusted",
-    Flag(),
+    Flag(in_words=True),
     "true refuses a bundle that nobody trusted has signed.",
     option=Option("refuse what nobody trusted has signed"),
 )

@@ -34,7 +34,7 @@ from day1site.cli.errors import CliError, UsageError
 from day1site.cli.importing.command import import_memory, summarise
 from day1site.cli.importing.instructions import NAMES
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import Output, note
+from day1site.cli.output import note
 from day1site.cli.parameters import OneOf, argument, option, switch
 from day1site.cli.rest import iterate_rows, require_address
 from day1site.mcp_profiles import DEFAULT, PROFILES
@@ -87,7 +87,7 @@ def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: 
     if dry_run:
         run.show(
             describe(program, target, plan) | {"dry_run": True},
-            lambda out: print_differences(out, target, plan, state.get("key") or HIDDEN_KEY),
+            lambda _: print_differences(target, plan, state.get("key") or HIDDEN_KEY),
         )
         return 0
     state |= {"data_dir": target.data_dir, "project": target.project}
@@ -98,9 +98,9 @@ def link(run: Invocation, program: str, url: str, profile: str | None, dry_run: 
     write_plan(program, server, state, plan)
     proof = prove_patiently(server) if target.is_expected else None
     answer = describe(program, target, plan) | {"dry_run": False, "proof": proof and asdict(proof)}
-    run.show(answer, lambda out: print_done(out, program, plan))
+    run.show(answer, lambda _: print_done(program, plan))
     print_proof(target, proof)
-    if not run.out.json:
+    if not run.is_json:
         offer_import(client, program)
     return 1 if proof and proof.trouble else 0
 
@@ -171,9 +171,9 @@ def is_open(client: Client, key_id: str) -> bool:
 # ---- what is shown ---------------------------------------------------------------------------------
 
 
-def print_done(out: Output, program: str, plan: Plan) -> None:
+def print_done(program: str, plan: Plan) -> None:
     for file, _, now, new in plan:
-        out.line(f"{file}\t{'as it was' if now == new else 'made' if now is None else 'changed'}")
+        print(f"{file}\t{'as it was' if now == new else 'made' if now is None else 'changed'}")
     note(f"{NEXT_STEPS[program]} The way back: {DAY1} connect {program} --undo")
 
 
@@ -200,12 +200,12 @@ def describe_store(target: Target) -> str:
     return f"the project {target.project} in {target.data_dir}"
 
 
-def print_differences(out: Output, target: Target, plan: Plan, key: str) -> None:
+def print_differences(target: Target, plan: Plan, key: str) -> None:
     for file, _, now, new in plan:
         old = (now or "").replace(key, HIDDEN_KEY).splitlines()
         lines = new.replace(key, HIDDEN_KEY).splitlines()
         for line in difflib.unified_diff(old, lines, str(file), str(file), lineterm=""):
-            out.line(line)
+            print(line)
     note(f"Nothing was changed. The server is {target.url}, the key would be of {describe_store(target)}.")
 
 
@@ -218,7 +218,7 @@ def print_manual(run: Invocation, url: str, profile: str) -> None:
         "hook": hook_command("NAME", server),
         "hook_config": {"file": str(config), "content": {"url": url, "key": "KEY"}},
     }
-    run.show_pairs(answer)
+    run.show(answer)
     note("KEY is what this prints: day1 keys create NAME")
 
 

@@ -13,7 +13,7 @@ from day1site.cli.connect.target import prove
 from day1site.cli.connect.versions import check_version, read_version
 from day1site.cli.errors import CliError
 from day1site.cli.invocation import Invocation, command
-from day1site.cli.output import Output, note, short_time
+from day1site.cli.output import note, print_table, short_time
 
 Report = dict[str, Any]
 SET_ASIDE = {  # files of a spool, and why the events in them are there
@@ -26,7 +26,7 @@ SET_ASIDE = {  # files of a spool, and why the events in them are there
 def doctor(run: Invocation) -> int:
     """End with status 1 when something that is connected does not work."""
     programs = [check_program(name, state) for name in CLIENTS if (state := load_state(name))]
-    run.show({"programs": programs}, lambda out: print_programs(out, programs))
+    run.show({"programs": programs}, print_programs)
     return 1 if any(program["trouble"] for program in programs) else 0
 
 
@@ -118,12 +118,12 @@ def count_dropped(folder: Path) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def print_programs(out: Output, programs: list[Report]) -> None:
+def print_programs(programs: list[Report]) -> None:
     if not programs:
         note("No program is connected: day1 connect PROGRAM connects one.")
         return
     columns = ["program", "server", "waiting", "last event", "text"]
-    out.table(columns, [program_cells(row) for row in programs])
+    print_table(columns, [program_cells(row) for row in programs])
     for row in programs:
         for text in row["notes"]:
             note(f"{row['program']}: {text}.")

@@ -185,10 +185,12 @@ class Whole(Type):
 
 @dataclass(frozen=True)
 class Flag(Type):
-    """True or false."""
+    """True or false; ``in_words`` is one that a body may also have as a text, as an address does."""
+
+    in_words: bool = False
 
     def build_check(self) -> c.Check:
-        return c.check_boolean
+        return c.check_flag if self.in_words else c.check_boolean
 
     def read_text(self, text: str) -> Any:
         return c.read_flag(text)

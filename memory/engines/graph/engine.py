@@ -49,7 +49,9 @@ EDGE_TYPE = Field(
     option=Option("only edges of this type", "--type", "TYPE"),
     alias="type",
 )
-ENDED_AT = RELATION["valid_until"].with_traits(help="Now when it is not given.")
+ENDED_AT = RELATION["valid_until"].with_traits(
+    help="Now when it is not given.", option=Option("default: now")
+)
 BATCH_SIZE = 500
 CHECKS = {f.name: f.check for f in RELATION.select_fields(Use.CREATE) if f.name not in RELATION_NAMES}
 

@@ -252,7 +252,7 @@ def test_links_go_from_and_to(api: Api) -> None:
             api.post(f"/facts/{one}/links", {"to_id": one, "link_type": "BRIDGE"}), 400, "invalid", "to_id"
         )
         refused(api.delete(f"/facts/{two}/links/{link['id']}"), 404, "not_found")
-        refused(api.delete(f"/facts/{one}/links/xyz"), 400, "invalid", "id")
+        refused(api.delete(f"/facts/{one}/links/xyz"), 400, "invalid", "link_id")
     assert api.delete(f"/facts/{one}/links/{link['id']}").status_code == 204
     assert api.get(f"/facts/{one}/links").json()["results"] == []
 

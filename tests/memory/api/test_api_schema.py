@@ -163,6 +163,12 @@ def test_what_generated_requests_rarely_reach_is_documented_as_it_is(api: Api) -
         refused(api.get(f"{path}?{query}={'x' * (most + 1)}"), 400, "invalid", field)
 
 
+def test_a_body_says_what_is_taken_where_a_field_is_not_given() -> None:
+    fields = get_schema()["components"]["schemas"]["SupersedeInput"]["properties"]
+    assert (fields["branch"]["default"], fields["deduplicate"]["default"]) == ("main", True)
+    assert "default" not in fields["new_fact_text"]
+
+
 def api_patterns() -> list[Any]:
     (included,) = [p for p in get_resolver().url_patterns if str(p.pattern) == "api/v1/"]
     return included.url_patterns
