@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from conversations.engines.consolidation.report import ConsolidationReport, RunChange
+from conversations.engines.consolidation.report import ConsolidationReport
 from conversations.engines.fields import CONSOLIDATION
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
@@ -28,10 +28,10 @@ class RunChangeShape(s.Serializer):
     """A fact that a run made, confirmed, saw repeated or kept of several, as it was then."""
 
     action = s.ChoiceField(["created", "confirmed", "repeated", "merged"])
-    fact_id = s.UUIDField()
-    fact_text = s.CharField()
-    category = s.CharField()
-    confidence = s.FloatField()
+    fact_id = s.UUIDField(source="fact.uid")
+    fact_text = s.CharField(source="fact.fact_text")
+    category = s.CharField(source="fact.category")
+    confidence = s.FloatField(source="fact.confidence")
     evidence = EvidenceShape(many=True)
     answer = s.ChoiceField(["", "accepted", "rejected"], help_text="What a curator said of it.")
 
@@ -44,6 +44,7 @@ class ConsolidationDetailShape(ConsolidationShape):
 
 
 render = build_renderer(ConsolidationShape)
+render_change = build_renderer(RunChangeShape)
 
 
 def render_report(report: ConsolidationReport) -> dict[str, Any]:
@@ -53,16 +54,4 @@ def render_report(report: ConsolidationReport) -> dict[str, Any]:
         **render(report.run),
         "changes": changes,
         "durable_facts": [str(uid) for uid in report.durable],
-    }
-
-
-def render_change(one: RunChange) -> dict[str, Any]:
-    return {
-        "action": one.action,
-        "fact_id": str(one.fact.uid),
-        "fact_text": one.fact.fact_text,
-        "category": one.fact.category,
-        "confidence": one.fact.confidence,
-        "evidence": [{"kind": row.kind, "id": str(row.id), "text": row.text} for row in one.evidence],
-        "answer": one.answer,
     }

@@ -70,7 +70,7 @@ class CompactionShape(s.Serializer):
     """A summary of the earlier messages of a conversation, which stay as they are."""
 
     id = s.UUIDField()
-    branch = s.CharField()
+    branch = s.CharField(source="branch.name")
     conversation_id = s.UUIDField()
     last_message_id = s.UUIDField(help_text="The last message that it stands for.")
     messages = s.IntegerField(help_text="How many it stands for.")
@@ -141,6 +141,8 @@ class MessagesFoundShape(LookShape):
 
 
 conversation = build_renderer(ConversationShape, "branch")
+compaction = build_renderer(CompactionShape)
+_hit = build_renderer(MessageHitShape, "message", "context")
 _message = build_renderer(MessageShape, "branch", "thinking", "has_thinking")
 
 
@@ -180,23 +182,9 @@ def found_message(row: Message, branch: str, actor: Actor) -> dict[str, Any]:
 def messages_found(found: TextSearchResult, branch: str, actor: Actor) -> dict[str, Any]:
     render = partial(message, branch=branch, actor=actor, render=_found_message)
     hits = [
-        {
-            "message": render(hit.row),
-            "score": hit.score,
-            "signals": hit.signals,
-            "evidence": hit.evidence,
-            "context": [render(row) for row in hit.around],
-        }
-        for hit in found.hits
+        _hit(hit, message=render(hit.row), context=[render(row) for row in hit.around]) for hit in found.hits
     ]
     return text_results(found, hits)
-
-
-_compaction = build_renderer(CompactionShape, "branch")
-
-
-def compaction(row: Compaction) -> dict[str, Any]:
-    return _compaction(row, branch=row.branch.name)
 
 
 def compact(found: CompactConversation, branch: str, actor: Actor) -> dict[str, Any]:

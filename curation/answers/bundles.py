@@ -5,10 +5,8 @@ from typing import Any
 from drf_spectacular.drainage import set_override
 from rest_framework import serializers as s
 
-from curation.engines.bundles.arrivals import ItemOutcome
 from curation.engines.bundles.document import PARTS
-from curation.engines.bundles.engine import Upload
-from curation.engines.bundles.importing import ALL_KINDS, ImportReport
+from curation.engines.bundles.importing import ALL_KINDS
 from curation.engines.bundles.keys import TRUSTED, UNKNOWN, UNSIGNED
 from curation.engines.fields.bundles import BUNDLE, TRUSTED_KEY
 from curation.models import TrustedKey
@@ -78,11 +76,13 @@ class BundleReportShape(s.Serializer):
     name = s.CharField()
     version = s.IntegerField()
     sha256 = s.CharField()
-    branch = s.CharField()
+    branch = s.CharField(source="branch_name")
     creates_branch = s.BooleanField()
     dry_run = s.BooleanField()
-    trust = s.ChoiceField(choices=[(name, name) for name in (TRUSTED, UNKNOWN, UNSIGNED)])
-    signed_by = s.CharField(help_text="The name of the trusted key; empty without one.")
+    trust = s.ChoiceField(
+        choices=[(name, name) for name in (TRUSTED, UNKNOWN, UNSIGNED)], source="trust.state"
+    )
+    signed_by = s.CharField(source="trust.name", help_text="The name of the trusted key; empty without one.")
     counts = ImportCountsShape()
     verified = s.IntegerField(help_text="New facts that stay verified.")
     reset = s.IntegerField(help_text="New facts that were verified elsewhere, and are not here.")
@@ -127,40 +127,8 @@ set_override(SigningKeyShape, "many", False)
 render_bundle = build_renderer(BundleShape)
 render_trusted_key = build_renderer(TrustedKeyShape)
 render_signing_key = build_renderer(SigningKeyShape)
-
-
-def render_report(found: ImportReport) -> dict[str, Any]:
-    """Return the report of an import."""
-    names = ("name", "version", "sha256", "creates_branch", "dry_run", "counts", "verified", "reset")
-    return {
-        **{name: getattr(found, name) for name in names},
-        "branch": found.branch_name,
-        "trust": found.trust.state,
-        "signed_by": found.trust.name,
-        "duplicates": [render_item(one) for one in found.duplicates],
-        "refused": [render_item(one) for one in found.refused],
-        "warnings": list(found.warnings),
-        "commit": commit_shapes.commit(found.commit) if found.commit else None,
-    }
-
-
-def render_item(one: ItemOutcome) -> dict[str, Any]:
-    return {
-        "kind": one.kind,
-        "id": one.id,
-        "existing_id": one.existing_id,
-        "line": one.line,
-        "reason": one.reason,
-    }
-
-
-def render_upload(found: Upload) -> dict[str, Any]:
-    """Return what became of an uploaded document."""
-    return {
-        "bundle": render_bundle(found.bundle) if found.bundle else None,
-        "report": render_report(found.report) if found.report else None,
-        "dropped": found.dropped,
-    }
+render_report = build_renderer(BundleReportShape)
+render_upload = build_renderer(BundleUploadShape)
 
 
 def render_keys(rows: list[TrustedKey]) -> dict[str, Any]:

@@ -4,9 +4,8 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from curation.engines.overview import MergeReadiness, Summary
 from curation.models import Verification, VerificationJob
-from memory.answers.rendering import as_text, build_renderer
+from memory.answers.rendering import build_renderer
 from memory.models import Fact, FactAssessment
 
 METHODS = [*FactAssessment.Method.choices, ("", "None")]
@@ -62,7 +61,7 @@ class JobShape(s.Serializer):
     """A job that verifies facts of a branch."""
 
     id = s.UUIDField()
-    branch = s.CharField()
+    branch = s.CharField(source="branch.name")
     state = s.ChoiceField(choices=VerificationJob.State.choices)
     total = s.IntegerField(help_text="Facts to verify.")
     done = s.IntegerField(source="position", help_text="How many were gone through so far.")
@@ -124,32 +123,14 @@ class CalibrationShape(s.Serializer):
     table = s.DictField(help_text="Counts by the person's verdict, then the judge's.")
 
 
-render_score = build_renderer(ScoreShape)
-_rating = build_renderer(RatingShape, "scores")
+render_rating = build_renderer(RatingShape)
 _status = build_renderer(FactVerificationShape, "rating")
-_job = build_renderer(JobShape, "branch")
-_summary = build_renderer(SummaryShape)
-_readiness = build_renderer(MergeReadinessShape, "offending", "verifiable")
+render_job = build_renderer(JobShape)
+render_summary = build_renderer(SummaryShape)
+render_readiness = build_renderer(MergeReadinessShape)
 render_calibration = build_renderer(CalibrationShape)
-
-
-def render_rating(row: Verification) -> dict[str, Any]:
-    return _rating(row, scores=[render_score(one) for one in row.scores.all()])
 
 
 def render_status(found: tuple[Fact, Verification | None]) -> dict[str, Any]:
     fact, rating = found
     return _status(fact, rating=rating and render_rating(rating))
-
-
-def render_job(job: VerificationJob) -> dict[str, Any]:
-    return _job(job, branch=job.branch.name)
-
-
-def render_summary(found: Summary) -> dict[str, Any]:
-    return _summary(found)
-
-
-def render_readiness(found: MergeReadiness) -> dict[str, Any]:
-    ids = {name: [as_text(uid) for uid in getattr(found, name)] for name in ("offending", "verifiable")}
-    return _readiness(found, **ids)

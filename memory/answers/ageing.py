@@ -6,12 +6,11 @@ from rest_framework import serializers as s
 
 from memory.answers import commits as commit_shapes
 from memory.answers import facts as shapes
-from memory.answers.rendering import build_renderer, format_time, page_shape
+from memory.answers.rendering import build_renderer, page_shape
 from memory.engines.facts.ageing.engine import (
     REASON_CHOICES,
     AgedFact,
     AgeingPreview,
-    AgeingReport,
     Pressure,
 )
 from memory.engines.facts.ageing.rules import Worth
@@ -41,9 +40,9 @@ class AgedFactShape(s.Serializer):
 class PreviewShape(s.Serializer):
     """What a run would archive now, with a page of the facts; nothing is written."""
 
-    branch = s.CharField()
+    branch = s.CharField(source="branch.name")
     total = s.IntegerField(help_text="Facts of the branch's own that are in use.")
-    budget = s.IntegerField(allow_null=True)
+    budget = s.IntegerField(source="rules.budget", allow_null=True)
     count = s.IntegerField(help_text="How many would be archived, on all pages.")
     counts = s.DictField(child=s.IntegerField(), help_text="Reason -> how many.")
     kept = s.DictField(child=s.IntegerField(), help_text="Why facts are left that would go -> how many.")
@@ -77,7 +76,7 @@ class PastRunShape(commit_shapes.CommitShape):
 class PressureShape(s.Serializer):
     """How full a branch is: facts in use against its budget, and what would go."""
 
-    branch = s.CharField()
+    branch = s.CharField(source="branch.name")
     facts = s.IntegerField(help_text="Facts of the branch's own that are in use.")
     budget = s.IntegerField(allow_null=True)
     share = s.FloatField(allow_null=True, help_text="Facts through budget; above 1 it is over.")
@@ -86,37 +85,20 @@ class PressureShape(s.Serializer):
 
 
 past_run = build_renderer(PastRunShape)
+run_shape = build_renderer(RunShape)
+_preview = build_renderer(PreviewShape, "results", "next", "previous")
+_pressure = build_renderer(PressureShape, "next")
+_aged = build_renderer(AgedFactShape, "worth", "fact")
 
 
 def preview_shape(found: AgeingPreview) -> dict[str, Any]:
-    return {
-        "branch": found.branch.name,
-        "total": found.total,
-        "budget": found.rules.budget,
-        "count": found.count,
-        "counts": found.counts,
-        "kept": found.kept,
-        "blocked_by": found.blocked_by,
-        **page_shape(found.page, aged_shape),
-    }
+    return _preview(found, **page_shape(found.page, aged_shape))
 
 
 def aged_shape(one: AgedFact) -> dict[str, Any]:
     worth = one.worth._asdict() if isinstance(one.worth, Worth) else None
-    fact = shapes.fact(one.fact, branch=one.fact.branch.name)
-    return {"reason": one.reason, "since": format_time(one.since), "worth": worth, "fact": fact}
-
-
-def run_shape(done: AgeingReport) -> dict[str, Any]:
-    return {
-        "commit": done.commit and commit_shapes.commit(done.commit),
-        "count": done.count,
-        "counts": done.counts,
-        "remaining": done.remaining,
-        "changed_meanwhile": done.changed_meanwhile,
-    }
+    return _aged(one, worth=worth, fact=shapes.fact(one.fact, branch=one.fact.branch.name))
 
 
 def pressure_shape(found: Pressure) -> dict[str, Any]:
-    plain = {"facts": found.facts, "budget": found.budget, "share": found.share, "counts": found.counts}
-    return {"branch": found.branch.name, **plain, "next": list(map(aged_shape, found.next))}
+    return _pressure(found, next=list(map(aged_shape, found.next)))

@@ -49,9 +49,9 @@ class DifferenceShape(s.Serializer):
 
 
 class DiffShape(s.Serializer):
-    branch = s.CharField()
+    branch = s.CharField(source="branch.name")
     seq = s.IntegerField()
-    against = s.CharField(help_text="The branch that it is compared with.")
+    against = s.CharField(source="against.name", help_text="The branch that it is compared with.")
     against_seq = s.IntegerField()
     base = s.ChoiceField(
         choices=[(name, name) for name in BASES],
@@ -81,6 +81,7 @@ class BranchStatsShape(s.Serializer):
 
 
 stats = build_renderer(BranchStatsShape)
+_diff = build_renderer(DiffShape, "results", "next", "previous")
 
 
 def side_value(value: Any) -> Any:
@@ -115,10 +116,8 @@ def difference_shape(one: Difference, kind: str, branch: str) -> dict[str, Any]:
 
 
 def diff_shape(found: BranchDiff, kind: str) -> dict[str, Any]:
-    names = {"branch": found.branch.name, "seq": found.seq}
-    names |= {"against": found.against.name, "against_seq": found.against_seq, "base": found.base}
-    names |= {"ahead": found.ahead, "behind": found.behind, "counts": found.counts}
-    return names | page_shape(found.page, lambda one: difference_shape(one, kind, found.branch.name))
+    page = page_shape(found.page, lambda one: difference_shape(one, kind, found.branch.name))
+    return _diff(found, **page)
 
 
 _branch = build_renderer(BranchShape, "parent")

@@ -121,41 +121,23 @@ found_observation = build_renderer(FoundObservationShape, "branch")
 relation = build_renderer(RelationShape, "branch")
 session = build_renderer(SessionShape)
 brief_fact = build_renderer(BriefFactShape)
+_look = build_renderer(LookShape)
+_hit = build_renderer(ObservationHitShape, "observation")
+_graph = build_renderer(GraphShape, "edges")
 
 
 def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict[str, Any]:
     """Render the response of a text search."""
-    options = {
-        "signals_used": list(found.signals_used),
-        "recipe": found.recipe,
-        "took_ms": found.took_ms,
-        "evidence": found.evidence,
-        "known": found.known,
-        "note": found.note,
-    }
-    return {"results": results, **options}
+    return {"results": results, **_look(found)}
 
 
 def observations_found(found: TextSearchResult, branch: str) -> dict[str, Any]:
-    hits = [
-        {
-            "observation": found_observation(hit.row, branch=branch),
-            "score": hit.score,
-            "signals": hit.signals,
-            "evidence": hit.evidence,
-        }
-        for hit in found.hits
-    ]
+    hits = [_hit(hit, observation=found_observation(hit.row, branch=branch)) for hit in found.hits]
     return text_results(found, hits)
 
 
 def graph_shape(found: Graph, branch: str) -> dict[str, Any]:
-    return {
-        "entity": found.entity,
-        "nodes": [{"entity": node.entity, "distance": node.distance} for node in found.nodes],
-        "edges": [relation(edge, branch=branch) for edge in found.edges],
-        "truncated": found.truncated,
-    }
+    return _graph(found, edges=[relation(edge, branch=branch) for edge in found.edges])
 
 
 def next_context(found: StartContext, branch: str, repository: str) -> dict[str, Any]:

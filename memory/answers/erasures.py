@@ -99,8 +99,7 @@ class ErasurePlanShape(s.Serializer):
 
 
 erasure = build_renderer(ErasureShape)
-_example = build_renderer(ErasureExampleShape)
-_copy = build_renderer(StoreCopyShape)
+_plan = build_renderer(ErasurePlanShape, "dry_run")
 
 
 def erasure_check(found: Verification) -> dict[str, Any]:
@@ -108,15 +107,4 @@ def erasure_check(found: Verification) -> dict[str, Any]:
 
 
 def erasure_plan(plan: ErasurePlan) -> dict[str, Any]:
-    return {
-        "dry_run": True,
-        "scope": plan.scope,
-        "target": plan.target,
-        "actors": [one._asdict() for one in plan.actors],
-        "confirm": plan.confirm,
-        "counts": dict(plan.counts),
-        "examples": [_example(one) for one in plan.examples],
-        "left": [_example(one) for one in plan.left],
-        "copies": [_copy(one) for one in plan.copies],
-        "backups": [_copy(one) for one in plan.backups],
-    }
+    return _plan(plan, dry_run=True)

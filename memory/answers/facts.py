@@ -8,12 +8,10 @@ from memory.answers.commits import CommitShape, commit
 from memory.answers.declared_serializers import AnswerShape, declare_fields
 from memory.answers.rendering import as_text, build_renderer
 from memory.engines.facts.bulk_actions import DONE, REFUSED, UNCHANGED, Report
-from memory.engines.facts.engine import BulkWritten
 from memory.engines.fields.base import Use
 from memory.engines.fields.facts import FACT
 from memory.engines.fields.links import LINK
 from memory.engines.search.engine import REASONS, Explanation, SearchResult
-from memory.engines.search.ranked import Hit
 from memory.models import Fact
 
 
@@ -39,9 +37,11 @@ class WrittenShape(FactShape):
 
 
 class WrittenIdShape(s.Serializer):
-    id = s.UUIDField()
+    id = s.UUIDField(source="fact.uid")
     created = s.BooleanField(help_text="False when the same text was there already.")
-    status = s.ChoiceField(choices=Fact.Status.choices, help_text="created: it became a proposal.")
+    status = s.ChoiceField(
+        choices=Fact.Status.choices, source="fact.status", help_text="created: it became a proposal."
+    )
 
 
 class BulkShape(s.Serializer):
@@ -119,7 +119,11 @@ fact = build_renderer(FactShape, "branch")
 found_fact = build_renderer(FoundFactShape, "branch")
 _version = build_renderer(VersionShape, "branch", "commit")
 link = build_renderer(LinkShape, "branch")
-outcome = build_renderer(OutcomeShape)
+bulk_shape = build_renderer(BulkShape)
+_hit = build_renderer(HitShape, "fact")
+_found = build_renderer(FoundShape, "results")
+_explanation = build_renderer(ExplanationShape, "fact")
+_report = build_renderer(ReportShape, "new_fact_id")
 
 
 def version_shape(row: Any, branch: str) -> dict[str, Any]:
@@ -131,47 +135,13 @@ def new_fact_shape(row: Fact | None) -> dict[str, Any]:
 
 
 def report_shape(done: Report) -> dict[str, Any]:
-    results = [outcome(one) for one in done.results]
-    return {
-        "results": results,
-        "commit": done.commit and commit(done.commit),
-        **new_fact_shape(done.new_fact),
-        "created": done.created,
-    }
-
-
-def bulk_shape(done: BulkWritten) -> dict[str, Any]:
-    results = [
-        {"id": str(row.fact.uid), "created": row.created, "status": row.fact.status} for row in done.results
-    ]
-    return {"results": results, "commit": done.commit and commit(done.commit)}
-
-
-def hit_shape(one: Hit) -> dict[str, Any]:
-    return {
-        "fact": found_fact(one.fact, branch=one.branches[0]),
-        "score": one.score,
-        "signals": one.signals,
-        "branches": list(one.branches),
-        "evidence": one.evidence,
-    }
+    return _report(done, **new_fact_shape(done.new_fact))
 
 
 def found_shape(answer: SearchResult) -> dict[str, Any]:
-    return {
-        "results": [hit_shape(one) for one in answer.hits],
-        "signals_used": list(answer.signals_used),
-        "recipe": answer.recipe,
-        "took_ms": answer.took_ms,
-        "evidence": answer.evidence,
-        "known": answer.known,
-        "note": answer.note,
-        "branches": list(answer.branches),
-        "context": answer.context,
-        "tokens": answer.tokens,
-    }
+    hits = [_hit(one, fact=found_fact(one.fact, branch=one.branches[0])) for one in answer.hits]
+    return _found(answer, results=hits)
 
 
 def explanation_shape(answer: Explanation, branch: str) -> dict[str, Any]:
-    plain = {name: getattr(answer, name) for name in ExplanationShape().get_fields() if name != "fact"}
-    return {**plain, "fact": fact(answer.fact, branch=branch) if answer.fact else None}
+    return _explanation(answer, fact=fact(answer.fact, branch=branch) if answer.fact else None)

@@ -1,13 +1,10 @@
 """A member of a project, and what ends when one is removed."""
 
-from typing import Any
-
 from rest_framework import serializers as s
 
 from memory.answers import declared_serializers as d
 from memory.answers import keys as key_shapes
 from memory.answers.rendering import build_renderer
-from memory.engines.access.members import Departure
 from memory.engines.fields.base import Use
 from memory.engines.fields.invitations import INVITATION
 from memory.engines.fields.members import MEMBER
@@ -48,7 +45,7 @@ class DepartureShape(s.Serializer):
     member = MemberShape()
     dry_run = s.BooleanField(help_text="true where nothing was done yet.")
     counts = DepartureCountsShape()
-    keys = key_shapes.KeyShape(many=True, help_text="The first 100 that end.")
+    keys = key_shapes.KeyShape(many=True, source="first_keys", help_text="The first 100 that end.")
     invitations = InvitationShape(
         many=True, help_text="Open ones that they made, and the one by which the member came."
     )
@@ -57,15 +54,4 @@ class DepartureShape(s.Serializer):
 
 render_member = build_renderer(MemberShape)
 render_invitation = build_renderer(InvitationShape)
-
-
-def render_departure(departure: Departure) -> dict[str, Any]:
-    """Return the answer about a removal, done or not."""
-    return {
-        "member": render_member(departure.member),
-        "dry_run": departure.dry_run,
-        "counts": departure.counts,
-        "keys": [key_shapes.key(one) for one in departure.first_keys],
-        "invitations": [render_invitation(one) for one in departure.invitations],
-        "joined": [render_member(one) for one in departure.joined],
-    }
+render_departure = build_renderer(DepartureShape)

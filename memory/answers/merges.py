@@ -15,7 +15,7 @@ from memory.engines.fields.base import Use
 from memory.engines.fields.merges import CHOICE, DECISIONS, FORCE, IDS, MERGE_REQUEST, MESSAGE, STRATEGY
 from memory.engines.merging.checked_merge import MergeResult
 from memory.engines.merging.engine import MergePreview
-from memory.engines.merging.gates import FAILED, HIDDEN, PASSED, WARNING, GateResult
+from memory.engines.merging.gates import FAILED, HIDDEN, PASSED, WARNING
 from memory.engines.merging.plan import CLASSES, CONFLICT, PlanItem
 from memory.engines.merging.plan_pages import MergePlan
 from memory.engines.merging.request_results import MergedRequest, RequestCheck, RequestPlan, Settled
@@ -132,7 +132,7 @@ OPEN_CONFLICTS = "Conflicts that are left without a decision, or were skipped."
 
 class MergePlanShape(s.Serializer):
     source_seq = s.IntegerField()
-    target = s.CharField()
+    target = s.CharField(source="target.name")
     target_seq = s.IntegerField()
     strategy = s.ChoiceField(choices=MergeRequest.Strategy.choices)
     counts = count_field()
@@ -147,7 +147,7 @@ class MergePlanShape(s.Serializer):
 
     def get_fields(self) -> dict[str, s.Field]:
         """Return the fields; ``source`` is a word of serializers too."""
-        return {"source": s.CharField(), **super().get_fields()}
+        return {"source": s.CharField(source="source.name"), **super().get_fields()}
 
 
 class MergeShape(MergePlanShape):
@@ -222,7 +222,8 @@ class MergedShape(MergeRequestShape):
 
 _request = build_renderer(MergeRequestShape, "source", "target")
 _approval = build_renderer(ApprovalShape)
-_check = build_renderer(CheckShape, "ids")
+check_shape = build_renderer(CheckShape)
+_plan = build_renderer(MergePlanShape, "results", "next", "previous")
 _decision = build_renderer(MadeDecisionShape, "counts")
 _item = build_renderer(
     PlanItemShape,
@@ -232,10 +233,6 @@ _item = build_renderer(
 
 def request_shape(row: MergeRequest) -> dict[str, Any]:
     return _request(row, source=row.source.name, target=row.target.name)
-
-
-def check_shape(result: GateResult) -> dict[str, Any]:
-    return _check(result, ids=[str(uid) for uid in result.ids])
 
 
 def detail_shape(found: RequestCheck) -> dict[str, Any]:
@@ -302,14 +299,7 @@ def decision_shape(item: PlanItem, row: MergeDecision | None) -> dict[str, Any] 
 
 
 def plan_shape(plan: MergePlan, decisions: Mapping[tuple[str, UUID], MergeDecision]) -> dict[str, Any]:
-    page = page_shape(plan.page, lambda item: item_shape(item, decisions.get(item.key)))
-    return in_order(MergePlanShape, {**_plan_head(plan), **page})
-
-
-def _plan_head(plan: MergePlan) -> dict[str, Any]:
-    names = "source_seq target_seq strategy counts open_conflicts unchecked unchecked_reason".split()
-    branches = {"source": plan.source.name, "target": plan.target.name}
-    return branches | {name: getattr(plan, name) for name in names}
+    return _plan(plan, **page_shape(plan.page, lambda item: item_shape(item, decisions.get(item.key))))
 
 
 def request_plan_shape(found: RequestPlan) -> dict[str, Any]:

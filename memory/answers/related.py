@@ -7,7 +7,7 @@ from rest_framework import serializers as s
 from memory.answers import facts as shapes
 from memory.answers.capture import NodeShape
 from memory.answers.rendering import build_renderer
-from memory.engines.search.related import BY, Reason, Relatives
+from memory.engines.search.related import BY, Relatives
 
 
 class ReasonShape(s.Serializer):
@@ -33,21 +33,10 @@ class RelativesShape(s.Serializer):
     truncated = s.BooleanField(help_text="true when there were more entities than were looked for.")
 
 
-_reason = build_renderer(ReasonShape)
-
-
-def reason_shape(row: Reason) -> dict[str, Any]:
-    return _reason(row)
+_relative = build_renderer(RelativeShape, "fact")
+_relatives = build_renderer(RelativesShape, "results")
 
 
 def relatives_shape(found: Relatives, branch: str) -> dict[str, Any]:
-    results = [
-        {
-            "fact": shapes.found_fact(one.fact, branch=branch),
-            "distance": one.distance,
-            "why": [reason_shape(way) for way in one.why],
-        }
-        for one in found.results
-    ]
-    entities = [{"entity": node.entity, "distance": node.distance} for node in found.entities]
-    return {"results": results, "entities": entities, "truncated": found.truncated}
+    results = [_relative(one, fact=shapes.found_fact(one.fact, branch=branch)) for one in found.results]
+    return _relatives(found, results=results)

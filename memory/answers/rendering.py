@@ -5,6 +5,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
+from django.db.models import Manager
 from rest_framework import serializers as s
 
 from memory.engines.support.pagination import Page
@@ -24,6 +25,30 @@ def as_text(value: Any) -> str | None:
 CONVERT: dict[type[s.Field], Callable[[Any], Any]] = {s.DateTimeField: format_time, s.UUIDField: as_text}
 
 
+def find_conversion(field: s.Field) -> Callable[[Any], Any] | None:
+    """Return what makes the JSON of a field's value; None where it is JSON already.
+
+    Parts with a shape of their own are rendered by that, except what is a dictionary already.
+    """
+    match field:
+        case s.ListSerializer():
+            return _render_each(build_renderer(type(field.child)))
+        case s.Serializer():
+            render = build_renderer(type(field))
+            return lambda part: part if part is None or isinstance(part, dict) else render(part)
+        case s.ListField(child=s.UUIDField()):
+            return lambda ids: [str(uid) for uid in ids]
+    return CONVERT.get(type(field))
+
+
+def _render_each(render: Render) -> Callable[[Any], list[Any]]:
+    def render_parts(parts: Any) -> list[Any]:
+        rows = parts.all() if isinstance(parts, Manager) else parts
+        return [row if isinstance(row, dict) else render(row) for row in rows]
+
+    return render_parts
+
+
 def build_renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
     """Return a function that renders a row by a shape; ``elsewhere`` are fields passed by name.
 
@@ -31,7 +56,7 @@ def build_renderer(shape: type[s.Serializer], *elsewhere: str) -> Render:
     """
     fields = shape().get_fields()
     plan = [
-        (name, attrgetter(field.source or name), CONVERT.get(type(field)))
+        (name, attrgetter(field.source or name), find_conversion(field))
         for name, field in fields.items()
         if name not in elsewhere
     ]

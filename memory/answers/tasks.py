@@ -7,12 +7,11 @@ from rest_framework import serializers as s
 from memory.answers import declared_serializers as d
 from memory.answers.rendering import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
-from memory.engines.agent_tasks.context import Learned, TaskContext
-from memory.engines.agent_tasks.engine import CreatedTask, JoinedTask
+from memory.engines.agent_tasks.context import TaskContext
+from memory.engines.agent_tasks.engine import CreatedTask
 from memory.engines.fields.base import Use
 from memory.engines.fields.tasks import OBJECTIVE, TASK, TASK_AGENT
 from memory.engines.merging.plan import PlanItem
-from memory.models import AgentTask
 
 MAX_LINE_LENGTH = 200
 
@@ -50,7 +49,7 @@ class JoinedTaskShape(s.Serializer):
     """A task that an agent joined."""
 
     task = TaskShape()
-    agent = TaskAgentShape()
+    agent = TaskAgentShape(source="part")
     work = s.CharField(help_text="A work handle on the agent's branch, for MCP; told once.")
     created = s.BooleanField(help_text="False when the agent had joined already.")
 
@@ -70,7 +69,7 @@ class TaskConflictShape(s.Serializer):
 class CompletedAgentShape(s.Serializer):
     """An agent's part after its merge into the task's branch."""
 
-    agent = TaskAgentShape()
+    agent = TaskAgentShape(source="part")
     conflicts = TaskConflictShape(
         many=True, help_text="The first that wait: merge the branch again with decisions on them."
     )
@@ -101,7 +100,7 @@ class LearnedFactShape(s.Serializer):
 class LearnedShape(s.Serializer):
     """An agent's part of a task, and the newest facts of its branch."""
 
-    agent = TaskAgentShape()
+    agent = TaskAgentShape(source="part")
     facts = LearnedFactShape(many=True)
 
 
@@ -126,24 +125,15 @@ class TaskContextShape(s.Serializer):
 render_objective = build_renderer(ObjectiveShape)
 render_agent = build_renderer(TaskAgentShape)
 render_fact = build_renderer(LearnedFactShape)
-_render_task = build_renderer(TaskShape, "objectives", "agents")
-
-
-def render_task(task: AgentTask) -> dict[str, Any]:
-    return _render_task(
-        task,
-        objectives=[render_objective(one) for one in task.objectives.all()],
-        agents=[render_agent(one) for one in task.agents.all()],
-    )
+render_task = build_renderer(TaskShape)
+render_joined = build_renderer(JoinedTaskShape)
+_completed_agent = build_renderer(CompletedAgentShape, "conflicts")
+_completed = build_renderer(CompletedTaskShape, "conflicting")
+_context = build_renderer(TaskContextShape, "conflicts")
 
 
 def render_created(done: CreatedTask) -> dict[str, Any]:
     return render_task(done.task) | {"suggested_template": done.suggested_template}
-
-
-def render_joined(done: JoinedTask) -> dict[str, Any]:
-    row = {"task": render_task(done.task), "agent": render_agent(done.part)}
-    return row | {"work": done.work, "created": done.created}
 
 
 def render_conflict(item: PlanItem, branch: str, into: str) -> dict[str, Any]:
@@ -160,29 +150,15 @@ def describe_item(item: PlanItem) -> str:
 
 def render_completed_agent(done: CompletedPart) -> dict[str, Any]:
     branch, into = done.part.branch.name, done.part.task.branch.name
-    conflicts = [render_conflict(item, branch, into) for item in done.conflicts]
-    return {"agent": render_agent(done.part), "conflicts": conflicts}
+    return _completed_agent(done, conflicts=[render_conflict(item, branch, into) for item in done.conflicts])
 
 
 def render_completed(done: CompletedTask) -> dict[str, Any]:
-    row = {"task": render_task(done.task), "durable": [str(uid) for uid in done.durable]}
-    conflicting = [part.agent_id for part in done.task.agents.all() if part.open_conflicts]
-    return row | {"left": list(done.left), "conflicting": conflicting}
+    parts = done.task.agents.all()
+    return _completed(done, conflicting=[part.agent_id for part in parts if part.open_conflicts])
 
 
 def render_context(found: TaskContext) -> dict[str, Any]:
-    return {
-        "task": render_task(found.task),
-        "agents": [render_learned(one) for one in found.agents],
-        "facts": [render_fact(fact) for fact in found.facts],
-        "conflicts": [
-            render_conflict(item, part.branch.name, found.task.branch.name) for part, item in found.conflicts
-        ],
-        "tokens": found.tokens,
-        "truncated": found.truncated,
-        "archived": found.archived,
-    }
-
-
-def render_learned(one: Learned) -> dict[str, Any]:
-    return {"agent": render_agent(one.part), "facts": [render_fact(fact) for fact in one.facts]}
+    into = found.task.branch.name
+    conflicts = [render_conflict(item, part.branch.name, into) for part, item in found.conflicts]
+    return _context(found, conflicts=conflicts)

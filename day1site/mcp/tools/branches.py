@@ -15,7 +15,6 @@ from memory.engines.fields.branches import BRANCH
 from memory.engines.support import validation as c
 from memory.engines.versions.lookup import MAIN
 from memory.operations.branches import BRANCHES
-from memory.operations.parameters import take_parameters
 
 branch_manager = BranchManager()
 DIFF = BRANCHES.operations["diff"]
@@ -152,7 +151,7 @@ def branch_switch(call: Call) -> b.Answer:
 )
 def branch_diff(call: Call) -> b.Answer:
     name = call.take("name", c.text_check(200)) or call.branch
-    options = {"limit": 20, **take_parameters(DIFF.parameters, call.inputs)}
+    options = {"limit": 20, **take_offered(DIFF, call)}
     _ = call.branch
     call.end()
 

@@ -10,6 +10,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import WHO, input_properties
+from day1site.mcp.tools.operations import take_offered
 from day1site.mcp.tools.search import index_known, newest_lines
 from memory.engines.fields.base import Use
 from memory.engines.graph.engine import MAX_DEPTH
@@ -17,11 +18,14 @@ from memory.engines.memory import MemoryEngine
 from memory.engines.support import validation as c
 from memory.exceptions import Invalid
 from memory.models import Observation
-from memory.operations.inputs import parse_integer, parse_names, parse_point
+from memory.operations.inputs import parse_integer
+from memory.operations.observations import OBSERVATIONS
+from memory.operations.relations import RELATIONS
 
 memory_engine, remember_engine = MemoryEngine(), RememberEngine()
 CONTEXT_TOKENS = 1500
 EDGES = 50
+GRAPH, TIMELINE = RELATIONS.operations["graph"], OBSERVATIONS.operations["timeline"]
 
 
 @b.tool(
@@ -139,19 +143,14 @@ def _next(result: dict[str, Any]) -> str:
     },
 )
 def memory_timeline(call: Call) -> b.Answer:
-    filters = ("session_id", "agent_id", "observation_type", "outcome", "tool_name")
-    options = {name: value for name in filters if (value := call.take(name, parse_names)) is not None}
-    times = {name: call.take(name, c.parse_time) for name in ("after", "before")}
-    paging = {
-        "limit": call.take("limit", parse_integer, 20),
-        "cursor": call.take("cursor", c.text_check(500), ""),
-    }
+    offered = ("after", "before", "session_id", "agent_id", "observation_type", "outcome", "tool_name")
+    options = {"limit": 20, **take_offered(TIMELINE, call, *offered, "limit", "cursor")}
     branch, repository = call.branch, call.take_repository()
     call.end()
     where = {"branch_name": branch, "repository": repository}
 
-    def read_page(**paging: Any) -> b.Answer:
-        page = memory_engine.list_timeline(actor=call.caller.actor, **where, **times, **paging, **options)
+    def read_page(**options: Any) -> b.Answer:
+        page = memory_engine.list_timeline(actor=call.caller.actor, **where, **options)
         keys = [row.session_id for row in page.results]
         known = memory_engine.list_repositories(actor=call.caller.actor, session_ids=keys)
         rows = [
@@ -161,7 +160,7 @@ def memory_timeline(call: Call) -> b.Answer:
         after = "memory_search for what was learned" if rows else "memory_search: nothing was observed here"
         return {"results": rows, "next_cursor": page.next, "branch": branch, "next": after}
 
-    return schemas.fit_page(paging, read_page, "results")
+    return schemas.fit_page(options, read_page, "results")
 
 
 @b.tool(
@@ -192,11 +191,7 @@ def memory_timeline(call: Call) -> b.Answer:
 )
 def memory_graph_query(call: Call) -> b.Answer:
     entity, where = call.need("entity", c.plain_text), call.reading
-    options = {
-        "relation_type": call.take("relation_type", c.plain_text, ""),
-        "depth": call.take("depth", parse_integer, 2),
-        "at": call.take("at", parse_point),
-    }
+    options = take_offered(GRAPH, call, "relation_type", "depth", "at")
     limit = call.take("limit", c.integer_check(1, 1000), EDGES)
     call.end()
     found = schemas.graph(memory_engine.graph_query(entity=entity, **where, **options), limit)

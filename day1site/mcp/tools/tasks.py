@@ -6,6 +6,7 @@ from day1site.mcp import schemas
 from day1site.mcp.call_context import Call
 from day1site.mcp.tools import base as b
 from day1site.mcp.tools.declared_schemas import input_properties
+from day1site.mcp.tools.operations import offer_parameters, take_offered
 from memory.answers import tasks as shapes
 from memory.answers.rendering import build_renderer
 from memory.engines.agent_tasks.completion import CompletedPart, CompletedTask
@@ -18,7 +19,6 @@ from memory.engines.support.idempotency import keep_nothing
 from memory.exceptions import Invalid
 from memory.models import AgentTask, TaskObjective
 from memory.operations.inputs import parse_integer
-from memory.operations.parameters import take_parameters
 from memory.operations.tasks import TASKS
 
 task_engine = TaskEngine()
@@ -91,7 +91,7 @@ def task_create(call: Call) -> b.Answer:
         "else is at it, and what they learned. Joining again gives the same branch and a new handle. Without "
         "`task` it lists the tasks in progress; task_create makes one."
     ),
-    takes={"task": NAMED, **input_properties(one.field for one in JOIN.parameters)},
+    takes={"task": NAMED, **offer_parameters(JOIN)},
     gives={
         "joined": {"anyOf": [TASK_SCHEMA, {"type": "null"}], "description": "null when no task was named."},
         "handle": b.text("Pass it as `work`; empty when no task was named."),
@@ -115,7 +115,7 @@ def task_create(call: Call) -> b.Answer:
 )
 def task_join(call: Call) -> b.Answer:
     name = call.take("task", c.text_check(200), "")
-    values, branch = take_parameters(JOIN.parameters, call.inputs), call.branch
+    values, branch = take_offered(JOIN, call), call.branch
     call.end()
     if not name:
         return list_open_tasks(call, branch)

@@ -1,21 +1,40 @@
 """Tools for terms: write, list."""
 
-from day1site.mcp.tools.operations import declare_tool
-from memory.operations.terms import TERMS
+from day1site.mcp import schemas
+from day1site.mcp.call_context import Call
+from day1site.mcp.tools import base as b
+from day1site.mcp.tools.operations import offer_parameters, take_offered
+from memory.answers.terms import TermShape, render
+from memory.operations.terms import TERMS, engine
 
-declare_tool(
-    TERMS.operations["create"],
-    "term_write",
+CREATE, LIST = TERMS.operations["create"], TERMS.operations["list"]
+ROW = schemas.schema(TermShape)
+
+
+@b.tool(
+    title=CREATE.summary,
     about="Keep what a word means in this project, so that nobody has to ask again.",
-    key="term",
-    after="term_list",
+    takes=offer_parameters(CREATE),
+    needs=("name", "meaning"),
+    gives={"term": ROW},
     scope="write",
     writes=True,
 )
-declare_tool(
-    TERMS.operations["list"],
-    "term_list",
+def term_write(call: Call) -> b.Answer:
+    fields, branch = take_offered(CREATE, call), call.branch
+    call.end()
+    term = engine.write_term(actor=call.actor, **fields)
+    return {"term": render(term), "branch": branch, "next": "term_list"}
+
+
+@b.tool(
+    title=LIST.summary,
     about="List the words of this project and what they mean, the newest first.",
-    key="terms",
-    after="term_write",
+    takes=offer_parameters(LIST),
+    gives={"terms": b.many("Newest first.", ROW)},
 )
+def term_list(call: Call) -> b.Answer:
+    options, branch = take_offered(LIST, call), call.branch
+    call.end()
+    page = engine.list_terms(actor=call.actor, **options)
+    return {"terms": [render(row) for row in page.results], "branch": branch, "next": "term_write"}
