@@ -31,8 +31,8 @@ def find_conversion(field: s.Field) -> Callable[[Any], Any] | None:
     Parts with a shape of their own are rendered by that, except what is a dictionary already.
     """
     match field:
-        case s.ListSerializer():
-            return _render_each(build_renderer(type(field.child)))
+        case s.ListSerializer(child=s.Serializer() as part):
+            return _render_each(build_renderer(type(part)))
         case s.Serializer():
             render = build_renderer(type(field))
             return lambda part: part if part is None or isinstance(part, dict) else render(part)
