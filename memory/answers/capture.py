@@ -121,14 +121,14 @@ found_observation = build_renderer(FoundObservationShape, "branch")
 relation = build_renderer(RelationShape, "branch")
 session = build_renderer(SessionShape)
 brief_fact = build_renderer(BriefFactShape)
-_look = build_renderer(LookShape)
+_searched = build_renderer(LookShape)
 _hit = build_renderer(ObservationHitShape, "observation")
 _graph = build_renderer(GraphShape, "edges")
 
 
 def text_results(found: TextSearchResult, results: list[dict[str, Any]]) -> dict[str, Any]:
     """Render the response of a text search."""
-    return {"results": results, **_look(found)}
+    return {"results": results, **_searched(found)}
 
 
 def observations_found(found: TextSearchResult, branch: str) -> dict[str, Any]:
