@@ -136,6 +136,8 @@ REPORT = "I rewrote the parser of the feed, moved its tests and ran them. " * 5
         "Lembre-se de que os preços são em centavos.",
         "Ich bevorzuge pnpm.",
         "Nie auf main pushen.",
+        "Scratch that about MongoDB: the ledger is in Postgres.",
+        "Ignore what I said about MongoDB, we use Postgres.",
     ],
 )
 def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str) -> None:
@@ -152,6 +154,7 @@ def test_while_an_agent_works_the_form_of_what_holds_on_is_learned(sentence: str
         "We don't need to commit the lock file.",
         "The column was renamed by Prompt 2, not by Prompt 1.",
         "Let's keep working on the exports, they use two queries.",
+        "Forget MongoDB, Postgres for the ledger.",
     ],
 )
 def test_while_an_agent_works_another_form_stays_a_message(sentence: str) -> None:

@@ -17,6 +17,8 @@ REPLACED = [
     ("purge the idempotency keys after 72h", "scratch the 3 days for idempotency keys, legal wants 30 days"),
     ("Use Mapbox for the maps.", "We don't use Mapbox for the maps any more, it is too expensive. Leaflet."),
     ("We write our tests with Vitest.", "Please forget what I said about Vitest."),
+    ("The ledger is in MongoDB.", "Forget what I said about MongoDB: the ledger is in Postgres."),
+    ("Das Ledger liegt in MongoDB.", "Vergiss das mit MongoDB: das Ledger liegt in Postgres."),
     (
         "Für die Warteschlange nehmen wir RabbitMQ.",
         "Doch kein RabbitMQ für die Warteschlange, wir nehmen NATS.",
@@ -103,6 +105,7 @@ DOUBTED = [
     ),
     ("Le port par défaut est 3000.", "le port par défaut devient 4000"),
     ("Usamos Sentry para los errores.", "Sentry es muy caro, los errores van a GlitchTip"),
+    ("前端用 Vue2", "Vue2 停止维护了,新页面用 Vue3"),
     ("本番デプロイは金曜日に行います。", "本番デプロイは火曜日に変更します"),
     ("never print tables in the worker", "the worker may print small tables, it is ok"),
     ("use lerna to publish the packages", "lerna was a bad idea. changesets does the publishing"),

@@ -111,6 +111,14 @@ def test_an_order_that_taught_nothing_is_known_once_a_later_statement_changes_it
     assert "- use graphql" not in (told(answer) if answer else "")
 
 
+def test_what_denies_in_one_part_of_a_sentence_is_learned_where_it_changes_a_prompt(api: Api) -> None:
+    older, newer = "the queue is polled", "listen/notify works great, no need to poll the queue"
+    live(api, "s1", older)
+    assert list_facts() == []
+    live(api, "s2", newer)
+    assert read_texts(api) == [f"was: {older}; later: {newer}"]
+
+
 def test_what_changes_a_prompt_that_taught_nothing_is_learned_with_it(api: Api) -> None:
     older = "Bestellungen können bis 10 Uhr geändert werden."
     newer = "Bestellungen können jetzt bis 11 Uhr geändert werden."

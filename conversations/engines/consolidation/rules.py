@@ -29,7 +29,7 @@ from conversations.engines.consolidation.sentences import (
     measure_length,
     sentences,
 )
-from conversations.engines.consolidation.withdrawals import is_withdrawal
+from conversations.engines.consolidation.withdrawals import is_withdrawal, list_instead
 from conversations.engines.prompt_intent import GLANCE, ORDERED_ABROAD
 from memory.engines.search.answer_boost import ASKS
 from memory.engines.support.claims import split_claims
@@ -50,7 +50,6 @@ CLAUSE = re.compile(  # after which another clause of a chat begins
 SHORT_LENGTH = 30  # characters of a sentence that means little alone
 ANSWERS = "(to: {})"
 LETTER = re.compile(r"[^\W\d_]")
-
 
 DECIDED = re.compile(
     r"(?i)\b(?:we|i)(?:'ve| have|'re| are)?\s+(?:now\s+|finally\s+|just\s+)?(?:decided|agreed|chose|chosen"
@@ -339,7 +338,8 @@ def holds_on(text: str, question: str) -> bool:
     """
     is_short = measure_length(text) < SHORT_LENGTH and LETTER.search(text) and not CHOSEN.match(text)
     is_answer = bool(is_short) and asks_choice(question)
-    return not is_passing(text) and (is_answer or lasts(text) or has_phrase(text))
+    is_lasting = any(lasts(one) or has_phrase(one) for one in (text, *list_instead(text)))
+    return not is_passing(text) and (is_answer or is_lasting)
 
 
 def stands_out(parts: Sequence[str], at: int, score: float) -> bool:

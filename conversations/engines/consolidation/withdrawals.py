@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from conversations.engines.consolidation.lasting import lasts
 from conversations.engines.consolidation.sentences import MIN_PART_LENGTH, sentences
 from memory.engines.search.answer_boost import ASKS
+from memory.engines.support.change_words import FORGETS
 from memory.engines.support.claims import COUNTED, Claim, Value, differ, measured, read_claim, split_claims
 
 MAX_CORRECTION_LENGTH = 80  # characters of what is put in another one's place
 MAX_VALUE_WORDS = 4  # of it, where it has no number
 MAX_CHANCE_COUNT = 2  # so many of something are often named
+PART_END = re.compile(r"[,;:]\s|[，；：]|\s[–—-]+\s")
 _START = r"^\W*(?:(?:ok|okay|oh|hm+|well|ah|ach|eh|bon|pues|bem|sorry|please|bitte)\W+)*"
 _THAT = r"(?: (?:that|it|this|what i (?:just )?said|the last (?:one|rule|thing|bit|part)))"
 # All of a prompt.
@@ -134,4 +137,11 @@ def fits_claim(new: Claim, old: Claim) -> bool:
 
 def is_withdrawal(sentence: str) -> bool:
     """Return whether a sentence only takes back what was said: no decision where there was nothing."""
-    return bool(TAKES_BACK.match(sentence)) or any(claim.is_withdrawal for claim in split_claims(sentence))
+    is_named = any(claim.is_withdrawal for claim in split_claims(sentence))
+    return bool(TAKES_BACK.match(sentence)) or (is_named and not any(map(lasts, list_instead(sentence))))
+
+
+def list_instead(sentence: str) -> list[str]:
+    """Return the parts of a sentence behind what it gives up: "forget Mongo: the ledger is in Postgres"."""
+    gives_up = any(claim.is_withdrawal or FORGETS.match(claim.text) for claim in split_claims(sentence))
+    return PART_END.split(sentence)[1:] if gives_up else []

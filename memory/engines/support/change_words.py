@@ -303,7 +303,7 @@ _VOID_ES = (
 _VOID_PT = r"(?:(?:já )?não (?:vale|se aplica|conta|é) mais|caiu|está (?:anulad|revogad))"
 WITHDRAWS = compile_all(
     rf"\b(?:forget|disregard|ignore|scratch|scrap|drop|never ?mind|nvm|take back|i take back"
-    rf"|cancel)(?: about)? {_OBJECT}{_ABOUT}([^,;.!?]+)",
+    rf"|cancel)(?: about)? {_OBJECT}{_ABOUT}([^,;:.!?]+)",
     rf"^\W*(?:\w+\W+){{0,2}}(?:forget|ignore|drop|never ?mind|nvm|cancel|scrap|skip)(?: about)? (?:the"
     rf"|that|our|my) {_TOPIC} {_KIND}\b",
     rf"\b(?:the|that|this|our) {_TOPIC} {_KIND}\s?{_VOID}",
@@ -315,22 +315,22 @@ WITHDRAWS = compile_all(
     rf" (?:any ?more|any longer))\b",
     r"\b(?:vergiss|vergesst|ignorier\w*|streich\w*)(?: bitte)?,? (?:was (?:ich|wir) (?:dir |euch )?(?:über"
     r"|zu|zum|zur"
-    rf"|von|wegen)|die (?:regel|sache|vorgabe) {_ABOUT_DE}|das mit(?: de[nmr])?)\s([^,;.!?]+?)"
-    r"(?: gesagt\b.*| erzählt\b.*| geschrieben\b.*|$)",
+    rf"|von|wegen)|die (?:regel|sache|vorgabe) {_ABOUT_DE}|das mit(?: de[nmr])?)\s([^,;:.!?]+?)"
+    r"(?: gesagt\b.*| erzählt\b.*| geschrieben\b.*|$|:)",
     rf"\b(?:das|die (?:regel|sache|vorgabe|geschichte)) {_ABOUT_DE} {_TOPIC} {_VOID_DE}",
     rf"\bdie {_TOPIC}[- ]?(?:regel|vorgabe|pflicht|sache|geschichte|idee) {_VOID_DE}",
     r"\b(?:oublie[sz]?|ignore[sz]?|laisse[sz]? tomber)(?:-le)? (?:ce que (?:j'ai|je t'ai|je vous ai|on a) dit"
     r"|l[ae] (?:règle|histoire|truc|consigne)) (?:sur|à propos d|concernant|pour|d)(?:e la|e l'|es|u"
-    r"|e)?\s?([^,;.!?]+)",
+    r"|e)?\s?([^,;:.!?]+)",
     rf"\b(?:la|le|cette|ce) (?:règle|consigne|limite|truc) (?:sur|concernant|pour|d)(?:e la|e l'|es|u"
     rf"|e)?\s?{_TOPIC} {_VOID_FR}",
     rf"\b(?:plus besoin d[e']|plus la peine d[e'])\s?{_TOPIC}(?=$|[,;.!?])",
     r"\b(?:olvid\w+|ignora\w*)(?: de)? (?:lo que (?:te |os )?(?:dije|he dicho)|lo|la (?:regla|norma)|el tema)"
-    r" (?:sobre|de|del|acerca de)\s([^,;.!?]+)",
+    r" (?:sobre|de|del|acerca de)\s([^,;:.!?]+)",
     rf"\b(?:lo|la (?:regla|norma)|el tema) (?:de|del|sobre)\s{_TOPIC} {_VOID_ES}",
     rf"\bya no (?:hace falta|hay que|es necesario)\s{_TOPIC}(?=$|[,;.!?])",
     r"\b(?:esque\w+|ignor\w+) (?:o que (?:eu )?(?:te )?(?:disse|falei)|a regra|o lance|aquilo|a história)"
-    r" (?:sobre|de|do|da|dos|das)\s([^,;.!?]+)",
+    r" (?:sobre|de|do|da|dos|das)\s([^,;:.!?]+)",
     rf"\b(?:a regra|o lance|aquilo|isso) (?:sobre|de|do|da|dos|das)\s{_TOPIC} {_VOID_PT}",
     rf"\bnão (?:precis\w+|é preciso|é necessário) mais\s{_TOPIC}(?=$|[,;.!?])",
     r"(?:忘了|忘掉|忽略|别管|不用管)(?:我)?(?:之前|刚才|上次)?(?:说的?|讲的)?(?:关于"

@@ -51,7 +51,7 @@ ONE = re.compile(
     r"|woche|monat|jahr)\b)|\bune?(?=\s(?:seconde|minute|heure|jour|semaine|mois|an)\b)|\buna?(?=\s(?:segundo"
     r"|minuto|hora|día|semana|mes|año)\b)|\buma?(?=\s(?:segundo|minuto|hora|dia|semana|mês|ano)\b)"
 )
-CLAUSE_END = re.compile(r"[,;]\s|\s[–—-]+\s")
+CLAUSE_END = re.compile(r"[,;]\s|(?<=[\u3040-\u9fff])[,;、]|\s[–—-]+\s")
 PART_END = re.compile(r"[,;，；、]\s?|\s[–—-]+\s|\s(?:so|also|donc|así que|então)\s|ので")
 PREFERS = re.compile(  # one over another
     r"\b(?:prefer|favou?r|like|choose|lieber|bevorzug\w+|préfère|prefiero|prefiro)\w*\s.{1,60}?"

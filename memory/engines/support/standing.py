@@ -104,7 +104,9 @@ def replaces(newer: str, older: str) -> bool:
 def may_change(text: str) -> bool:
     """Return whether a statement has what the rules need: a number, a denial, a word of change."""
     is_change = may_revise(text) or announces_change(text) or ANYBODY.search(text)
-    return bool(is_change) or any(claim.values or claim.is_negated for claim in split_claims(text))
+    claims = split_claims(text)
+    parts = (part for claim in claims for part in (claim, *split_clauses(claim)))
+    return bool(is_change) or any(part.values or part.is_negated for part in parts)
 
 
 def announces_change(text: str) -> bool:
