@@ -462,6 +462,8 @@ def test_a_session_stays_at_work_for_some_answers(say):
 
 def test_what_changes_a_report_or_a_step_of_work_is_neither_learned(say):
     for prompt in (
+        "The session timeout is 15 minutes, always.",
+        "Bump the session timeout to an hour.",
         "Use GraphQL for the partner API, always.",
         "The folder outline is not black, it has 2 lines.",
         "Now the folder outline is black, but it has 3 lines.",
@@ -474,6 +476,8 @@ def test_what_changes_a_report_or_a_step_of_work_is_neither_learned(say):
     Session.objects.update(project_path="/srv/work")
     learn()
     assert facts() == [
+        ("decision", "The session timeout is 15 minutes, always."),
+        ("decision", "Bump the session timeout to an hour."),
         ("decision", "Use GraphQL for the partner API, always."),
         ("decision", "Forget GraphQL, plain REST for the partner API."),
     ]

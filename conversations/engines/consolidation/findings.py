@@ -131,26 +131,27 @@ class SessionReader:
             read_withdrawal(row.content, previous) or read_restatement(row.content) if is_persons else None
         )
         found = list(_find_in_message(row, previous, around, is_chat(self.session)))
-        older = self._find_laid_down(row, taken, [one.text for one in found]) if taken else ""
+        older = self._find_laid_down(row, taken, found) if taken else ""
         if taken and older:
             at, kind = row.said_at or row.created_at, FactLink.Target.MESSAGE
             yield Finding(add_taken_back(taken.text, older), "decision", row.uid, kind, at, is_persons)
             found = [one for one in found if one.text not in taken.text and taken.text not in one.text]
         yield from found
 
-    def _find_laid_down(self, row: Message, taken: Withdrawal | Restatement, texts: Sequence[str]) -> str:
+    def _find_laid_down(self, row: Message, taken: Withdrawal | Restatement, own: Sequence[Finding]) -> str:
         """Return the last statement of the prompts before a message that it may take back, "" for none.
 
-        A restatement takes back nothing where one of the message's ``texts`` changes something by itself.
+        A restatement takes back nothing where one of the message's ``own`` findings changes something itself.
         """
         stated = list(self._list_before(row, taken.max_before))
         found = next((text for text in stated if taken.fits(text)), "")
         if not found or isinstance(taken, Withdrawal):
             return found
-        if any(changes(text, one) for text in texts for one in stated):
+        if any(alters(one, text) for one in own for text in stated):
             return ""
-        decided = EarlierDecisions(self.session, Texts({})).find_changed(texts)
-        return "" if any(decided.values()) else found
+        decided = EarlierDecisions(self.session, Texts({})).find(one.text for one in own)
+        is_told = any(alters(one, fact.fact_text) for one in own for fact in decided[one.text])
+        return "" if is_told else found
 
     def _list_before(self, row: Message, count: int) -> Iterator[str]:
         """Yield what the prompts among so many messages before one lay down, the last first."""
@@ -231,7 +232,7 @@ def _find_in_message(row: Message, previous: str, around: Sequence[str], in_chat
     found = [(lesson.text, lesson.category, False) for lesson in lessons]
     is_working = is_persons and is_at_work(row.content, in_chat, (previous, *around))
     if is_persons:
-        rest = rules.read_rest(row.content, [lesson.text for lesson in lessons], is_working)
+        rest = rules.read_rest(row.content, [lesson.text for lesson in lessons])
         found += [(text, "decision", True) for text in islice(filter(may_change, rest), MAX_OPEN)]
         found.sort(key=lambda one: find_position(one[0], row.content))
     for text, category, is_open in found:
@@ -259,12 +260,9 @@ def drop_open(
     Only what was said before can be changed; what changes an earlier prompt, one of ``overruled``, shows that
     both laid something down.
     """
-    texts = [finding.text for finding in found if finding.is_open]
-    if not texts:
+    if not any(finding.is_open for finding in found):
         return list(found)
-    changed = earlier.find_changed(texts)
-    for text, facts in earlier.find_near(filter(may_revise_near, texts)).items():
-        changed[text] += facts
+    changed = list_changed(earlier, [finding for finding in found if finding.is_open])
     times = find_times(earlier.session, [fact for facts in changed.values() for fact in facts])
     kept: list[Finding] = []
     for one in found:
@@ -276,6 +274,28 @@ def drop_open(
     return kept
 
 
+def list_changed(earlier: EarlierDecisions, found: Sequence[Finding]) -> dict[str, list[Fact]]:
+    """Return the decisions that each finding changes by the rules, or is near to, by its text."""
+    decided = earlier.find(one.text for one in found)
+    changed = {one.text: [fact for fact in decided[one.text] if alters(one, fact.fact_text)] for one in found}
+    near = [one.text for one in found if not is_step(one) and may_revise_near(one.text)]
+    for text, facts in earlier.find_near(near).items():
+        changed[text] += facts
+    return changed
+
+
+def is_step(one: Finding) -> bool:
+    """Return whether a finding has only the form of a step of work: most of what it may change by the rules
+    is a report, so it is learned only where it takes a decision's place.
+    """
+    return one.is_open and one.is_working and not rules.may_hold(one.text)
+
+
+def alters(one: Finding, older: str) -> bool:
+    """Return whether a finding changes an earlier text by the rules; a step has to take its place."""
+    return replaces(one.text, older) if is_step(one) else changes(one.text, older)
+
+
 def may_revise_near(text: str) -> bool:
     """Return whether a sentence is learned where a decision is about the same, though no rule sees what of
     it changes: where it says that something does less makes it a statement.
@@ -285,7 +305,7 @@ def may_revise_near(text: str) -> bool:
 
 def is_change(one: Finding, stated: Iterable[tuple[str, datetime | None]]) -> bool:
     """Return whether a finding changes one of the texts that were said before it."""
-    return any(at and one.said_at and at <= one.said_at and changes(one.text, text) for text, at in stated)
+    return any(at and one.said_at and at <= one.said_at and alters(one, text) for text, at in stated)
 
 
 def revises_prompt(one: Finding, others: Iterable[Finding]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from conversations.engines.consolidation.answers import find_withdrawn_sources, list_withdrawals
 from conversations.engines.consolidation.finding import Finding
-from conversations.engines.consolidation.findings import MIN_STATED, find_consumed
+from conversations.engines.consolidation.findings import MIN_STATED, find_consumed, is_step
 from conversations.engines.consolidation.matching import Texts, add_texts
 from conversations.engines.consolidation.rules import read_rest
 from conversations.engines.consolidation.sentence_score import score_sentence
@@ -31,7 +31,7 @@ def find_overruled(session: Session, found: Iterable[Finding], texts: Texts) -> 
     batch = list(found)
     own = {one.text for one in batch if not one.is_open}
     changing = [one for one in batch if one.is_persons and one.is_statement]
-    changing = [one for one in changing if not one.is_open or may_change(one.text)]
+    changing = [one for one in changing if not one.is_open or (may_change(one.text) and not is_step(one))]
     known = load_earlier(session, [one.text for one in changing])
     overruled = dict[str, list[Finding]]()
     for one in changing:

@@ -101,13 +101,6 @@ class EarlierDecisions:
         near = [] if vector is None else rows.search_vectors(vector, MAX_NEAR, self.texts.model, project_id)
         return [*hits.rids, *(rid for rid, _cosine in near), *list_same_kind(rows, text)]
 
-    def find_changed(self, requested: Iterable[str]) -> dict[str, list[Fact]]:
-        """Return the decisions of the repository that each text changes by the rules."""
-        return {
-            text: [fact for fact in facts if changes(text, fact.fact_text)]
-            for text, facts in self.find(requested).items()
-        }
-
     def find_near(self, requested: Iterable[str]) -> dict[str, list[Fact]]:
         """Return the decisions of earlier sessions that are about the same thing as each text, the nearest
         few, and do not say the same.
