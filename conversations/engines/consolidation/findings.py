@@ -61,7 +61,7 @@ class SessionReader:
     def find_new(self) -> Iterator[Finding]:
         """Yield findings of sources that no run has consumed, message by message."""
         yield from self._find_said(None)
-        calls = _read_observations(self.session)
+        calls = list_observed(self.session).lowest(MAX_ENTRIES, "uid")
         self.observations += self._count_new(calls)
         yield from self._drop_consumed([*_find_in_observations(calls), *find_repeated(self.session, calls)])
 
@@ -194,10 +194,6 @@ def _read_pages(rows: Any, after: UUID | None = None) -> Iterator[list[Message]]
             after = page[-1].uid
         if len(page) < PAGE_SIZE:
             return
-
-
-def _read_observations(session: Session) -> list[Observation]:
-    return list_observed(session).lowest(MAX_ENTRIES, "uid")
 
 
 def list_observed(session: Session) -> Any:

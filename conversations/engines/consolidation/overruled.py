@@ -77,16 +77,12 @@ def load_earlier(session: Session, texts: Sequence[str]) -> dict[str, list[Messa
 
 
 def list_before(row: Message, one: Finding) -> Iterator[Finding]:
-    """Yield the sentences of a message that was sent before a statement."""
+    """Yield what a message that was sent before a statement may state, sentence by sentence."""
     at = row.said_at or row.created_at
     if row.uid != one.source and one.said_at and at < one.said_at:
-        for text in list_sentences(row.content, one.is_working):
-            yield Finding(text, "decision", row.uid, FactLink.Target.MESSAGE, at, is_persons=True)
-
-
-def list_sentences(text: str, is_working: bool) -> Iterable[str]:
-    """Return what a prompt may state, without what nobody would take for a statement."""
-    return (part for part in read_rest(text, (), is_working) if score_sentence(part) >= MIN_SCORE)
+        for text in read_rest(row.content, (), one.is_working):
+            if score_sentence(text) >= MIN_SCORE:
+                yield Finding(text, "decision", row.uid, FactLink.Target.MESSAGE, at, is_persons=True)
 
 
 def list_sessions(session: Session) -> list[str]:
